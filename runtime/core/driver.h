@@ -1,0 +1,104 @@
+// The small interface behind which the two drivers, Vulkan and CUDA, stand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+
+namespace kf::driver {
+
+struct Info {
+    std::string backend;   ///< "vulkan" or "cuda"
+    int index = 0;         ///< within the backend
+    std::string name;      ///< "NVIDIA H200", "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;    ///< driver's name and version, for messages
+    bool is_cpu = false;
+    std::uint64_t memory = 0;             ///< bytes of device memory
+    std::vector<std::string> features;    ///< in the words of manifest::Image::features, sorted
+    std::uint32_t subgroup_size = 0;
+    std::uint32_t max_block_size = 0;     ///< bytes of a parameter block passed by value
+    std::uint32_t max_groups = 65535;     ///< in one dimension
+    std::uint32_t processors = 1;         ///< multiprocessors (CUDA) or a guess good enough to size launches
+};
+
+/// Device memory; freed (returned to the device's cache) once the last owner and the last submission
+/// that uses it are done. Thread-safe.
+class Allocation {
+public:
+    virtual ~Allocation() = default;
+    std::uint64_t address = 0;  ///< device address
+    std::uint64_t size = 0;     ///< bytes, as asked for
+};
+
+/// One buffer that a command touches; how barriers are found.
+struct Use {
+    std::shared_ptr<Allocation> allocation;
+    bool writes = false;
+};
+
+/// A kernel made ready on one device.
+class Kernel {
+public:
+    virtual ~Kernel() = default;
+};
+
+struct Dispatch {
+    std::shared_ptr<Kernel> kernel;
+    std::uint32_t groups = 0;               ///< in x; y and z are 1
+    std::span<const std::byte> block;       ///< the packed parameter block, copied before the call returns
+    std::span<const Use> uses;
+};
+
+/// An ordered list of commands. Hazards between them are found from their uses. Not thread-safe.
+class Recorder {
+public:
+    virtual ~Recorder() = default;
+    virtual void dispatch(const Dispatch& dispatch) = 0;
+    /// Fills bytes [offset, offset + size) with a repeated 32-bit word; both multiples of 4.
+    virtual void fill(const std::shared_ptr<Allocation>& target, std::uint64_t offset, std::uint64_t size,
+                      std::uint32_t word) = 0;
+    virtual void copy(const std::shared_ptr<Allocation>& target, std::uint64_t target_offset,
+                      const std::shared_ptr<Allocation>& source, std::uint64_t source_offset,
+                      std::uint64_t size) = 0;
+};
+
+/// An open device. Thread-safe: calls of several threads are taken one after the other. Errors are
+/// kf::DeviceError with the driver's own code and text.
+class Device {
+public:
+    virtual ~Device() = default;
+    [[nodiscard]] virtual const Info& info() const = 0;
+
+    virtual std::shared_ptr<Allocation> allocate(std::uint64_t size) = 0;
+    /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
+    /// feature's name where it can't. May be called from several threads; the caller caches the result.
+    virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;
+
+    /// The device's own command list, in order: eager calls. Batched; see flush().
+    virtual void dispatch(const Dispatch& dispatch) = 0;
+    virtual void fill(const std::shared_ptr<Allocation>& target, std::uint64_t offset, std::uint64_t size,
+                      std::uint32_t word) = 0;
+    virtual void copy(const std::shared_ptr<Allocation>& target, std::uint64_t target_offset,
+                      const std::shared_ptr<Allocation>& source, std::uint64_t source_offset,
+                      std::uint64_t size) = 0;
+    /// Copies in before it returns (the caller may reuse `bytes`), ordered after what was issued before.
+    virtual void upload(const std::shared_ptr<Allocation>& target, std::uint64_t offset,
+                        std::span<const std::byte> bytes) = 0;
+    /// Flushes, waits and copies out.
+    virtual void read_back(const std::shared_ptr<Allocation>& source, std::uint64_t offset,
+                           std::span<std::byte> bytes) = 0;
+    /// Hands what was recorded to the GPU, without waiting.
+    virtual void flush() = 0;
+    virtual void wait() = 0;
+
+    /// A caller's own command list; submit() runs it after all that was issued before, once.
+    virtual std::unique_ptr<Recorder> make_recorder() = 0;
+    virtual void submit(std::unique_ptr<Recorder> recorder) = 0;
+};
+
+}  // namespace kf::driver

@@ -1,0 +1,167 @@
+// What an artifact says about itself: calls, arguments, kernels. Written by kfgen, read by the runtime.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kf::manifest {
+
+/// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
+inline constexpr std::int64_t abi_version = 1;
+
+enum class Scalar : std::uint8_t {
+    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64
+};
+
+/// A host element: a scalar, or a block of scalars (float3: {3}; float2x3: {2, 3}), row-major, packed.
+struct Element {
+    Scalar scalar = Scalar::float32;
+    std::vector<std::int64_t> extents;
+
+    bool operator==(const Element&) const = default;
+};
+
+enum class ArgumentKind : std::uint8_t { value, tensor };
+enum class Role : std::uint8_t { in, out, inout, result };
+
+/// Whether the backward pass differentiates an input: never; when the host argument carries a
+/// gradient; or always (then a missing gradient is an error).
+enum class Gradient : std::uint8_t { never, automatic, required };
+
+/// One host argument of a call. Results come last, named "result".
+struct Argument {
+    std::string name;
+    Role role = Role::in;
+    ArgumentKind kind = ArgumentKind::value;
+    Element element;                 ///< what one element of the host argument is
+    std::int64_t rank = 0;           ///< of tensors, counted in `element`s
+    /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
+    /// call shape, the rest must equal `trailing` and are one parameter's worth of scalars.
+    std::int64_t call_rank = 0;
+    std::vector<std::int64_t> trailing;
+    std::vector<std::int64_t> map;   ///< dimension i of the argument is dimension map[i] of the call; call_rank long
+    bool contiguous_only = false;    ///< "layout": "contiguous"
+    bool differentiable = false;     ///< takes part in the backward pass (of outputs: its gradient is read)
+    Gradient gradient = Gradient::never;
+    bool overwrite = false;          ///< gradient stored instead of added
+
+    bool operator==(const Argument&) const = default;
+};
+
+/// What the runtime writes into one field of a kernel's parameter block.
+/// Strides count scalars; addresses are device addresses, 0 when the argument or its gradient is absent.
+enum class SlotKind : std::uint8_t {
+    total,            ///< int64: number of calls
+    groups,           ///< uint32: number of groups dispatched
+    shape,            ///< int64: extent of call dimension `dimension`
+    value,            ///< the argument's value; bool, (u)int8, (u)int16 widened to 32 bits, half to float
+    address,          ///< of the argument's data
+    step,             ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
+    stride,           ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
+    trailing_stride,  ///< int64: along `trailing[dimension]`
+    grad_in,          ///< address of the gradient that flows in (of outputs)
+    grad_in_stride,
+    grad_in_trailing_stride,
+    grad_out,         ///< address of the gradient that flows out (of inputs)
+    grad_out_stride,
+    grad_out_trailing_stride,
+    grad_mode,        ///< uint32: a GradMode, for the gradient that flows out
+    scratch,          ///< address of float32 accumulators, one a scalar of grad_out, zeroed before the launch
+    scratch_count,    ///< int64: how many
+    counter,          ///< address of one uint32, zeroed before the launch: groups that are done
+};
+
+/// How a gradient that flows out is written; chosen for each launch from extents and strides.
+enum class GradMode : std::uint32_t {
+    none = 0,       ///< not wanted
+    injective = 1,  ///< each call has its own element: load, add, store
+    everywhere = 2, ///< all calls share one element: registers, subgroup, group, one atomic a group
+    partial = 3,    ///< some calls share an element: atomics, aggregated where addresses agree
+};
+
+struct Slot {
+    SlotKind kind = SlotKind::total;
+    std::int64_t argument = -1;   ///< index into Call::arguments, -1 for none
+    std::int64_t dimension = -1;
+
+    bool operator==(const Slot&) const = default;
+};
+
+/// Where a kernel's slots lie on one target.
+struct BlockLayout {
+    std::int64_t size = 0;                ///< bytes of the block
+    std::vector<std::int64_t> offsets;    ///< of each slot, bytes
+    bool by_address = false;              ///< the kernel takes one address of the block, not the block itself
+
+    bool operator==(const BlockLayout&) const = default;
+};
+
+struct Image {
+    std::string format;         ///< "spirv", "cubin" or "ptx"
+    std::string architecture;   ///< "sm_90" for cubin and ptx, empty for spirv
+    std::string entry_point;
+    std::vector<std::string> features;  ///< what the device must offer
+    std::array<std::uint8_t, 32> sha256{};
+    std::vector<std::byte> bytes;
+
+    bool operator==(const Image&) const = default;
+};
+
+enum class Variant : std::uint8_t { contiguous, strided };
+
+/// One compiled entry point: (call, pass, variant) for every target; identical ones are shared by calls.
+struct Kernel {
+    std::string name;           ///< for messages and profilers: "polynomial.backward.contiguous"
+    Variant variant = Variant::contiguous;
+    std::array<std::uint32_t, 3> group_size{1, 1, 1};
+    std::vector<Slot> slots;
+    std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
+    std::string source_hash;    ///< SHA-256 of the generated source, hex
+    std::vector<Image> images;
+
+    bool operator==(const Kernel&) const = default;
+};
+
+/// The kernels of one pass: indices into Manifest::kernels; -1 where there is none.
+struct Pass {
+    std::int64_t contiguous = -1;
+    std::int64_t strided = -1;
+
+    bool operator==(const Pass&) const = default;
+};
+
+/// One overload of a function: one kind chosen for each argument.
+struct Call {
+    std::vector<Argument> arguments;   ///< in parameter order, the result last
+    std::int64_t rank = 0;             ///< of the call shape
+    bool strict_broadcasting = false;
+    bool has_backward = false;
+    Pass forward;
+    Pass backward;
+
+    bool operator==(const Call&) const = default;
+};
+
+struct Function {
+    std::string name;    ///< on the host
+    std::string doc;     ///< from the Slang source
+    std::vector<Call> calls;
+
+    bool operator==(const Function&) const = default;
+};
+
+struct Manifest {
+    std::int64_t abi = abi_version;
+    std::string name;
+    std::map<std::string, std::string> producers;  ///< "kfgen": "0.1.0", "slang": "2026.12"
+    std::vector<Function> functions;
+    std::vector<Kernel> kernels;
+
+    bool operator==(const Manifest&) const = default;
+};
+
+}  // namespace kf::manifest

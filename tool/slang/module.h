@@ -1,0 +1,75 @@
+// What kfgen knows of Slang modules: types and functions as plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+enum class ScalarType : std::uint8_t {
+    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64
+};
+
+enum class TypeKind : std::uint8_t { void_type, scalar, vector, matrix, array, structure, interface, resource, other };
+
+struct Field;
+
+/// A Slang type. `name` is how Slang source spells it ("float3", "Ray", "float[4]").
+struct Type {
+    TypeKind kind = TypeKind::other;
+    ScalarType scalar = ScalarType::float32;  ///< of scalars, vectors and matrices
+    std::int64_t rows = 1;                    ///< of matrices (row-major)
+    std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
+    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized
+    std::vector<Type> element;                ///< of arrays: exactly one
+    std::vector<Field> fields;                ///< of structs, in order
+    std::string name;
+    bool differentiable = false;              ///< conforms to IDifferentiable
+
+    bool operator==(const Type&) const;
+};
+
+struct Field {
+    std::string name;
+    Type type;
+    bool no_diff = false;
+
+    bool operator==(const Field&) const = default;
+};
+
+enum class Direction : std::uint8_t { in, out, inout };
+
+struct Parameter {
+    std::string name;
+    Type type;
+    Direction direction = Direction::in;
+    bool no_diff = false;
+
+    bool operator==(const Parameter&) const = default;
+};
+
+struct Function {
+    std::string name;               ///< as called: "add", later "Type.method"
+    std::vector<Parameter> parameters;
+    Type result;
+    bool backward_differentiable = false;
+    bool is_generic = false;        ///< not yet specialised: `parameters` may name generic types
+    std::string doc;                ///< the comment written above it, markers stripped, lines kept
+    Location location;
+
+    bool operator==(const Function&) const = default;
+};
+
+/// Every function of the spec's modules by name, in source order, and what was read to learn of them.
+struct Module {
+    std::vector<std::string> module_names;  ///< what generated kernels must `import`
+    std::vector<Function> functions;        ///< overloads share a name
+    std::vector<std::string> dependencies;  ///< every source file read, absolute, sorted
+};
+
+}  // namespace kf::gen
