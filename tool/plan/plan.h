@@ -1,0 +1,56 @@
+// The one description that every emitter reads: calls resolved against the module's reflection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "slang/module.h"
+
+namespace kf::gen {
+
+/// One argument of a planned call. `host` is what the host sees and what goes into the artifact.
+struct PlannedArgument {
+    manifest::Argument host;
+    Type type;                ///< the Slang parameter's (or result's) type
+    bool is_result = false;   ///< the return value, not a parameter
+    bool no_diff = false;
+    Location location;        ///< the spec entry its kind comes from
+
+    bool operator==(const PlannedArgument&) const = default;
+};
+
+/// One overload: a Slang function with one kind chosen for each argument.
+struct PlannedCall {
+    std::string function;                     ///< as kernels call it in Slang
+    std::vector<PlannedArgument> arguments;   ///< in parameter order, the result last
+    std::int64_t rank = 0;                    ///< of the call shape
+    std::array<std::uint32_t, 3> group_size{128, 1, 1};
+    bool strict_broadcasting = false;
+    bool has_backward = false;
+    Location location;                        ///< the call in the spec
+
+    bool operator==(const PlannedCall&) const = default;
+};
+
+/// A host function: its overloads differ in their argument kinds.
+struct PlannedFunction {
+    std::string name;
+    std::string doc;    ///< from the Slang source, one paragraph a blank line
+    std::vector<PlannedCall> calls;
+
+    bool operator==(const PlannedFunction&) const = default;
+};
+
+struct Plan {
+    std::string name;                   ///< of the spec: file names, the Python module
+    std::string cpp_namespace;          ///< defaults to `name`; may be nested: "app::kernels"
+    std::vector<std::string> imports;   ///< Slang modules that kernels import
+    std::vector<PlannedFunction> functions;
+
+    bool operator==(const Plan&) const = default;
+};
+
+}  // namespace kf::gen
