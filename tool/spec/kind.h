@@ -1,0 +1,89 @@
+// How a spec passes one argument: its kind and the options that ride on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+enum class Kind : std::uint8_t {
+    value,
+    tensor,
+    buffer,
+    rwbuffer,
+    byteaddress,
+    rwbyteaddress,
+    texture,
+    sampler,
+    pointer,
+    acceleration_structure,
+    call_id,
+    thread_id,
+    grid,
+    range,
+    wang_hash,
+    rand_float,
+    fields
+};
+
+enum class TextureDimension : std::uint8_t { one, two, three, cube };
+
+struct TextureShape {
+    TextureDimension dimension = TextureDimension::two;
+    bool writable = false;
+    bool array = false;
+
+    bool operator==(const TextureShape&) const = default;
+};
+
+/// Whether the argument carries gradients. `automatic`: both are built, the tensor decides at run time.
+enum class GradMode : std::uint8_t { unset, no, yes, automatic };
+
+/// Which memory layouts the argument may have. `any`: a contiguous and a strided variant are built.
+enum class Layout : std::uint8_t { any, contiguous };
+
+/// How a broadcast output or a gradient combines the values that meet in one element.
+enum class Accumulate : std::uint8_t { none, sum, first, push, overwrite };
+
+struct FieldSpec;
+
+/// One kind with its options. Plain value; `spelling` is what the user wrote, normalised.
+struct KindSpec {
+    Kind kind = Kind::value;
+    std::string spelling;                 ///< "tensor<float3>[2]"; "{fields}" for the fields form
+    std::string element;                  ///< the type inside <> or of "as", as Slang spells it; empty: rule 1
+    int rank = 0;                         ///< of tensor[r] and grid[n]
+    TextureShape texture;                 ///< when kind is texture
+    std::optional<std::vector<int>> map;  ///< dimension i of the argument is dimension map[i] of the call
+    GradMode grad = GradMode::unset;
+    Layout layout = Layout::any;
+    std::vector<Accumulate> accumulate;   ///< what may be picked at run time; the first is the default
+    std::string format;                   ///< of textures: a name of Slang's [format]
+    std::vector<FieldSpec> fields;        ///< when kind is fields, in the order written
+    Location location;
+
+    bool operator==(const KindSpec&) const;
+};
+
+/// One field of a `fields` kind: each has alternatives of its own.
+struct FieldSpec {
+    std::string name;
+    std::vector<KindSpec> alternatives;
+    Location location;
+
+    bool operator==(const FieldSpec&) const;
+};
+
+/// Parses "tensor<float3>[2]", "value", "rwtexture2d_array" … `location` is that of the text's first
+/// character; errors ("spec-kind") point at the character that is wrong.
+Outcome<KindSpec> parse_kind(std::string_view text, const Location& location);
+
+/// What parse_kind accepts, for messages and suggestions: "value", "tensor[rank]", …
+std::vector<std::string> kind_spellings();
+
+}  // namespace kf::gen

@@ -1,0 +1,163 @@
+// The call spec as plain values: what the user asked for, before Slang is asked anything.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+#include "spec/kind.h"
+
+namespace kf::gen {
+
+/// One listed argument of a call.
+struct ArgumentSpec {
+    std::string name;                    ///< the Slang parameter's name
+    std::vector<KindSpec> alternatives;  ///< at least one
+    Location location;                   ///< of the name
+
+    bool operator==(const ArgumentSpec&) const = default;
+};
+
+/// Group size, x first; dimensions that were not given are 1.
+struct ThreadsSpec {
+    std::array<int, 3> size{1, 1, 1};
+    int dimensions = 1;  ///< how many were given
+    Location location;
+
+    bool operator==(const ThreadsSpec&) const = default;
+};
+
+struct BackwardSpec {
+    bool enabled = false;
+    std::optional<std::vector<std::string>> inputs;  ///< unset: every differentiable input
+    bool deterministic = false;
+    bool fused = false;
+    Location location;
+
+    bool operator==(const BackwardSpec&) const = default;
+};
+
+struct VariantSpec {
+    std::string name;
+    std::optional<ThreadsSpec> threads;
+    Location location;
+
+    bool operator==(const VariantSpec&) const = default;
+};
+
+/// What `.accumulate()` may pick for "result" or "NAME.grad"; the first is the default.
+struct AccumulateSpec {
+    std::string target;
+    std::vector<Accumulate> choices;
+    Location location;
+
+    bool operator==(const AccumulateSpec&) const = default;
+};
+
+/// `arguments`: the call shape comes from the arguments. `threads`: the count is given at run time.
+enum class Dispatch : std::uint8_t { arguments, threads };
+
+struct CallSpec {
+    std::string function;  ///< as written: "f", "f<float, 3>", "Type.method", "Type.__init"
+    std::string name;      ///< on the host; by default the function's last name ("Type" for "Type.__init")
+    std::vector<ArgumentSpec> arguments;     ///< in the order written, which need not be the function's
+    std::vector<KindSpec> result;            ///< empty: "auto"
+    std::vector<KindSpec> self;              ///< "this"; empty: none given
+    std::optional<ThreadsSpec> threads;      ///< unset: kfgen chooses
+    Dispatch dispatch = Dispatch::arguments;
+    BackwardSpec backward;
+    bool forward_diff = false;
+    bool strict_broadcasting = false;
+    std::vector<VariantSpec> variants;
+    std::vector<AccumulateSpec> accumulate;
+    Location location;           ///< of the call's object
+    Location function_location;  ///< of the function's name
+
+    bool operator==(const CallSpec&) const = default;
+};
+
+enum class Backend : std::uint8_t { vulkan, cuda };
+
+struct TargetSpec {
+    Backend backend = Backend::vulkan;
+    std::vector<std::string> architectures;  ///< CUDA: "sm_80" …; empty: kfgen's own list
+    bool ptx = true;                         ///< CUDA: also PTX for newer devices
+    Location location;
+
+    bool operator==(const TargetSpec&) const = default;
+};
+
+/// A link-time constant. `value` is its text as JSON spells it: "5", "0.5", "true".
+struct ConstantSpec {
+    std::string name;
+    std::string type;  ///< empty: int, float or bool after the value
+    std::string value;
+    Location location;
+
+    bool operator==(const ConstantSpec&) const = default;
+};
+
+/// A name and what stands for it, with the place of the name: defines, link-time types, globals' formats.
+struct NamedText {
+    std::string name;
+    std::string text;
+    Location location;
+
+    bool operator==(const NamedText&) const = default;
+};
+
+struct PathSpec {
+    std::filesystem::path path;  ///< as written; relative to Spec::directory
+    Location location;
+
+    bool operator==(const PathSpec&) const = default;
+};
+
+struct ConformanceSpec {
+    std::string interface_name;
+    std::string type;
+    std::optional<int> id;
+    Location location;
+
+    bool operator==(const ConformanceSpec&) const = default;
+};
+
+/// A host struct read from the user's own C++ header.
+struct StructSpec {
+    std::string slang;
+    std::string header;
+    std::string type;
+    Location location;
+
+    bool operator==(const StructSpec&) const = default;
+};
+
+struct Spec {
+    int version = 1;
+    std::string name;            ///< of all outputs, and of the C++ namespace and Python module
+    std::string namespace_name;  ///< "a::b"; by default the name
+    std::vector<PathSpec> modules;
+    std::vector<PathSpec> search_paths;
+    std::vector<NamedText> defines;
+    std::vector<TargetSpec> targets;  ///< at least one; by default Vulkan
+    std::vector<CallSpec> calls;      ///< at least one
+    std::vector<ConstantSpec> constants;
+    std::vector<NamedText> types;
+    std::vector<PathSpec> link;
+    std::vector<ConformanceSpec> conformances;
+    std::vector<StructSpec> structs;
+    std::vector<NamedText> globals;   ///< texture globals: name and format
+    std::vector<NamedText> graphs;    ///< names only: not generated by this version
+    std::vector<NamedText> pipelines; ///< names only: not generated by this version
+    std::filesystem::path directory;  ///< the spec file's own
+    std::string file;                 ///< the spec's path as the caller gave it
+
+    bool operator==(const Spec&) const = default;
+};
+
+}  // namespace kf::gen
