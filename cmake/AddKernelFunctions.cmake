@@ -1,0 +1,1 @@
+# add_kernel_functions(): to follow.

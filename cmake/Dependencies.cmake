@@ -1,0 +1,52 @@
+# Everything that is not ours: found here once, used by target name.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+
+# Header-only packages without a CMake package of their own.
+function(kf_header_only target header package)
+    find_path(${target}_INCLUDE_DIR ${header})
+    if(NOT ${target}_INCLUDE_DIR)
+        message(FATAL_ERROR "${header} was not found: install ${package} or set ${target}_INCLUDE_DIR")
+    endif()
+    mark_as_advanced(${target}_INCLUDE_DIR)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} SYSTEM INTERFACE ${${target}_INCLUDE_DIR})
+    string(REPLACE kf_ kf:: alias ${target})
+    add_library(${alias} ALIAS ${target})
+endfunction()
+
+# kf::volk: Vulkan's headers and the loader's loader (define VOLK_IMPLEMENTATION in one source file).
+kf_header_only(kf_volk volk.h libvulkan-volk-dev)
+target_link_libraries(kf_volk INTERFACE ${CMAKE_DL_LIBS})
+
+if(KF_BUILD_TOOL)
+    kf_header_only(kf_mustache kainjow/mustache.hpp libkainjow-mustache-dev)
+    find_package(CLI11 2.1 REQUIRED)
+endif()
+
+# The project's own virtual environment (made by ./bootstrap) is preferred to other Pythons.
+if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
+    set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
+endif()
+if(KF_BUILD_PYTHON)
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+    if(NOT pybind11_DIR)
+        execute_process(
+            COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
+            OUTPUT_VARIABLE pybind11_cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+        set(pybind11_ROOT ${pybind11_cmake_dir})
+    endif()
+    set(PYBIND11_FINDPYTHON ON)
+    find_package(pybind11 2.11 CONFIG REQUIRED)
+else()
+    find_package(Python 3.10 COMPONENTS Interpreter)
+endif()
+
+if(KF_BUILD_TOOL)
+    find_package(Slang MODULE REQUIRED)
+endif()
+
+if(KF_BUILD_TESTS)
+    find_package(GTest REQUIRED)
+    include(GoogleTest)
+endif()

@@ -1,0 +1,89 @@
+# Finds the Slang compiler and defines kf::slang. In this order:
+#   1. an installed CMake package `slang`
+#   2. SLANG_ROOT (cache or environment): a folder with include/slang.h and the library
+#   3. VULKAN_SDK (environment)
+#   4. the `slangpy` wheel of Python_EXECUTABLE, else of `python3`
+# Says what it found. The library's version is in Slang_VERSION where its file name tells it.
+include(FindPackageHandleStandardArgs)
+
+set(SLANG_ROOT "" CACHE PATH "A Slang release: a folder with include/slang.h and lib/libslang-compiler.so")
+
+# Looks in one folder; sets Slang_INCLUDE_DIR and Slang_LIBRARY together or not at all.
+function(kf_look_for_slang root)
+    if(NOT root OR Slang_LIBRARY)
+        return()
+    endif()
+    find_path(header slang.h PATHS ${root} PATH_SUFFIXES include include/slang NO_DEFAULT_PATH NO_CACHE)
+    find_library(library NAMES slang-compiler slang PATHS ${root} PATH_SUFFIXES lib lib64 . NO_DEFAULT_PATH NO_CACHE)
+    if(NOT library)  # a wheel carries no unversioned link
+        file(GLOB versioned LIST_DIRECTORIES false
+            ${root}/libslang-compiler.so.* ${root}/lib/libslang-compiler.so.*)
+        list(SORT versioned COMPARE NATURAL ORDER DESCENDING)
+        list(POP_FRONT versioned library)
+    endif()
+    if(header AND library)
+        set(Slang_INCLUDE_DIR ${header} PARENT_SCOPE)
+        set(Slang_LIBRARY ${library} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The folder of the slangpy wheel, without importing it.
+function(kf_slangpy_folder python result)
+    execute_process(
+        COMMAND ${python} -c "import importlib.util as u; s = u.find_spec('slangpy'); print(s.submodule_search_locations[0] if s else '')"
+        OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
+unset(Slang_INCLUDE_DIR)
+unset(Slang_LIBRARY)
+set(Slang_SOURCE "")
+find_package(slang CONFIG QUIET)
+if(TARGET slang::slang)
+    set(Slang_SOURCE "CMake package in ${slang_DIR}")
+    set(Slang_INCLUDE_DIR "${slang_DIR}")
+    set(Slang_LIBRARY slang::slang)
+    set(Slang_VERSION "${slang_VERSION}")
+    if(NOT TARGET kf::slang)
+        add_library(kf::slang INTERFACE IMPORTED GLOBAL)
+        target_link_libraries(kf::slang INTERFACE slang::slang)
+    endif()
+else()
+    foreach(candidate "SLANG_ROOT|${SLANG_ROOT}" "SLANG_ROOT|$ENV{SLANG_ROOT}" "Vulkan SDK|$ENV{VULKAN_SDK}")
+        string(REGEX MATCH "^([^|]*)[|](.*)$" unused "${candidate}")
+        set(what "${CMAKE_MATCH_1}")
+        set(folder "${CMAKE_MATCH_2}")
+        kf_look_for_slang("${folder}")
+        if(Slang_LIBRARY AND NOT Slang_SOURCE)
+            set(Slang_SOURCE "${what}")
+        endif()
+    endforeach()
+    foreach(python ${Python_EXECUTABLE} python3)
+        if(NOT Slang_LIBRARY)
+            kf_slangpy_folder(${python} folder)
+            kf_look_for_slang("${folder}")
+            if(Slang_LIBRARY)
+                set(Slang_SOURCE "slangpy wheel of ${python}")
+            endif()
+        endif()
+    endforeach()
+    if(Slang_LIBRARY MATCHES "[.]so[.]0[.]([0-9.]+)$")
+        set(Slang_VERSION ${CMAKE_MATCH_1})
+    endif()
+    if(Slang_LIBRARY AND NOT TARGET kf::slang)
+        add_library(kf::slang SHARED IMPORTED GLOBAL)
+        set_target_properties(kf::slang PROPERTIES
+            IMPORTED_LOCATION ${Slang_LIBRARY}
+            INTERFACE_INCLUDE_DIRECTORIES ${Slang_INCLUDE_DIR})
+    endif()
+endif()
+
+find_package_handle_standard_args(Slang
+    REQUIRED_VARS Slang_LIBRARY Slang_INCLUDE_DIR
+    VERSION_VAR Slang_VERSION
+    REASON_FAILURE_MESSAGE "Looked for a CMake package `slang`, SLANG_ROOT='${SLANG_ROOT}$ENV{SLANG_ROOT}', \
+VULKAN_SDK='$ENV{VULKAN_SDK}' and the slangpy wheel of '${Python_EXECUTABLE}' and python3. \
+Set SLANG_ROOT, or `pip install slangpy`, or run ./bootstrap build, or turn KF_BUILD_TOOL off.")
+if(Slang_FOUND)
+    message(STATUS "Slang ${Slang_VERSION} from ${Slang_SOURCE}: ${Slang_LIBRARY}")
+endif()

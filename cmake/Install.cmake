@@ -1,0 +1,1 @@
+# Installation: filled in once there is something to install.
