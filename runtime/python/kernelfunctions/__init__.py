@@ -1,0 +1,55 @@
+"""GPU kernels from Slang functions, compiled ahead of time.
+
+Generated modules load their kernels through this package and call them with kf tensors, NumPy
+arrays, lists and numbers::
+
+    import kernelfunctions as kf, polynomial
+    x = kf.Tensor.from_numpy(np.array([1, 2, 3, 4], np.float32)).with_grads()
+    y = polynomial.polynomial(2, 8, -1, x)
+    polynomial.polynomial.backward(2, 8, -1, x, y)
+    print(y.to_numpy(), x.grad.to_numpy())
+"""
+
+from kernelfunctions._kf import (
+    ArgumentError,
+    ArgumentTypeError,
+    ArtifactError,
+    Backward,
+    Device,
+    DeviceError,
+    DeviceInfo,
+    Differentiable,
+    Encoder,
+    Error,
+    Function,
+    Module,
+    Tensor,
+    __version__,
+    default_device,
+    devices,
+    differentiable,
+    load_module,
+    set_device,
+)
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ArtifactError",
+    "Backward",
+    "Device",
+    "DeviceError",
+    "DeviceInfo",
+    "Differentiable",
+    "Encoder",
+    "Error",
+    "Function",
+    "Module",
+    "Tensor",
+    "__version__",
+    "default_device",
+    "devices",
+    "differentiable",
+    "load_module",
+    "set_device",
+]

@@ -1,0 +1,244 @@
+"""The extension module: see the C++ headers kf/*.h for the contracts underneath."""
+
+import os
+from collections.abc import Iterator, Sequence
+from types import EllipsisType, TracebackType
+from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self
+
+__version__: str
+
+class Error(Exception):
+    """Anything that kernelfunctions refuses or a driver reports."""
+
+    @property
+    def code(self) -> str:
+        """A stable id in kebab case."""
+
+class ArgumentError(Error, ValueError):
+    """An argument's shape or value is wrong; nothing was launched."""
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument's type, dtype, rank or name is wrong; nothing was launched."""
+
+class ArtifactError(Error):
+    """A .kfa file is missing, altered, truncated, newer than this runtime, or has no image that fits."""
+
+class DeviceError(Error):
+    """A driver or a device failed, or there is none."""
+
+class DeviceInfo:
+    """What a device says of itself. Open it with Device.open(info.id)."""
+
+    @property
+    def id(self) -> str:
+        """What Device.open() takes: "vulkan:0"."""
+    @property
+    def backend(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def driver(self) -> str: ...
+    @property
+    def is_cpu(self) -> bool: ...
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def subgroup_size(self) -> int: ...
+
+class Device:
+    """An open device. Thread-safe; closed when the last tensor, encoder and name of it is gone."""
+
+    @staticmethod
+    def open(name: str | None = None) -> Device:
+        """Opens "cuda:0", "vulkan", "vulkan:1", "vulkan:llvmpipe"; None: the best there is."""
+    @property
+    def info(self) -> DeviceInfo: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def backend(self) -> str: ...
+    def encoder(self) -> Encoder:
+        """A list of calls to record with append_to() and run with submit()."""
+    def flush(self) -> None:
+        """Hands what was issued to the GPU, without waiting."""
+    def wait(self) -> None:
+        """Waits for all that was issued."""
+
+def devices() -> list[DeviceInfo]:
+    """Every device of every driver on this machine; empty where there is no driver."""
+
+def set_device(device: Device | str | None) -> None:
+    """Makes a device the default; None goes back to KF_DEVICE or the best there is."""
+
+def default_device() -> Device:
+    """The device that set_device() named, else KF_DEVICE's, else the best there is; opened once."""
+
+_Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Grad: TypeAlias = Tensor | npt.NDArray[Any] | None
+
+class Tensor:
+    """An n-dimensional array in device memory, or a view of one.
+
+    Vectors are trailing dimensions: what a kernel takes as a tensor of float3 of rank 1 is a
+    float32 tensor of shape (n, 3).
+    """
+
+    def __init__(
+        self, a: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, device: Device | None = None
+    ) -> None:
+        """Copies an array or nested lists to a device. Python floats become float32, ints int32."""
+    @staticmethod
+    def from_numpy(a: npt.NDArray[Any], device: Device | None = None) -> Tensor:
+        """A contiguous copy of `a` (any strides) on a device."""
+    @staticmethod
+    def empty(
+        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+    ) -> Tensor:
+        """Uninitialised; dtype is float32 by default."""
+    @staticmethod
+    def zeros(
+        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+    ) -> Tensor: ...
+    @staticmethod
+    def ones(
+        shape: int | Sequence[int], dtype: npt.DTypeLike = ..., *, device: Device | None = None
+    ) -> Tensor: ...
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """A new C-contiguous array; waits for what writes the tensor."""
+    def copy_from_numpy(self, a: npt.NDArray[Any]) -> None:
+        """Overwrites the tensor in place; shape and dtype must be the same."""
+    def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
+        """A read-only view with stride 0 along the new and widened dimensions."""
+    def transpose(self, *axes: int) -> Tensor:
+        """A view with its dimensions permuted; reversed when no axes are given."""
+    def item(self) -> bool | int | float:
+        """The value of a tensor of one element."""
+    def with_grads(self, zero: bool = True, *, grad_in: _Grad = None, grad_out: _Grad = None) -> Tensor:
+        """The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.
+
+        As an input of a backward call a tensor's `grad_out` receives its gradient; as an output its
+        `grad_in` is where the gradient flows in.
+        """
+    def detach(self) -> Tensor:
+        """The same data without gradients."""
+    @property
+    def T(self) -> Tensor: ...  # noqa: N802
+    @property
+    def grad(self) -> Tensor | None:
+        """`grad_out` if there is one, else `grad_in`."""
+    @property
+    def grad_in(self) -> Tensor | None: ...
+    @property
+    def grad_out(self) -> Tensor | None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In elements, not bytes."""
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def is_contiguous(self) -> bool: ...
+    @property
+    def address(self) -> int:
+        """Device address of the first element."""
+    @property
+    def device(self) -> Device: ...
+    def __getitem__(self, index: _Index | tuple[_Index, ...]) -> Tensor: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]: ...
+
+_V = TypeVar("_V")
+
+class Differentiable(Generic[_V]):
+    """A value whose gradient accumulates in `grad` when a backward call takes it."""
+
+    def __init__(self, value: _V) -> None: ...
+    value: _V
+    grad: Any
+
+def differentiable(value: _V) -> Differentiable[_V]:
+    """Wraps a number or vector for backward calls; `grad` starts at zero."""
+
+class Encoder:
+    """Calls recorded for one device and run together, in order. Not thread-safe."""
+
+    def submit(self) -> None:
+        """Runs what was recorded, once; using the encoder afterwards is an error."""
+    @property
+    def device(self) -> Device: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Submits, unless an error is on its way out."""
+
+class Backward:
+    """The backward pass of a function, with its configuration.
+
+    Takes the function's arguments, then its result, whose gradient flows in (1 where there is none).
+    Gradients of inputs accumulate into tensors' `grad_out` and differentiable values' `grad`.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+    def call(self, *args: Any, **kwargs: Any) -> None: ...
+    def append_to(self, *args: Any, **kwargs: Any) -> None: ...
+
+class Function:
+    """A Slang function with its overloads; runs on its tensors' device, else the default one."""
+
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __doc__(self) -> str | None: ...  # type: ignore[override]
+    @property
+    def name(self) -> str: ...
+    @property
+    def signatures(self) -> list[str]:
+        """The overloads, as messages show them."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling the function."""
+    def append_to(self, *args: Any, **kwargs: Any) -> Any:
+        """Records the call: append_to(encoder, ...). Outputs are tensors that hold values once it ran."""
+    @property
+    def backward(self) -> Backward | None:
+        """None where the function is not differentiable."""
+    def set(self, **values: Any) -> Self:
+        """A copy with link-time or global values set."""
+    def options(self, **options: Any) -> Self:
+        """A copy with other options."""
+
+class Module:
+    """An artifact's functions. Verified when loaded; kernels are made ready per device, on first use."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def functions(self) -> list[str]: ...
+    def function(self, name: str) -> Function: ...
+
+def load_module(path: str | os.PathLike[str]) -> Module:
+    """Reads and verifies NAME.kfa."""

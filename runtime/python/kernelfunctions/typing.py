@@ -1,0 +1,34 @@
+"""Names for what generated stubs accept; they hold no code."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelfunctions._kf import Differentiable, Tensor
+
+#: One bool, integer or floating-point number.
+BoolValue: TypeAlias = bool | np.bool_
+IntValue: TypeAlias = int | np.integer[Any]
+FloatValue: TypeAlias = float | np.floating[Any] | np.integer[Any]
+#: A number that may carry a gradient.
+DiffValue: TypeAlias = FloatValue | Differentiable
+#: One vector: as many numbers as it has components.
+VectorValue: TypeAlias = Sequence[Any] | npt.NDArray[Any]
+DiffVectorValue: TypeAlias = VectorValue | Differentiable
+#: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists.
+TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | Sequence[Any]
+#: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
+OutValue: TypeAlias = Tensor | npt.NDArray[Any]
+
+__all__ = [
+    "BoolValue",
+    "DiffValue",
+    "DiffVectorValue",
+    "FloatValue",
+    "IntValue",
+    "OutValue",
+    "TensorValue",
+    "VectorValue",
+]
