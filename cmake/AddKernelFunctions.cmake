@@ -1,1 +1,177 @@
-# add_kernel_functions(): to follow.
+# add_kernel_functions(): Slang functions become a library that C++ code links and calls.
+#
+# add_kernel_functions(<target>
+#     SPEC <calls.kf.json>              # the call spec; required
+#     [BACKENDS vulkan|cuda ...]        # instead of the spec's "targets"
+#     [NAMESPACE <cpp::namespace>]      # of the generated header, instead of the spec's
+#     [INCLUDE_DIRECTORIES <dir> ...]   # searched for Slang modules
+#     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
+#     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
+#     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it
+#     [OUTPUT_DIRECTORY <dir>]          # default: <current binary dir>/<target>.generated
+#     [OPTIONS <option> ...]            # passed on to kfgen
+#     [DEPENDS <file or target> ...])   # what must be up to date first, besides what kfgen reads itself
+#
+# <target> is a static library that links kf::runtime publicly; NAME is the spec's "name", and NAME.h
+# is in its HEADERS file set, so `#include "NAME.h"` works for whoever links it and
+# install(TARGETS <target> FILE_SET HEADERS) installs it. The target's property KF_ARTIFACT is the
+# path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with Multi-Config
+# generators). Everything that kfgen read takes part in dependencies, through its depfile.
+#
+# kfgen is KFGEN_EXECUTABLE (set it when cross compiling: a program of the build machine), else the
+# target kf::kfgen.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+
+function(add_kernel_functions target)
+    set(lists BACKENDS INCLUDE_DIRECTORIES DEFINITIONS OPTIONS DEPENDS)
+    set(singles SPEC NAMESPACE PYTHON OUTPUT_DIRECTORY)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_EMBED" "${singles}" "${lists}")
+    set(where "add_kernel_functions(${target})")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "${where}: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(arg_KEYWORDS_MISSING_VALUES)
+        message(FATAL_ERROR "${where}: no value after: ${arg_KEYWORDS_MISSING_VALUES}")
+    endif()
+    if(NOT arg_SPEC)
+        message(FATAL_ERROR "${where}: SPEC <calls.kf.json> is required")
+    endif()
+    foreach(backend IN LISTS arg_BACKENDS)
+        if(NOT backend MATCHES "^(vulkan|cuda)$")
+            message(FATAL_ERROR "${where}: unknown backend '${backend}'; known: vulkan, cuda")
+        endif()
+    endforeach()
+
+    cmake_path(ABSOLUTE_PATH arg_SPEC NORMALIZE OUTPUT_VARIABLE spec)
+    _kf_spec_name("${where}" ${spec} name)
+    _kf_generator("${where}" kfgen kfgen_dependency)
+    _kf_output_directory(${target} "${arg_OUTPUT_DIRECTORY}" directory)
+
+    set(command ${kfgen} generate ${spec} -o ${directory}
+        --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
+    set(generated ${directory}/${name}.h ${directory}/${name}.cpp ${directory}/${name}.kfa)
+    foreach(backend IN LISTS arg_BACKENDS)
+        list(APPEND command --backend ${backend})
+    endforeach()
+    if(arg_NAMESPACE)
+        list(APPEND command --namespace ${arg_NAMESPACE})
+    endif()
+    foreach(folder IN LISTS arg_INCLUDE_DIRECTORIES)
+        if(NOT folder MATCHES "^\\$<")
+            cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+        endif()
+        list(APPEND command -I ${folder})
+    endforeach()
+    foreach(definition IN LISTS arg_DEFINITIONS)
+        list(APPEND command -D ${definition})
+    endforeach()
+    if(arg_NO_EMBED)
+        list(APPEND command --no-embed)
+    endif()
+    if(arg_PYTHON)
+        list(APPEND command --python)
+        list(APPEND generated ${directory}/${name}.py ${directory}/${name}.pyi ${directory}/py.typed)
+    endif()
+
+    # kfgen rewrites the stamp always and the other files only when they change: what is compiled
+    # from them is compiled again only then, and Make still sees the rule as done.
+    add_custom_command(
+        OUTPUT ${directory}/${name}.stamp
+        BYPRODUCTS ${generated}
+        COMMAND ${command} ${arg_OPTIONS}
+        DEPENDS ${spec} ${kfgen_dependency} ${arg_DEPENDS}
+        DEPFILE ${directory}/${name}.d
+        COMMENT "Generating kernel functions: ${name}"
+        COMMAND_EXPAND_LISTS VERBATIM)
+
+    add_library(${target} STATIC)
+    target_sources(${target}
+        PRIVATE ${directory}/${name}.cpp ${directory}/${name}.stamp
+        PUBLIC FILE_SET HEADERS BASE_DIRS ${directory} FILES ${directory}/${name}.h)
+    target_link_libraries(${target} PUBLIC kf::runtime)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES
+        POSITION_INDEPENDENT_CODE ON
+        KF_ARTIFACT ${directory}/${name}.kfa
+        KF_OUTPUT_DIRECTORY ${directory})
+    if(arg_NO_EMBED)
+        add_custom_command(TARGET ${target} POST_BUILD
+            COMMAND ${CMAKE_COMMAND} -E copy_if_different ${directory}/${name}.kfa $<TARGET_FILE_DIR:${target}>
+            VERBATIM)
+    endif()
+    if(arg_PYTHON)
+        _kf_python_package(${target} ${directory} ${name} ${arg_PYTHON})
+    endif()
+endfunction()
+
+# The spec's "name": outputs are named after it. A spec that the build itself writes is named NAME.kf.json.
+function(_kf_spec_name where spec result)
+    if(EXISTS ${spec})
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
+        file(READ ${spec} json)
+        string(JSON name ERROR_VARIABLE error GET "${json}" name)
+        if(error)
+            message(FATAL_ERROR "${where}: ${spec}: can't read \"name\": ${error}")
+        endif()
+    else()
+        get_source_file_property(generated ${spec} GENERATED)
+        if(NOT generated)
+            message(FATAL_ERROR "${where}: the spec does not exist: ${spec}")
+        endif()
+        cmake_path(GET spec FILENAME name)
+        string(REGEX REPLACE "([.]kf)?[.]json$" "" name "${name}")
+    endif()
+    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+        message(FATAL_ERROR "${where}: ${spec}: \"name\" must be an identifier, not '${name}'")
+    endif()
+    set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+# The command to run kfgen by, and what to depend on for it.
+function(_kf_generator where command dependency)
+    if(KFGEN_EXECUTABLE)
+        set(${command} ${KFGEN_EXECUTABLE} PARENT_SCOPE)
+        set(${dependency} ${KFGEN_EXECUTABLE} PARENT_SCOPE)
+    elseif(TARGET kf::kfgen AND NOT CMAKE_CROSSCOMPILING)
+        set(${command} $<TARGET_FILE:kf::kfgen> PARENT_SCOPE)
+        set(${dependency} kf::kfgen $<TARGET_FILE:kf::kfgen> PARENT_SCOPE)
+    else()
+        message(FATAL_ERROR "${where}: no kfgen: set KFGEN_EXECUTABLE to one that runs on this machine, "
+            "or find_package(KernelFunctions COMPONENTS tool)")
+    endif()
+endfunction()
+
+function(_kf_output_directory target stated result)
+    if(stated)
+        cmake_path(ABSOLUTE_PATH stated BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE)
+        set(directory ${stated})
+    else()
+        set(directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.generated)
+    endif()
+    get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+    if(multi_config)
+        string(APPEND directory "/$<CONFIG>")
+    endif()
+    set(${result} ${directory} PARENT_SCOPE)
+endfunction()
+
+# Copies what Python needs into <directory>/<package>, so that <directory> can go on sys.path.
+function(_kf_python_package target directory name package)
+    string(REPLACE "." "/" folder ${package})
+    set(folder ${directory}/${folder})
+    set(files ${name}.py ${name}.pyi ${name}.kfa py.typed)
+    list(TRANSFORM files PREPEND ${directory}/ OUTPUT_VARIABLE sources)
+    list(TRANSFORM files PREPEND ${folder}/ OUTPUT_VARIABLE copies)
+    add_custom_command(
+        OUTPUT ${directory}/${name}.python.stamp
+        BYPRODUCTS ${copies}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+        COMMAND ${CMAKE_COMMAND} -E copy_if_different ${sources} ${folder}
+        COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${name}.python.stamp
+        DEPENDS ${directory}/${name}.stamp ${sources}
+        VERBATIM)
+    target_sources(${target} PRIVATE ${directory}/${name}.python.stamp)
+endfunction()
+
+cmake_policy(POP)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Takes kfgen's command line and writes files of the same names, for tests of the CMake function alone."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Keeps the file's time when nothing changed, as kfgen does."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["generate"])
+    parser.add_argument("spec", type=Path)
+    parser.add_argument("-o", dest="output", type=Path, required=True)
+    parser.add_argument("--depfile", type=Path, required=True)
+    parser.add_argument("--stamp", type=Path, required=True)
+    parser.add_argument("--backend", action="append", default=[])
+    parser.add_argument("--namespace", default="")
+    parser.add_argument("-I", dest="include", action="append", default=[])
+    parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--no-embed", action="store_true")
+    parser.add_argument("--python", action="store_true")
+    arguments = parser.parse_args()
+
+    spec = json.loads(arguments.spec.read_text())
+    name = spec["name"]
+    modules = [arguments.spec.parent / module for module in spec["modules"]]
+    value = "".join(module.read_text() for module in modules).split("//")[0].strip()
+    namespace = arguments.namespace or name
+    output = arguments.output
+    output.mkdir(parents=True, exist_ok=True)
+    write_if_changed(output / f"{name}.h", f"#pragma once\nnamespace {namespace} {{ int value(); }}\n")
+    write_if_changed(
+        output / f"{name}.cpp",
+        f'#include "{name}.h"\nint {namespace}::value() {{ return {value}; }}\n',
+    )
+    write_if_changed(output / f"{name}.kfa", json.dumps(sys.argv[2:]))
+    if arguments.python:
+        write_if_changed(output / f"{name}.py", f"value = {value}\n")
+        write_if_changed(output / f"{name}.pyi", "value: int\n")
+        write_if_changed(output / "py.typed", "")
+    inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])
+    arguments.depfile.write_text(f"{arguments.stamp}: {inputs}\n")
+    arguments.stamp.write_text("")
+    with (output / "runs.log").open("a") as log:
+        log.write("run\n")
+
+
+if __name__ == "__main__":
+    main()

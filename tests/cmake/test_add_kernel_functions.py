@@ -1,0 +1,172 @@
+"""add_kernel_functions() with a stand-in for kfgen: what it runs, when, and what it refuses."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+GENERATORS = ["Ninja", "Unix Makefiles", "Ninja Multi-Config"]
+
+
+class Project:
+    """A copy of the consumer project, configured with one generator."""
+
+    def __init__(self, folder: Path, generator: str) -> None:
+        self.source = folder / "source with space" if generator == "Ninja" else folder / "source"
+        self.build_dir = folder / "build"
+        self.generator = generator
+        shutil.copytree(HERE / "consumer", self.source)
+
+    def configure(self, *extra: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [
+                *("cmake", "-S", self.source, "-B", self.build_dir, "-G", self.generator),
+                f"-DKF_CMAKE_DIR={ROOT / 'cmake'}",
+                f"-DKFGEN_EXECUTABLE={HERE / 'fake_kfgen.py'}",
+                f"-DEXTRA_ARGUMENTS={';'.join(extra)}",
+                *([] if self.generator == "Ninja Multi-Config" else ["-DCMAKE_BUILD_TYPE=Debug"]),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def build(self) -> str:
+        done = subprocess.run(
+            ["cmake", "--build", self.build_dir, "--config", "Debug"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def set_up(self, *extra: str) -> None:
+        done = self.configure(*extra)
+        assert done.returncode == 0, done.stderr
+        self.build()
+
+    @property
+    def output(self) -> Path:
+        folder = self.build_dir / "numbers.generated"
+        return folder / "Debug" if self.generator == "Ninja Multi-Config" else folder
+
+    def app(self) -> str:
+        folder = self.build_dir / "Debug" if self.generator == "Ninja Multi-Config" else self.build_dir
+        return subprocess.run([folder / "app"], capture_output=True, text=True, check=True).stdout.strip()
+
+    def runs(self) -> int:
+        return len((self.output / "runs.log").read_text().splitlines())
+
+    def command_line(self) -> list[str]:
+        arguments: list[str] = json.loads((self.output / "numbers.kfa").read_text())
+        return arguments
+
+
+@pytest.fixture(params=GENERATORS)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    return Project(tmp_path, request.param)
+
+
+@pytest.fixture
+def ninja(tmp_path: Path) -> Project:
+    return Project(tmp_path, "Ninja")
+
+
+def test_builds_and_then_does_nothing(project: Project) -> None:
+    project.set_up()
+    assert project.app() == "41"
+    assert project.runs() == 1
+    project.build()
+    project.build()
+    assert project.runs() == 1
+
+
+def test_what_kfgen_read_is_a_dependency(project: Project) -> None:
+    project.set_up()
+    (project.source / "numbers.slang").write_text("42 // another number\n")
+    project.build()
+    assert project.app() == "42"
+    assert project.runs() == 2
+    project.build()
+    assert project.runs() == 2
+
+
+def test_unchanged_output_compiles_nothing(project: Project) -> None:
+    project.set_up()
+    (project.source / "numbers.slang").write_text("41 // a comment changed\n")
+    output = project.build()
+    assert project.runs() == 2
+    assert "Building CXX" not in output
+    project.build()
+    assert project.runs() == 2
+
+
+def test_python_package(project: Project) -> None:
+    project.set_up("PYTHON", "app.kernels")
+    package = project.output / "app" / "kernels"
+    assert {path.name for path in package.iterdir()} == {
+        *("numbers.py", "numbers.pyi", "numbers.kfa", "py.typed"),
+    }
+    (project.source / "numbers.slang").write_text("43\n")
+    project.build()
+    assert (package / "numbers.py").read_text() == "value = 43\n"
+    assert project.runs() == 2
+    project.build()
+    assert project.runs() == 2
+
+
+def test_arguments_reach_kfgen(ninja: Project) -> None:
+    ninja.set_up(
+        *("BACKENDS", "vulkan", "cuda", "NAMESPACE", "numbers", "INCLUDE_DIRECTORIES", "shaders"),
+        *("DEFINITIONS", "A", "B=two words", "NO_EMBED"),
+    )
+    arguments = ninja.command_line()
+    assert arguments[0] == str(ninja.source / "numbers.kf.json")
+    assert arguments[arguments.index("--stamp") + 2 :] == [
+        *("--backend", "vulkan", "--backend", "cuda", "--namespace", "numbers"),
+        *("-I", str(ninja.source / "shaders"), "-D", "A", "-D", "B=two words", "--no-embed"),
+    ]
+    assert (ninja.build_dir / "numbers.kfa").exists()
+
+
+def test_header_installs(ninja: Project, tmp_path: Path) -> None:
+    ninja.set_up()
+    subprocess.run(
+        ["cmake", "--install", ninja.build_dir, "--prefix", tmp_path / "prefix"],
+        check=True,
+        capture_output=True,
+    )
+    assert (tmp_path / "prefix" / "include" / "numbers.h").exists()
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["COLOUR", "red"], "unknown arguments: COLOUR"),
+        (["BACKENDS", "metal"], "unknown backend 'metal'"),
+        (["SPEC", "missing.kf.json"], "the spec does not exist"),
+        (["SPEC", "nameless.kf.json"], 'can\'t read "name"'),
+        (["SPEC", "misnamed.kf.json"], "must be an identifier, not 'a-b'"),
+        (["NAMESPACE"], "no value after: NAMESPACE"),
+    ],
+)
+def test_refuses(ninja: Project, extra: list[str], message: str) -> None:
+    (ninja.source / "nameless.kf.json").write_text("{}")
+    (ninja.source / "misnamed.kf.json").write_text('{"name": "a-b"}')
+    done = ninja.configure(*extra)
+    assert done.returncode != 0
+    assert message in " ".join(done.stderr.split())
+
+
+def test_needs_a_kfgen(ninja: Project) -> None:
+    lists = ninja.source / "CMakeLists.txt"
+    lists.write_text(lists.read_text().replace("add_kernel", "unset(KFGEN_EXECUTABLE CACHE)\nadd_kernel"))
+    done = ninja.configure()
+    assert done.returncode != 0
+    assert "no kfgen: set KFGEN_EXECUTABLE" in done.stderr
