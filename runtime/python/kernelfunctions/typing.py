@@ -13,10 +13,10 @@ BoolValue: TypeAlias = bool | np.bool_
 IntValue: TypeAlias = int | np.integer[Any]
 FloatValue: TypeAlias = float | np.floating[Any] | np.integer[Any]
 #: A number that may carry a gradient.
-DiffValue: TypeAlias = FloatValue | Differentiable
+DiffValue: TypeAlias = FloatValue | Differentiable[Any]
 #: One vector: as many numbers as it has components.
 VectorValue: TypeAlias = Sequence[Any] | npt.NDArray[Any]
-DiffVectorValue: TypeAlias = VectorValue | Differentiable
+DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
 #: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists.
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | Sequence[Any]
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
