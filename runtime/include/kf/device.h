@@ -1,0 +1,189 @@
+// kf::Device: an open GPU (or CPU driver): makes tensors, runs calls, waits for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kf/encoder.h>
+#include <kf/error.h>
+#include <kf/tensor.h>
+
+namespace kf {
+
+struct DeviceInfo {
+    std::string id;       ///< "vulkan:0": what Device::open() takes
+    std::string backend;  ///< "vulkan" or "cuda"
+    int index = 0;        ///< within the backend
+    std::string name;     ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;   ///< name and version
+    bool is_cpu = false;
+    std::uint64_t memory = 0;           ///< bytes
+    std::vector<std::string> features;  ///< that kernels may need, sorted
+};
+
+/// A handle over shared state: copies are the same device, which closes with its last handle, tensor and
+/// module. Thread-safe. Calls run in the order they are made; on Vulkan they are recorded and handed over
+/// in batches, at flush(), wait(), a read-back or a full batch.
+class Device {
+public:
+    /// Null: only to be assigned to.
+    Device() = default;
+
+    /// The one that the environment's KF_DEVICE names, else the first CUDA device, else a Vulkan GPU, else a
+    /// Vulkan CPU driver. Throws DeviceError (no_driver, no_device) saying what was tried.
+    static Device open();
+    /// "vulkan", "vulkan:1" (index), "vulkan:llvmpipe" (part of the device's name, any case), "cuda:0".
+    /// An empty name is open().
+    static Device open(std::string_view name);
+    static Result<Device> try_open(std::string_view name = {}) {
+        return attempt([&] { return open(name); });
+    }
+
+    explicit operator bool() const { return state_ != nullptr; }
+    bool operator==(const Device& other) const { return state_ == other.state_; }
+    [[nodiscard]] const DeviceInfo& info() const;
+
+    /// From values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector or a span with a
+    /// shape. Copied before this returns. Throws ArgumentError where rows differ in length or the number of
+    /// values isn't the shape's.
+    template <class T>
+    [[nodiscard]] Tensor<T, 1> tensor(std::initializer_list<T> values) const {
+        return tensor<T>(std::span<const T>(values.begin(), values.size()), {count(values.size())});
+    }
+    template <class T>
+    [[nodiscard]] Tensor<T, 2> tensor(std::initializer_list<std::initializer_list<T>> rows) const;
+    template <class T>
+    [[nodiscard]] Tensor<T, 3> tensor(
+        std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes) const;
+    template <class T>
+    [[nodiscard]] Tensor<T, 1> tensor(const std::vector<T>& values) const;
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> tensor(std::span<const T> values, const std::int64_t (&shape)[N]) const {
+        return tensor<T>(values, std::to_array(shape));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> tensor(std::span<const T> values, const Shape<N>& shape) const {
+        return Tensor<T, N>(AnyTensor::from_host(*this, element_of<T>, dims(shape), std::as_bytes(values)));
+    }
+
+    /// `empty<float>({2, 3})`: elements undefined.
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> empty(const std::int64_t (&shape)[N]) const {
+        return empty<T>(std::to_array(shape));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> empty(const Shape<N>& shape) const {
+        return Tensor<T, N>(AnyTensor::empty(*this, element_of<T>, dims(shape)));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> zeros(const std::int64_t (&shape)[N]) const {
+        return zeros<T>(std::to_array(shape));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> zeros(const Shape<N>& shape) const {
+        return Tensor<T, N>(AnyTensor::zeros(*this, element_of<T>, dims(shape)));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> ones(const std::int64_t (&shape)[N]) const {
+        return ones<T>(std::to_array(shape));
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Tensor<T, N> ones(const Shape<N>& shape) const {
+        return Tensor<T, N>(AnyTensor::ones(*this, element_of<T>, dims(shape)));
+    }
+
+    /// The twin of every maker above: `device.try_make([&] { return device.empty<float>({n}); })`.
+    template <class Maker>
+    [[nodiscard]] auto try_make(Maker&& maker) const {
+        return attempt(std::forward<Maker>(maker));
+    }
+
+    /// Hands recorded calls to the device without waiting.
+    void flush() const;
+    /// Until everything issued so far is done.
+    void wait() const;
+    /// A command list of the caller's own; see Encoder.
+    [[nodiscard]] Encoder encoder() const;
+
+    Result<void> try_flush() const {
+        return attempt([&] { flush(); });
+    }
+    Result<void> try_wait() const {
+        return attempt([&] { wait(); });
+    }
+
+    explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
+    [[nodiscard]] const std::shared_ptr<detail::DeviceState>& state() const { return state_; }
+
+private:
+    static std::int64_t count(std::size_t n) { return static_cast<std::int64_t>(n); }
+    template <std::size_t N>
+    static Dims dims(const Shape<N>& shape) {
+        return Dims(std::span<const std::int64_t>(shape));
+    }
+    [[noreturn]] static void throw_ragged();
+
+    std::shared_ptr<detail::DeviceState> state_;
+};
+
+/// Every device of every driver that loads; none is opened. Never throws for want of a driver.
+[[nodiscard]] std::vector<DeviceInfo> devices();
+
+template <class T>
+Tensor<T, 2> Device::tensor(std::initializer_list<std::initializer_list<T>> rows) const {
+    const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+    const auto values = std::make_unique<T[]>(rows.size() * columns);
+    T* next = values.get();
+    for (const auto& row : rows) {
+        if (row.size() != columns)
+            throw_ragged();
+        next = std::copy(row.begin(), row.end(), next);
+    }
+    return tensor<T>(std::span<const T>(values.get(), rows.size() * columns),
+                     {count(rows.size()), count(columns)});
+}
+
+template <class T>
+Tensor<T, 3> Device::tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes) const {
+    const std::size_t rows = planes.size() == 0 ? 0 : planes.begin()->size();
+    const std::size_t columns = rows == 0 ? 0 : planes.begin()->begin()->size();
+    const std::size_t total = planes.size() * rows * columns;
+    const auto values = std::make_unique<T[]>(total);
+    T* next = values.get();
+    for (const auto& plane : planes) {
+        if (plane.size() != rows)
+            throw_ragged();
+        for (const auto& row : plane) {
+            if (row.size() != columns)
+                throw_ragged();
+            next = std::copy(row.begin(), row.end(), next);
+        }
+    }
+    return tensor<T>(std::span<const T>(values.get(), total),
+                     {count(planes.size()), count(rows), count(columns)});
+}
+
+template <class T>
+Tensor<T, 1> Device::tensor(const std::vector<T>& values) const {
+    if constexpr (std::is_same_v<T, bool>) {
+        const auto copy = std::make_unique<bool[]>(values.size());  // std::vector<bool> is not an array
+        std::copy(values.begin(), values.end(), copy.get());
+        return tensor<T>(std::span<const T>(copy.get(), values.size()), {count(values.size())});
+    } else {
+        return tensor<T>(std::span<const T>(values), {count(values.size())});
+    }
+}
+
+template <class T, std::size_t N>
+Device Tensor<T, N>::device() const {
+    return any_.device();
+}
+
+}  // namespace kf

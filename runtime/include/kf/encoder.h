@@ -1,0 +1,41 @@
+// kf::Encoder: a list of calls that the caller records now and submits once.
+#pragma once
+
+#include <memory>
+
+#include <kf/error.h>
+
+namespace kf {
+
+class Device;
+
+namespace detail {
+class DeviceState;
+struct EncoderState;
+}  // namespace detail
+
+/// Made by Device::encoder(). Calls recorded with append_to() run at submit(), in order, after everything
+/// that was issued on the device before. Not thread-safe; movable, not copyable. Dropped without submit(),
+/// it runs nothing. Any use after submit() is an ArgumentError (encoder_submitted).
+class Encoder {
+public:
+    explicit Encoder(std::shared_ptr<detail::DeviceState> device);
+    Encoder(Encoder&&) noexcept;
+    Encoder& operator=(Encoder&&) noexcept;
+    ~Encoder();
+
+    /// Hands the list to the device, without waiting.
+    void submit();
+    Result<void> try_submit() {
+        return attempt([&] { submit(); });
+    }
+    [[nodiscard]] Device device() const;
+
+    /// For the runtime itself: throws when submitted.
+    [[nodiscard]] detail::EncoderState& state();
+
+private:
+    std::unique_ptr<detail::EncoderState> state_;
+};
+
+}  // namespace kf

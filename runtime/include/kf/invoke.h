@@ -1,0 +1,129 @@
+// How generated wrappers and the Python extension call a kernel: untyped arguments in, one binder behind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <kf/any_tensor.h>
+#include <kf/encoder.h>
+#include <kf/module.h>
+#include <kf/value.h>
+
+namespace kf::detail {
+
+enum class PassKind : std::uint8_t { forward, backward };
+
+/// One host argument, in the order of manifest::Call::arguments. Holds pointers only: what they point to
+/// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
+struct Arg {
+    enum class Kind : std::uint8_t { absent, value, tensor };
+
+    Kind kind = Kind::absent;
+    const void* value = nullptr;  ///< host value read (in, inout)
+    void* out_value = nullptr;    ///< host value written (out, inout, result of a rank 0 call)
+    void* gradient = nullptr;     ///< inputs: added to. Outputs of a backward call: read, what flows in
+    const AnyTensor* tensor = nullptr;
+    AnyTensor allocated;  ///< set by invoke(): the tensor made for an absent output
+
+    static Arg none() { return {}; }
+    template <Element T>
+    static Arg in(const T& value) {
+        return make(Kind::value, &value, nullptr, nullptr, nullptr);
+    }
+    /// An input of a backward call: its gradient is added to diff.grad.
+    template <class T>
+    static Arg in(Diff<T>& diff) {
+        return make(Kind::value, &diff.value, nullptr, &diff.grad, nullptr);
+    }
+    template <class T>
+    static Arg in(const Diff<T>& diff) {
+        return make(Kind::value, &diff.value, nullptr, nullptr, nullptr);
+    }
+    template <class T, std::size_t N>
+    static Arg in(const Tensor<T, N>& tensor) {
+        return of(tensor.any());
+    }
+    /// An out parameter or result. A scalar is written when the call returns.
+    template <Element T>
+    static Arg out(T& value) {
+        return make(Kind::value, nullptr, &value, nullptr, nullptr);
+    }
+    template <class T, std::size_t N>
+    static Arg out(const Tensor<T, N>& tensor) {
+        return of(tensor.any());
+    }
+    template <class T, std::size_t N>
+    static Arg out(const Out<Tensor<T, N>>& given) {
+        return of(given.target.any());
+    }
+    template <class X>
+    static Arg out(const Out<X>& given) {
+        return out(*given.target);
+    }
+    template <Element T>
+    static Arg inout(T& value) {
+        return make(Kind::value, &value, &value, nullptr, nullptr);
+    }
+    template <class T, std::size_t N>
+    static Arg inout(const Tensor<T, N>& tensor) {
+        return of(tensor.any());
+    }
+    /// A null tensor counts as absent.
+    static Arg of(const AnyTensor& tensor) {
+        return make(tensor ? Kind::tensor : Kind::absent, nullptr, nullptr, nullptr, &tensor);
+    }
+
+    static Arg make(Kind kind, const void* value, void* out_value, void* gradient, const AnyTensor* tensor) {
+        Arg arg;
+        arg.kind = kind;
+        arg.value = value;
+        arg.out_value = out_value;
+        arg.gradient = gradient;
+        arg.tensor = tensor;
+        return arg;
+    }
+};
+
+/// A function of a loaded module, and how it is configured. Copies are cheap and independent.
+struct FunctionRef {
+    std::shared_ptr<ModuleState> module;
+    std::size_t function = 0;
+};
+
+/// Checks, binds and runs call `call_index` (one of the function's overloads).
+///
+/// Every check comes first: when this throws ArgumentError, nothing was recorded, allocated outputs don't
+/// exist and given ones are untouched.
+/// Forward: an absent output gets a new row-major tensor in Arg::allocated; of a rank 0 call with value
+/// outputs, *out_value is written (which waits for the device).
+/// Backward: outputs may be absent, or lack a gradient: then 1 flows in. Gradients are added to.
+/// With an encoder the call is only recorded: value outputs and value gradients are then an ArgumentError,
+/// for they need a read-back.
+/// `shape`, when given, takes part in the broadcast as one more argument (for calls whose shape nothing
+/// else gives).
+void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
+            Encoder* encoder = nullptr, const Dims* shape = nullptr);
+
+/// What an overload resolver needs to know of one argument.
+struct ArgShape {
+    enum class Kind : std::uint8_t {
+        absent,  ///< not given: outputs only
+        weak,    ///< a Python number or nested list: `scalar` is boolean, int64 or float64 and may become
+                 ///< others
+        array,   ///< host data of exactly this scalar type (NumPy)
+        tensor,  ///< a kf tensor
+    };
+    Kind kind = Kind::absent;
+    ScalarType scalar = ScalarType::float32;
+    Dims shape;  ///< the element's own extents (float3) come last
+};
+
+/// The index of the call of function number `function` that fits best; pure. Throws ArgumentError
+/// (no_overload, or what is wrong with the argument when there is just one candidate) with every candidate
+/// listed.
+std::size_t resolve(const FunctionRef& function, std::span<const ArgShape> args);
+
+}  // namespace kf::detail

@@ -1,0 +1,10 @@
+// Everything that a user of the runtime includes.
+#pragma once
+
+#include <kf/device.h>
+#include <kf/encoder.h>
+#include <kf/error.h>
+#include <kf/module.h>
+#include <kf/tensor.h>
+#include <kf/types.h>
+#include <kf/value.h>

@@ -1,0 +1,64 @@
+// kf::Module: an artifact loaded on one device.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kf/device.h>
+#include <kf/error.h>
+
+namespace kf {
+
+namespace detail {
+class ModuleState;
+struct FunctionRef;
+}  // namespace detail
+
+/// A handle over shared state; thread-safe. Kernels are made ready on first use, or all at once by
+/// load_all(), and are shared by all modules of a device.
+class Module {
+public:
+    Module() = default;
+
+    /// Reads and verifies an artifact. Throws ArtifactError: artifact_corrupt, artifact_version, or
+    /// artifact_no_image when it holds nothing for the device's backend. The bytes are copied.
+    static Module load(const Device& device, std::span<const std::byte> artifact);
+    /// The same from a file (`NAME.kfa`); artifact_missing when it can't be read.
+    static Module load_file(const Device& device, const std::string& path);
+    static Result<Module> try_load(const Device& device, std::span<const std::byte> artifact) {
+        return attempt([&] { return load(device, artifact); });
+    }
+    static Result<Module> try_load_file(const Device& device, const std::string& path) {
+        return attempt([&] { return load_file(device, path); });
+    }
+
+    explicit operator bool() const { return state_ != nullptr; }
+    [[nodiscard]] const Device& device() const;
+    /// The spec's name.
+    [[nodiscard]] const std::string& name() const;
+    /// SHA-256 of the artifact, hex: lets a generated wrapper tell that a file beside it is its own.
+    [[nodiscard]] const std::string& sha256() const;
+    [[nodiscard]] std::vector<std::string> functions() const;
+
+    /// Throws ArgumentError (unknown_name).
+    [[nodiscard]] detail::FunctionRef function(std::string_view name) const;
+
+    /// Makes every kernel ready now, so that no later call waits for it. Throws DeviceError (missing_feature)
+    /// naming the kernel and the feature.
+    void load_all() const;
+    Result<void> try_load_all() const {
+        return attempt([&] { load_all(); });
+    }
+
+    [[nodiscard]] const std::shared_ptr<detail::ModuleState>& state() const { return state_; }
+
+private:
+    explicit Module(std::shared_ptr<detail::ModuleState> state) : state_(std::move(state)) {}
+    std::shared_ptr<detail::ModuleState> state_;
+};
+
+}  // namespace kf

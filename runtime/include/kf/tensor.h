@@ -1,0 +1,133 @@
+// kf::Tensor<T, N>: a typed, strided, N-dimensional tensor in device memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <kf/any_tensor.h>
+#include <kf/error.h>
+#include <kf/types.h>
+
+namespace kf {
+
+template <std::size_t N>
+using Shape = std::array<std::int64_t, N>;
+
+/// A handle: copies share the elements and the gradients (so a const Tensor's elements may be written).
+/// Rules, views, ownership and threads: see AnyTensor, whose typed face this is. T is a scalar or a
+/// kf::Vector; Device makes tensors.
+template <class T, std::size_t N>
+class Tensor {
+    static_assert(N <= max_rank);
+
+public:
+    using value_type = T;
+    static constexpr std::size_t static_rank = N;
+    static constexpr ElementType static_element = element_of<T>;
+
+    Tensor() = default;
+    /// Throws ArgumentError when the element type or rank differs.
+    explicit Tensor(AnyTensor any);
+
+    explicit operator bool() const { return static_cast<bool>(any_); }
+    [[nodiscard]] const AnyTensor& any() const { return any_; }
+
+    [[nodiscard]] Shape<N> shape() const { return to_array(any_.shape()); }
+    /// Counted in elements.
+    [[nodiscard]] Shape<N> strides() const { return to_array(any_.strides()); }
+    [[nodiscard]] std::int64_t size() const { return any_.size(); }
+    [[nodiscard]] bool is_contiguous() const { return any_.is_contiguous(); }
+    [[nodiscard]] std::uint64_t address() const { return any_.address(); }
+    [[nodiscard]] Device device() const;
+
+    [[nodiscard]] Tensor slice(std::int64_t dimension, std::int64_t start, std::int64_t stop,
+                               std::int64_t step = 1) const {
+        return Tensor(any_.slice(dimension, start, stop, step));
+    }
+    [[nodiscard]] Tensor<T, N == 0 ? 0 : N - 1> select(std::int64_t dimension, std::int64_t index) const
+        requires(N > 0) {
+        return Tensor<T, N - 1>(any_.select(dimension, index));
+    }
+    [[nodiscard]] Tensor transpose(const Shape<N>& permutation) const {
+        return Tensor(any_.transpose(permutation));
+    }
+    /// Reverses the dimensions.
+    [[nodiscard]] Tensor transpose() const {
+        Shape<N> permutation{};
+        for (std::size_t i = 0; i < N; ++i)
+            permutation[i] = static_cast<std::int64_t>(N - 1 - i);
+        return transpose(permutation);
+    }
+    template <std::size_t M>
+    [[nodiscard]] Tensor<T, M> broadcast_to(const Shape<M>& shape) const {
+        return Tensor<T, M>(any_.broadcast_to(Dims(std::span<const std::int64_t>(shape))));
+    }
+    template <std::size_t M>
+    [[nodiscard]] Tensor<T, M> broadcast_to(const std::int64_t (&shape)[M]) const {
+        return broadcast_to(std::to_array(shape));
+    }
+    template <std::size_t M>
+    [[nodiscard]] Tensor<T, M> reshape(const std::int64_t (&shape)[M]) const {
+        return Tensor<T, M>(any_.reshape(Dims(std::span<const std::int64_t>(shape))));
+    }
+
+    [[nodiscard]] Tensor with_grads(bool zero = true) const { return Tensor(any_.with_grads(zero)); }
+    [[nodiscard]] Tensor with_grads(const Tensor& grad_in, const Tensor& grad_out) const {
+        return Tensor(any_.with_grads(grad_in.any_, grad_out.any_));
+    }
+    /// Null handles when there is none.
+    [[nodiscard]] Tensor grad() const { return Tensor(any_.grad()); }
+    [[nodiscard]] Tensor grad_in() const { return Tensor(any_.grad_in()); }
+    [[nodiscard]] Tensor grad_out() const { return Tensor(any_.grad_out()); }
+
+    /// All elements in row-major order; waits for the calls that write them.
+    [[nodiscard]] std::vector<T> to_vector() const {
+        const auto count = static_cast<std::size_t>(size());
+        if constexpr (std::is_same_v<T, bool>) {
+            const auto values = std::make_unique<bool[]>(count);  // std::vector<bool> is not an array
+            any_.read(std::as_writable_bytes(std::span(values.get(), count)));
+            return std::vector<bool>(values.get(), values.get() + count);
+        } else {
+            std::vector<T> values(count);
+            any_.read(std::as_writable_bytes(std::span(values)));
+            return values;
+        }
+    }
+    /// `values` in row-major order, as many as the tensor has; copied before this returns.
+    void copy_from(std::span<const T> values) const { any_.write(std::as_bytes(values)); }
+    void copy_from(std::initializer_list<T> values) const {
+        copy_from(std::span<const T>(values.begin(), values.size()));
+    }
+
+    [[nodiscard]] Result<std::vector<T>> try_to_vector() const {
+        return attempt([&] { return to_vector(); });
+    }
+    [[nodiscard]] Result<void> try_copy_from(std::span<const T> values) const {
+        return attempt([&] { copy_from(values); });
+    }
+
+private:
+    static Shape<N> to_array(const Dims& dims) {
+        Shape<N> result{};
+        std::copy(dims.begin(), dims.end(), result.begin());
+        return result;
+    }
+    AnyTensor any_;
+};
+
+namespace detail {
+/// Throws ArgumentError unless `tensor` is null or has this element type and rank.
+void check_tensor_type(const AnyTensor& tensor, const ElementType& element, std::size_t rank);
+}  // namespace detail
+
+template <class T, std::size_t N>
+Tensor<T, N>::Tensor(AnyTensor any) : any_(std::move(any)) {
+    detail::check_tensor_type(any_, static_element, N);
+}
+
+}  // namespace kf
