@@ -42,6 +42,10 @@ struct Arg {
     static Arg in(const Diff<T>& diff) {
         return make(Kind::value, &diff.value, nullptr, nullptr, nullptr);
     }
+    template <class T>
+    static Arg in(const DiffArg<T>& value) {
+        return make(Kind::value, &value.value(), nullptr, value.gradient(), nullptr);
+    }
     template <class T, std::size_t N>
     static Arg in(const Tensor<T, N>& tensor) {
         return of(tensor.any());

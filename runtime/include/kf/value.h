@@ -1,6 +1,7 @@
 // Small wrappers that say how an argument is meant: Diff (has a gradient), Out (is written).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 
 #include <kf/tensor.h>
@@ -17,6 +18,27 @@ struct Diff {
 
 template <class T>
 Diff(T) -> Diff<T>;
+
+/// How a backward call takes a host value: a plain T (anything that converts to it), which gets no gradient,
+/// or a Diff<T>, whose grad is added to. A parameter type only: it refers to the Diff that it was made from.
+template <class T>
+class DiffArg {
+public:
+    template <class Value>
+    requires std::convertible_to<Value, T> DiffArg(Value value)
+        : value_(static_cast<T>(value)) {}  // NOLINT(google-explicit-constructor)
+    DiffArg(Diff<T>& diff)
+        : value_(diff.value), gradient_(&diff.grad) {}    // NOLINT(google-explicit-constructor)
+    DiffArg(const Diff<T>& diff) : value_(diff.value) {}  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] const T& value() const { return value_; }
+    /// Null when no gradient is wanted.
+    [[nodiscard]] T* gradient() const { return gradient_; }
+
+private:
+    T value_;
+    T* gradient_ = nullptr;
+};
 
 /// Where an output goes; made by kf::out(). Of a tensor it is the handle, of a scalar a reference that
 /// must outlive the call.
