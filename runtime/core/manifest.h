@@ -72,6 +72,7 @@ enum class SlotKind : std::uint8_t {
     grad_mode,        ///< uint32: a GradMode, for the gradient that flows out
     scratch,          ///< address of float32 accumulators, one a scalar of grad_out, zeroed before the launch
     scratch_count,    ///< int64: how many
+    scratch_stride,   ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where broadcast
     counter,          ///< address of one uint32, zeroed before the launch: groups that are done
 };
 

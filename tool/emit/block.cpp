@@ -1,0 +1,185 @@
+// The parameter block of one kernel.
+#include "emit/block.h"
+
+#include <algorithm>
+
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Role;
+using manifest::Scalar;
+using manifest::Slot;
+using manifest::SlotKind;
+using manifest::Variant;
+
+/// Values narrower than 32 bits travel widened, so that no device needs narrow push constants.
+Scalar widened(Scalar scalar) {
+    switch (scalar) {
+        case Scalar::boolean:
+        case Scalar::uint8:
+        case Scalar::uint16: return Scalar::uint32;
+        case Scalar::int8:
+        case Scalar::int16: return Scalar::int32;
+        case Scalar::float16: return Scalar::float32;
+        default: return scalar;
+    }
+}
+
+std::string storage_name(const manifest::Element& element) {
+    if (element.scalar != Scalar::boolean) return slang_name(element);
+    return slang_name(manifest::Element{Scalar::uint8, element.extents});
+}
+
+class BlockWriter {
+public:
+    BlockWriter(const PlannedCall& call, PassKind pass, Variant variant)
+        : call_(call), pass_(pass), strided_(variant == Variant::strided) {}
+
+    std::vector<BlockField> write() {
+        add("int64_t", "total", {SlotKind::total, -1, -1}, 8);
+        add("uint", "groups", {SlotKind::groups, -1, -1}, 4);
+        const bool scratch = std::any_of(call_.arguments.begin(), call_.arguments.end(), [&](const auto& argument) {
+            return needs_scratch(argument.host, pass_);
+        });
+        if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
+        for (std::int64_t d = 0; strided_ && d < call_.rank; ++d) {
+            add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
+        }
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            write_argument(call_.arguments[i].host, static_cast<std::int64_t>(i));
+        }
+        return std::move(fields_);
+    }
+
+private:
+    void write_argument(const Argument& argument, std::int64_t index) {
+        const std::string name = argument_id(argument);
+        const manifest::Element parameter{argument.element.scalar, argument.trailing};
+        if (touches_data(argument, pass_)) {
+            if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
+                add_value(parameter, name, index);
+            } else {
+                const std::string element = strided_ ? storage_name({parameter.scalar, {}}) : storage_name(parameter);
+                add(element + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
+                add_strides(argument, name, index,
+                            {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
+                // Outputs are never broadcast, and what has no call dimensions always is.
+                if (!strided_ && argument.role == Role::in && argument.call_rank > 0) {
+                    add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
+                }
+            }
+        }
+        if (reads_gradient(argument, pass_)) {
+            const std::string element = strided_ ? slang_name(parameter.scalar) : slang_name(parameter);
+            add(element + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
+            add_strides(argument, name, index,
+                        {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
+                         "grad_in_trailing_stride"});
+        }
+        if (!writes_gradient(argument, pass_)) return;
+        add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
+        add_strides(argument, name, index,
+                    {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
+                     "grad_out_trailing_stride"});
+        add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
+        if (!needs_scratch(argument, pass_)) return;
+        add("float*", "scratch_" + name, {SlotKind::scratch, index, -1}, 8);
+        add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
+        for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
+            const std::int64_t dimension = argument.map[d];
+            add("int64_t", "scratch_stride" + std::to_string(dimension) + "_" + name,
+                {SlotKind::scratch_stride, index, dimension}, 8);
+        }
+    }
+
+    struct StrideSlots {
+        SlotKind call;
+        SlotKind trailing;
+        const char* call_name;
+        const char* trailing_name;
+    };
+
+    void add_strides(const Argument& argument, const std::string& name, std::int64_t index, const StrideSlots& slots) {
+        if (!strided_) return;
+        std::vector<std::int64_t> dimensions = argument.map;
+        std::sort(dimensions.begin(), dimensions.end());
+        for (const std::int64_t d : dimensions) {
+            add("int64_t", slots.call_name + std::to_string(d) + "_" + name, {slots.call, index, d}, 8);
+        }
+        for (std::size_t d = 0; d < argument.trailing.size(); ++d) {
+            add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name,
+                {slots.trailing, index, static_cast<std::int64_t>(d)}, 8);
+        }
+    }
+
+    void add_value(const manifest::Element& parameter, const std::string& name, std::int64_t index) {
+        const manifest::Element wide{widened(parameter.scalar), parameter.extents};
+        const std::int64_t scalar = storage_size(wide.scalar);
+        const std::int64_t count = scalar_count(wide.extents);
+        const std::int64_t alignment = count == 1 ? scalar : scalar * (count == 2 ? 2 : 4);
+        add(slang_name(wide), "value_" + name, {SlotKind::value, index, -1}, scalar * count, alignment);
+    }
+
+    void add(std::string type, std::string name, Slot slot, std::int64_t size, std::int64_t alignment = 0) {
+        fields_.push_back({std::move(type), std::move(name), slot, size, alignment == 0 ? size : alignment});
+    }
+
+    const PlannedCall& call_;
+    PassKind pass_;
+    bool strided_;
+    std::vector<BlockField> fields_;
+};
+
+}  // namespace
+
+std::string argument_id(const Argument& argument) {
+    return argument.role == Role::result ? "return" : argument.name;
+}
+
+bool reads_gradient(const Argument& argument, PassKind pass) {
+    return pass == PassKind::backward && argument.differentiable && argument.role != Role::in;
+}
+
+bool writes_gradient(const Argument& argument, PassKind pass) {
+    return pass == PassKind::backward && argument.gradient != manifest::Gradient::never &&
+           (argument.role == Role::in || argument.role == Role::inout);
+}
+
+bool needs_scratch(const Argument& argument, PassKind pass) {
+    return writes_gradient(argument, pass) && argument.element.scalar == Scalar::float16;
+}
+
+bool touches_data(const Argument& argument, PassKind pass) {
+    return pass == PassKind::forward || argument.role == Role::in || argument.role == Role::inout;
+}
+
+std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant) {
+    return BlockWriter(call, pass, variant).write();
+}
+
+std::int64_t std430_size(const std::vector<BlockField>& fields) {
+    std::int64_t size = 0;
+    std::int64_t largest = 1;
+    const auto up = [](std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) / alignment * alignment; };
+    for (const BlockField& field : fields) {
+        size = up(size, field.alignment) + field.size;
+        largest = std::max(largest, field.alignment);
+    }
+    return up(size, largest);
+}
+
+const std::string& field_of(const std::vector<BlockField>& fields, SlotKind kind, std::int64_t argument,
+                            std::int64_t dimension) {
+    return std::find_if(fields.begin(), fields.end(),
+                        [&](const BlockField& field) {
+                            return field.slot == Slot{kind, argument, dimension};
+                        })
+        ->name;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,41 @@
+// The parameter block of one kernel: its fields in order, and the slot that each one is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "emit/kernel.h"
+
+namespace kf::gen {
+
+struct BlockField {
+    std::string type;   ///< as Slang spells it
+    std::string name;
+    manifest::Slot slot;
+    std::int64_t size = 0;       ///< bytes, std430
+    std::int64_t alignment = 0;  ///< bytes, std430
+};
+
+/// Fields for everything that the kernel reads; see manifest::SlotKind for what each one means.
+std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, manifest::Variant variant);
+
+/// Bytes of the block as push constants.
+std::int64_t std430_size(const std::vector<BlockField>& fields);
+
+/// The field that holds a slot; every slot that an emitter asks for is there.
+const std::string& field_of(const std::vector<BlockField>& fields, manifest::SlotKind kind,
+                            std::int64_t argument = -1, std::int64_t dimension = -1);
+
+/// The argument's part of names in the kernel: its own name, or "return", which no parameter can have.
+std::string argument_id(const manifest::Argument& argument);
+
+/// Whether the pass reads the gradient of this output, or writes that of this input.
+bool reads_gradient(const manifest::Argument& argument, PassKind pass);
+bool writes_gradient(const manifest::Argument& argument, PassKind pass);
+/// Half gradients are summed in float, in memory of their own.
+bool needs_scratch(const manifest::Argument& argument, PassKind pass);
+/// Whether the pass reads or writes the argument's data at all.
+bool touches_data(const manifest::Argument& argument, PassKind pass);
+
+}  // namespace kf::gen

@@ -1,0 +1,37 @@
+// Writes the Slang source of one kernel: a call, a pass, a variant, a target.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "plan/plan.h"
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+enum class PassKind : std::uint8_t { forward, backward };
+
+/// A kernel's source and what the runtime writes into its parameter block.
+struct EmittedKernel {
+    KernelSource source;
+    std::string name;                      ///< "polynomial.backward.contiguous"
+    std::vector<manifest::Slot> slots;
+    std::vector<std::string> fields;       ///< the block's field for each slot
+    bool by_address = false;               ///< the block is too large for push constants
+
+    bool operator==(const EmittedKernel&) const = default;
+};
+
+struct KernelRequest {
+    const Plan& plan;
+    const PlannedCall& call;
+    PassKind pass = PassKind::forward;
+    manifest::Variant variant = manifest::Variant::contiguous;
+    CodeTarget target = CodeTarget::spirv;
+};
+
+/// Kernels that are alike in all but their host kinds come out byte for byte the same.
+Outcome<EmittedKernel> emit_kernel(const KernelRequest& request);
+
+}  // namespace kf::gen

@@ -1,0 +1,341 @@
+// Resolves a spec against the module's reflection.
+#include "plan/resolve.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "diagnostic/suggest.h"
+#include "plan/candidates.h"
+#include "plan/feed.h"
+#include "plan/types.h"
+#include "spec/limits.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Argument;
+using manifest::Gradient;
+using manifest::Role;
+
+/// Enough threads to fill a multiprocessor a few groups at a time on every device we know.
+constexpr std::uint32_t default_group_size = 128;
+
+Role role_of(Direction direction) {
+    if (direction == Direction::out) return Role::out;
+    return direction == Direction::inout ? Role::inout : Role::in;
+}
+
+bool is_output(const Argument& argument) { return argument.role != Role::in; }
+
+/// One kind for each parameter, in parameter order, then one for the result (nothing: "auto").
+struct Choice {
+    std::vector<const KindSpec*> parameters;
+    const KindSpec* result = nullptr;
+};
+
+/// Every combination, the last argument's alternatives varying fastest.
+std::vector<Choice> choices(const CallSpec& call, const Function& function) {
+    std::vector<Choice> all(1);
+    for (const Parameter& parameter : function.parameters) {
+        const auto listed = std::find_if(call.arguments.begin(), call.arguments.end(),
+                                         [&](const ArgumentSpec& spec) { return spec.name == parameter.name; });
+        std::vector<Choice> longer;
+        for (const Choice& choice : all) {
+            for (const KindSpec& kind : listed->alternatives) {
+                longer.push_back(choice);
+                longer.back().parameters.push_back(&kind);
+            }
+        }
+        all = std::move(longer);
+    }
+    if (call.result.empty()) return all;
+    std::vector<Choice> longer;
+    for (const Choice& choice : all) {
+        for (const KindSpec& kind : call.result) {
+            longer.push_back(choice);
+            longer.back().result = &kind;
+        }
+    }
+    return longer;
+}
+
+bool has_result(const Function& function) { return function.result.kind != TypeKind::void_type; }
+
+Argument automatic_result(const Type& type, std::int64_t rank) {
+    Argument argument;
+    argument.name = "result";
+    argument.role = Role::result;
+    argument.element = element_of(type).value();
+    argument.kind = rank == 0 ? manifest::ArgumentKind::value : manifest::ArgumentKind::tensor;
+    argument.rank = rank;
+    argument.call_rank = rank;
+    argument.trailing = argument.element.extents;
+    return argument;
+}
+
+std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
+    std::int64_t rank = 0;
+    for (const PlannedArgument& argument : arguments) {
+        rank = std::max(rank, argument.host.call_rank);
+        for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
+    }
+    return rank;
+}
+
+/// Dimensions without a "map" align at the call's last one.
+void align(std::vector<PlannedArgument>& arguments, std::int64_t rank) {
+    for (PlannedArgument& argument : arguments) {
+        if (!argument.host.map.empty()) continue;
+        argument.host.map.resize(static_cast<std::size_t>(argument.host.call_rank));
+        std::iota(argument.host.map.begin(), argument.host.map.end(), rank - argument.host.call_rank);
+    }
+}
+
+Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::int64_t rank) {
+    Diagnostics errors;
+    for (const PlannedArgument& argument : arguments) {
+        if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
+        const std::string name = argument.is_result ? "the result" : "output '" + argument.host.name + "'";
+        errors.push_back({Severity::error, "output-broadcast", argument.location,
+                          name + " has call rank " + std::to_string(argument.host.call_rank) +
+                              ", but the call's rank is " + std::to_string(rank) +
+                              ": calls would write over each other",
+                          {"an output is never broadcast; give it a kind of rank " +
+                           std::to_string(argument.host.rank - argument.host.call_rank + rank)}});
+    }
+    return errors;
+}
+
+class CallPlanner {
+public:
+    CallPlanner(const CallSpec& call, Diagnostics& errors) : call_(call), errors_(errors) {}
+
+    std::vector<PlannedCall> plan(const std::vector<const Function*>& candidates) {
+        std::vector<PlannedCall> calls;
+        if (candidates.size() == 1) {
+            for (const Choice& choice : choices(call_, *candidates.front())) {
+                Outcome<PlannedCall> planned = plan_one(*candidates.front(), choice);
+                if (planned) {
+                    calls.push_back(std::move(planned.value()));
+                } else {
+                    errors_.insert(errors_.end(), planned.errors().begin(), planned.errors().end());
+                }
+            }
+            return calls;
+        }
+        plan_overloads(candidates, calls);
+        return calls;
+    }
+
+private:
+    /// A combination of kinds must fit exactly one overload; kinds that fit none are the last one's errors.
+    void plan_overloads(const std::vector<const Function*>& candidates, std::vector<PlannedCall>& calls) {
+        std::map<std::vector<const KindSpec*>, std::vector<std::pair<const Function*, PlannedCall>>> fits;
+        std::map<std::vector<const KindSpec*>, Diagnostics> failures;
+        for (const Function* function : candidates) {
+            for (const Choice& choice : choices(call_, *function)) {
+                std::vector<const KindSpec*> key = by_name(*function, choice);
+                Outcome<PlannedCall> planned = plan_one(*function, choice);
+                if (planned) {
+                    fits[key].emplace_back(function, std::move(planned.value()));
+                } else {
+                    failures[key] = planned.errors();
+                }
+            }
+        }
+        for (auto& [key, found] : fits) {
+            failures.erase(key);
+            if (found.size() == 1) {
+                calls.push_back(std::move(found.front().second));
+                continue;
+            }
+            std::vector<std::string> notes;
+            for (const auto& [function, planned] : found) notes.push_back("candidate: " + signature(*function));
+            notes.emplace_back("state the element type in the kind, as in tensor<float>[1] or value<float>");
+            errors_.push_back({Severity::error, "function-ambiguous", call_.function_location,
+                               "these kinds fit " + std::to_string(found.size()) + " overloads of '" +
+                                   call_.function + "'",
+                               std::move(notes)});
+        }
+        for (const auto& [key, reasons] : failures) errors_.insert(errors_.end(), reasons.begin(), reasons.end());
+    }
+
+    /// Overloads may order their parameters differently; what the user wrote is by name.
+    std::vector<const KindSpec*> by_name(const Function& function, const Choice& choice) const {
+        std::map<std::string, const KindSpec*> sorted;
+        for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+            sorted[function.parameters[i].name] = choice.parameters[i];
+        }
+        std::vector<const KindSpec*> key;
+        for (const auto& [name, kind] : sorted) key.push_back(kind);
+        key.push_back(choice.result);
+        return key;
+    }
+
+    Outcome<PlannedCall> plan_one(const Function& function, const Choice& choice) const {
+        PlannedCall planned;
+        planned.function = function.name;
+        planned.location = call_.location;
+        planned.strict_broadcasting = call_.strict_broadcasting;
+        Diagnostics errors = feed_parameters(function, choice, planned);
+        if (!errors.empty()) return errors;
+        planned.rank = call_rank(planned.arguments);
+        if (has_result(function) && choice.result == nullptr) {
+            planned.arguments.push_back({automatic_result(function.result, planned.rank), function.result, true,
+                                         false, call_.location});
+        }
+        errors = check_outputs(planned.arguments, planned.rank);
+        if (!errors.empty()) return errors;
+        align(planned.arguments, planned.rank);
+        planned.group_size = group_size(planned.rank);
+        errors = plan_backward(function, choice, planned);
+        if (!errors.empty()) return errors;
+        return planned;
+    }
+
+    static Diagnostics feed_parameters(const Function& function, const Choice& choice, PlannedCall& planned) {
+        Diagnostics errors;
+        const auto take = [&](const KindSpec& kind, const Feed& target, bool is_result, bool no_diff) {
+            Outcome<Argument> fed = feed(kind, target);
+            if (fed) {
+                planned.arguments.push_back(
+                    {std::move(fed.value()), target.type, is_result, no_diff, kind.location});
+            } else {
+                errors.insert(errors.end(), fed.errors().begin(), fed.errors().end());
+            }
+        };
+        for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+            const Parameter& parameter = function.parameters[i];
+            take(*choice.parameters[i],
+                 {parameter.name, parameter.type, role_of(parameter.direction), function.location}, false,
+                 parameter.no_diff);
+        }
+        if (!has_result(function)) return errors;
+        if (choice.result != nullptr) {
+            take(*choice.result, {"result", function.result, Role::result, function.location}, true, false);
+        } else if (!element_of(function.result)) {
+            errors.push_back({Severity::error, "type-not-supported", function.location,
+                              "the result of '" + function.name + "' has type '" + function.result.name +
+                                  "', which can't be passed by this version of kfgen; expected a scalar or a "
+                                  "vector of 2 to 4",
+                              {}});
+        }
+        return errors;
+    }
+
+    std::array<std::uint32_t, 3> group_size(std::int64_t rank) const {
+        if (rank == 0) return {1, 1, 1};
+        if (!call_.threads) return {default_group_size, 1, 1};
+        // Calls are numbered flat, so a group of any shape is a run of that many calls.
+        const auto& size = call_.threads->size;
+        return {static_cast<std::uint32_t>(size[0] * size[1] * size[2]), 1, 1};
+    }
+
+    Diagnostics plan_backward(const Function& function, const Choice& choice, PlannedCall& planned) const {
+        const BackwardSpec& backward = call_.backward;
+        if (!backward.enabled) return {};
+        if (!function.backward_differentiable) {
+            return {{Severity::error, "not-differentiable", backward.location,
+                     "function '" + function.name + "' is not differentiable, so it has no backward pass",
+                     {"mark it [Differentiable] at " + function.location.file + ":" +
+                      std::to_string(function.location.line)}}};
+        }
+        planned.has_backward = true;
+        bool any = false;
+        for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
+            PlannedArgument& argument = planned.arguments[i];
+            argument.host.differentiable = argument.type.differentiable && !argument.no_diff;
+            if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
+            if (!argument.host.differentiable) continue;
+            argument.host.gradient = gradient_of(*choice.parameters[i], argument.host.name);
+            any = any || argument.host.gradient != Gradient::never;
+        }
+        Diagnostics errors = check_inputs(planned);
+        if (!any && errors.empty()) {
+            errors.push_back({Severity::error, "backward-input", backward.location,
+                              "no input of function '" + function.name + "' can be differentiated", {}});
+        }
+        return errors;
+    }
+
+    Gradient gradient_of(const KindSpec& kind, const std::string& name) const {
+        if (kind.grad == GradMode::no) return Gradient::never;
+        if (kind.grad == GradMode::yes) return Gradient::required;
+        if (kind.grad == GradMode::automatic || !call_.backward.inputs) return Gradient::automatic;
+        const auto& inputs = *call_.backward.inputs;
+        return std::find(inputs.begin(), inputs.end(), name) != inputs.end() ? Gradient::required : Gradient::never;
+    }
+
+    /// Names under "backward": {"inputs": …} must be differentiable inputs.
+    Diagnostics check_inputs(const PlannedCall& planned) const {
+        Diagnostics errors;
+        if (!call_.backward.inputs) return errors;
+        std::vector<std::string> possible;
+        for (const PlannedArgument& argument : planned.arguments) {
+            const bool input = argument.host.role == Role::in || argument.host.role == Role::inout;
+            if (input && argument.host.differentiable) possible.push_back(argument.host.name);
+        }
+        for (const std::string& name : *call_.backward.inputs) {
+            if (std::find(possible.begin(), possible.end(), name) != possible.end()) continue;
+            errors.push_back({Severity::error, "backward-input", call_.backward.location,
+                              "\"backward\" lists '" + name + "', which is not a differentiable input of '" +
+                                  planned.function + "'",
+                              suggestion_notes(name, "differentiable inputs", possible)});
+        }
+        return errors;
+    }
+
+    const CallSpec& call_;
+    Diagnostics& errors_;
+};
+
+/// One error each, though several combinations of kinds ran into it.
+Diagnostics without_repeats(const Diagnostics& errors) {
+    Diagnostics distinct;
+    for (const Diagnostic& error : errors) {
+        if (std::find(distinct.begin(), distinct.end(), error) == distinct.end()) distinct.push_back(error);
+    }
+    return distinct;
+}
+
+/// Calls under one host name become overloads of one function.
+void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::vector<PlannedCall> calls) {
+    auto function = std::find_if(plan.functions.begin(), plan.functions.end(),
+                                 [&](const PlannedFunction& known) { return known.name == spec.name; });
+    if (function == plan.functions.end()) {
+        plan.functions.push_back({spec.name, doc, {}});
+        function = plan.functions.end() - 1;
+    }
+    if (function->doc.empty()) function->doc = doc;
+    std::move(calls.begin(), calls.end(), std::back_inserter(function->calls));
+}
+
+}  // namespace
+
+Outcome<Plan> resolve(const Spec& spec, const Module& module) {
+    Plan plan;
+    plan.name = spec.name;
+    plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
+    plan.imports = module.module_names;
+    Diagnostics errors;
+    for (const CallSpec& call : spec.calls) {
+        if (auto failure = check_kernel_limit(call, kernel_product(call))) {
+            errors.push_back(*failure);
+            continue;
+        }
+        const Outcome<std::vector<const Function*>> candidates = find_candidates(call, module);
+        if (!candidates) {
+            errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
+            continue;
+        }
+        std::vector<PlannedCall> calls = CallPlanner(call, errors).plan(candidates.value());
+        add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
+    }
+    if (!errors.empty()) return without_repeats(errors);
+    return plan;
+}
+
+}  // namespace kf::gen
