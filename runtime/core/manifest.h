@@ -47,7 +47,8 @@ struct Argument {
     bool contiguous_only = false;    ///< "layout": "contiguous"
     bool differentiable = false;     ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
-    bool overwrite = false;          ///< gradient stored instead of added
+    bool overwrite = false;          ///< gradient stored instead of added: kernels store in mode `injective` and
+                                     ///< from scratch; in other modes they add and the runtime zeroes first
 
     bool operator==(const Argument&) const = default;
 };
@@ -58,8 +59,9 @@ enum class SlotKind : std::uint8_t {
     total,            ///< int64: number of calls
     groups,           ///< uint32: number of groups dispatched
     shape,            ///< int64: extent of call dimension `dimension`
-    value,            ///< the argument's value; bool, (u)int8, (u)int16 widened to 32 bits, half to float
-    address,          ///< of the argument's data
+    value,            ///< the argument's value, all its scalars; bool, (u)int8, (u)int16 widened to 32 bits, half to float
+    address,          ///< of the argument's data; of a value that is an output, of device memory for one element
+                      ///< (stored as in a tensor; of an inout one, holding the value that goes in)
     step,             ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
     stride,           ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
     trailing_stride,  ///< int64: along `trailing[dimension]`
