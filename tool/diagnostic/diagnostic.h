@@ -22,9 +22,9 @@ enum class Severity { note, warning, error };
 /// One finding. `id` is stable and is what tests match and what docs/errors.md explains.
 struct Diagnostic {
     Severity severity = Severity::error;
-    std::string id;       ///< e.g. "spec-unknown-key"
+    std::string id;  ///< e.g. "spec-unknown-key"
     Location location;
-    std::string message;  ///< names the argument, what was expected and what was found
+    std::string message;             ///< names the argument, what was expected and what was found
     std::vector<std::string> notes;  ///< suggestions and candidates, one line each
 
     bool operator==(const Diagnostic&) const = default;
@@ -36,9 +36,10 @@ using Diagnostics = std::vector<Diagnostic>;
 template <class T>
 class Outcome {
 public:
-    Outcome(T value) : content_(std::move(value)) {}                 // NOLINT(google-explicit-constructor)
-    Outcome(Diagnostics errors) : content_(std::move(errors)) {}     // NOLINT(google-explicit-constructor)
-    Outcome(Diagnostic error) : content_(Diagnostics{std::move(error)}) {}  // NOLINT(google-explicit-constructor)
+    Outcome(T value) : content_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
+    Outcome(Diagnostics errors) : content_(std::move(errors)) {}  // NOLINT(google-explicit-constructor)
+    Outcome(Diagnostic error)
+        : content_(Diagnostics{std::move(error)}) {}  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] bool ok() const { return std::holds_alternative<T>(content_); }
     explicit operator bool() const { return ok(); }

@@ -55,16 +55,16 @@ struct FieldSpec;
 /// One kind with its options. Plain value; `spelling` is what the user wrote, normalised.
 struct KindSpec {
     Kind kind = Kind::value;
-    std::string spelling;                 ///< "tensor<float3>[2]"; "{fields}" for the fields form
-    std::string element;                  ///< the type inside <> or of "as", as Slang spells it; empty: rule 1
-    int rank = 0;                         ///< of tensor[r] and grid[n]
-    TextureShape texture;                 ///< when kind is texture
+    std::string spelling;  ///< "tensor<float3>[2]"; "{fields}" for the fields form
+    std::string element;   ///< the type inside <> or of "as", as Slang spells it; empty: rule 1
+    int rank = 0;          ///< of tensor[r] and grid[n]
+    TextureShape texture;  ///< when kind is texture
     std::optional<std::vector<int>> map;  ///< dimension i of the argument is dimension map[i] of the call
     GradMode grad = GradMode::unset;
     Layout layout = Layout::any;
-    std::vector<Accumulate> accumulate;   ///< what may be picked at run time; the first is the default
-    std::string format;                   ///< of textures: a name of Slang's [format]
-    std::vector<FieldSpec> fields;        ///< when kind is fields, in the order written
+    std::vector<Accumulate> accumulate;  ///< what may be picked at run time; the first is the default
+    std::string format;                  ///< of textures: a name of Slang's [format]
+    std::vector<FieldSpec> fields;       ///< when kind is fields, in the order written
     Location location;
 
     bool operator==(const KindSpec&) const;

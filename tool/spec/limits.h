@@ -29,7 +29,7 @@ struct KernelProduct {
 KernelProduct kernel_product(const CallSpec& call);
 
 /// "spec-too-many-kernels", with the product in the message, when it is above the limit.
-std::optional<Diagnostic> check_kernel_limit(
-    const CallSpec& call, const KernelProduct& product, std::uint64_t limit = kernel_limit);
+std::optional<Diagnostic> check_kernel_limit(const CallSpec& call, const KernelProduct& product,
+                                             std::uint64_t limit = kernel_limit);
 
 }  // namespace kf::gen

@@ -1,0 +1,64 @@
+// What a valid spec may ask for that this version doesn't generate: each is refused with its place.
+#include "spec/supported.h"
+
+#include <gtest/gtest.h>
+
+#include "spec/parse.h"
+
+namespace kf::gen {
+namespace {
+
+Diagnostics check(const std::string& top, const std::string& call) {
+    const Outcome<Spec> spec = parse_spec(
+        "{\"version\": 1, \"name\": \"m\", \"modules\": [\"m\"], \"calls\": [\n{\"function\": \"f\"" + call +
+            "}]" + top + "}",
+        "s");
+    if (!spec) {
+        ADD_FAILURE() << format_text(spec.errors().front());
+        return {};
+    }
+    return check_supported(spec.value());
+}
+
+TEST(Supported, PassesWhatIsGenerated) {
+    EXPECT_EQ(
+        check(
+            R"(, "targets": ["vulkan"], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
+            R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": true}]},
+                        "backward": {"inputs": ["a"]}, "strict_broadcasting": true, "threads": [64], "name": "g")"),
+        Diagnostics{});
+}
+
+TEST(Supported, RefusesOtherKindsAtTheirPlace) {
+    const Diagnostics errors = check("", R"(, "args": {"a": ["value", "texture2d"]}, "result": "buffer")");
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_EQ(errors[0].id, "kind-not-supported");
+    EXPECT_EQ(errors[0].location, (Location{"s", 2, 43}));
+    EXPECT_EQ(errors[1].location, (Location{"s", 2, 68}));
+}
+
+TEST(Supported, RefusesOtherFeatures) {
+    for (const char* top : {R"("targets": ["cuda"])", R"("constants": {"N": 1})", R"("types": {"A": "B"})",
+                            R"("link": ["a"])", R"("conformances": [{"interface": "I", "type": "T"}])",
+                            R"("structs": [{"slang": "R", "header": "h", "type": "R"}])",
+                            R"("globals": {"o": {"format": "r8"}})", R"("graphs": [{"name": "g"}])",
+                            R"("pipelines": [{"name": "g"}])"}) {
+        const Diagnostics errors = check(std::string(", ") + top, "");
+        ASSERT_EQ(errors.size(), 1U) << top;
+        EXPECT_EQ(errors[0].id, "spec-not-supported") << top;
+        EXPECT_GT(errors[0].location.line, 0) << top;
+    }
+    for (const char* call : {R"("this": "value")", R"("dispatch": "threads")", R"("forward_diff": true)",
+                             R"("backward": {"deterministic": true})", R"("backward": {"fused": true})",
+                             R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
+                             R"("args": {"a": {"kind": "tensor[1]", "map": [0]}})",
+                             R"("args": {"a": {"kind": "value", "grad": "auto"}})"}) {
+        const Diagnostics errors = check("", std::string(", ") + call);
+        ASSERT_EQ(errors.size(), 1U) << call;
+        EXPECT_EQ(errors[0].id, "spec-not-supported") << call;
+        EXPECT_EQ(errors[0].location.line, 2) << call;
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen

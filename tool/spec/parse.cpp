@@ -1,0 +1,544 @@
+// From a checked JSON document to a Spec, and the rules that a JSON Schema can't state.
+#include "spec/parse.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "spec/json.h"
+#include "spec/schema.h"
+
+namespace kf::gen {
+namespace {
+
+/// Words that can't name what is generated: keywords of C++20 and Python 3, and names of our own.
+bool is_reserved(std::string_view name) {
+    static const std::set<std::string_view> words{"False",
+                                                  "None",
+                                                  "True",
+                                                  "alignas",
+                                                  "alignof",
+                                                  "and",
+                                                  "and_eq",
+                                                  "as",
+                                                  "asm",
+                                                  "assert",
+                                                  "async",
+                                                  "auto",
+                                                  "await",
+                                                  "bitand",
+                                                  "bitor",
+                                                  "bool",
+                                                  "break",
+                                                  "case",
+                                                  "catch",
+                                                  "char",
+                                                  "char16_t",
+                                                  "char32_t",
+                                                  "char8_t",
+                                                  "class",
+                                                  "co_await",
+                                                  "co_return",
+                                                  "co_yield",
+                                                  "compl",
+                                                  "concept",
+                                                  "const",
+                                                  "const_cast",
+                                                  "consteval",
+                                                  "constexpr",
+                                                  "constinit",
+                                                  "continue",
+                                                  "decltype",
+                                                  "def",
+                                                  "default",
+                                                  "del",
+                                                  "delete",
+                                                  "do",
+                                                  "double",
+                                                  "dynamic_cast",
+                                                  "elif",
+                                                  "else",
+                                                  "enum",
+                                                  "except",
+                                                  "explicit",
+                                                  "export",
+                                                  "extern",
+                                                  "false",
+                                                  "finally",
+                                                  "float",
+                                                  "for",
+                                                  "friend",
+                                                  "from",
+                                                  "global",
+                                                  "goto",
+                                                  "if",
+                                                  "import",
+                                                  "in",
+                                                  "inline",
+                                                  "int",
+                                                  "is",
+                                                  "kernelfunctions",
+                                                  "kf",
+                                                  "lambda",
+                                                  "long",
+                                                  "mutable",
+                                                  "namespace",
+                                                  "new",
+                                                  "noexcept",
+                                                  "nonlocal",
+                                                  "not",
+                                                  "not_eq",
+                                                  "nullptr",
+                                                  "operator",
+                                                  "or",
+                                                  "or_eq",
+                                                  "pass",
+                                                  "private",
+                                                  "protected",
+                                                  "public",
+                                                  "raise",
+                                                  "register",
+                                                  "reinterpret_cast",
+                                                  "requires",
+                                                  "return",
+                                                  "short",
+                                                  "signed",
+                                                  "sizeof",
+                                                  "static",
+                                                  "static_assert",
+                                                  "static_cast",
+                                                  "std",
+                                                  "struct",
+                                                  "switch",
+                                                  "template",
+                                                  "this",
+                                                  "thread_local",
+                                                  "throw",
+                                                  "true",
+                                                  "try",
+                                                  "typedef",
+                                                  "typeid",
+                                                  "typename",
+                                                  "union",
+                                                  "unsigned",
+                                                  "using",
+                                                  "virtual",
+                                                  "void",
+                                                  "volatile",
+                                                  "wchar_t",
+                                                  "while",
+                                                  "with",
+                                                  "xor",
+                                                  "xor_eq",
+                                                  "yield"};
+    return words.count(name) != 0;
+}
+
+/// "ns::Type<int>.method" -> {"ns", "Type", "method"}.
+std::vector<std::string> name_parts(std::string_view function) {
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (const char c : function) {
+        depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+        if (depth > 0 || c == '>') {
+            continue;
+        }
+        if (c == '.' || c == ':') {
+            if (!parts.back().empty()) {
+                parts.emplace_back();
+            }
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+std::string default_host_name(std::string_view function) {
+    const std::vector<std::string> parts = name_parts(function);
+    const bool constructor = parts.back() == "__init" && parts.size() > 1;
+    return constructor ? parts[parts.size() - 2] : parts.back();
+}
+
+/// Which options make sense for a kind.
+struct AllowedOptions {
+    bool map, element, grad, layout, format, accumulate;
+};
+
+AllowedOptions allowed_options(Kind kind) {
+    switch (kind) {
+        case Kind::value:
+            return {true, true, true, false, false, true};
+        case Kind::tensor:
+            return {true, true, true, true, false, true};
+        case Kind::texture:
+            return {true, false, false, false, true, false};
+        case Kind::buffer:
+        case Kind::rwbuffer:
+        case Kind::byteaddress:
+        case Kind::rwbyteaddress:
+            return {false, false, true, false, false, false};
+        case Kind::grid:
+        case Kind::range:
+            return {true, false, false, false, false, false};
+        case Kind::fields:
+            return {false, false, true, false, false, false};
+        case Kind::sampler:
+        case Kind::pointer:
+        case Kind::acceleration_structure:
+        case Kind::call_id:
+        case Kind::thread_id:
+        case Kind::wang_hash:
+        case Kind::rand_float:
+            break;
+    }
+    return {false, false, false, false, false, false};
+}
+
+/// Reads a document that the schema has passed: types and required keys are as it says.
+class SpecReader {
+public:
+    Outcome<Spec> read(const JsonNode& root, const std::string& file) {
+        Spec spec;
+        spec.file = file;
+        spec.directory = std::filesystem::path(file).parent_path();
+        spec.version = integer(root, "version", 1);
+        spec.name = text(root, "name");
+        check_name(spec.name, *root.find("name"), "the name");
+        spec.namespace_name = text(root, "namespace", spec.name);
+        if (const JsonNode* node = root.find("namespace")) {
+            for (const std::string& part : name_parts(node->text)) {
+                // "kf::app" is odd but works; a namespace called "class" can't.
+                if (part != "kf") {
+                    check_name(part, *node, "the namespace");
+                }
+            }
+        }
+        spec.modules = paths(root, "modules");
+        spec.search_paths = paths(root, "search_paths");
+        spec.link = paths(root, "link");
+        spec.defines = named_texts(root, "defines");
+        spec.types = named_texts(root, "types");
+        read_targets(root, spec.targets);
+        for (const JsonNode& node : items(root, "calls")) {
+            spec.calls.push_back(call(node));
+        }
+        for (const JsonMember& member : members(root, "constants")) {
+            spec.constants.push_back(constant(member));
+        }
+        for (const JsonNode& node : items(root, "conformances")) {
+            ConformanceSpec conformance{text(node, "interface"), text(node, "type"), std::nullopt,
+                                        node.location};
+            if (node.find("id") != nullptr) {
+                conformance.id = integer(node, "id", 0);
+            }
+            spec.conformances.push_back(std::move(conformance));
+        }
+        for (const JsonNode& node : items(root, "structs")) {
+            spec.structs.push_back(
+                {text(node, "slang"), text(node, "header"), text(node, "type"), node.location});
+        }
+        for (const JsonMember& member : members(root, "globals")) {
+            spec.globals.push_back({member.key, text(member.value, "format"), member.location});
+        }
+        for (const JsonNode& node : items(root, "graphs")) {
+            spec.graphs.push_back({text(node, "name"), {}, node.location});
+        }
+        for (const JsonNode& node : items(root, "pipelines")) {
+            spec.pipelines.push_back({text(node, "name"), {}, node.location});
+        }
+        if (!errors_.empty()) {
+            return std::move(errors_);
+        }
+        return spec;
+    }
+
+private:
+    CallSpec call(const JsonNode& node) {
+        CallSpec result;
+        const JsonNode& function = *node.find("function");
+        result.location = node.location;
+        result.function = function.text;
+        result.function_location = function.location;
+        result.name = text(node, "name", default_host_name(function.text));
+        const JsonNode* name = node.find("name");
+        check_name(result.name, name != nullptr ? *name : function, "the call's name on the host");
+        for (const JsonMember& member : members(node, "args")) {
+            result.arguments.push_back({member.key, alternatives(member.value), member.location});
+        }
+        if (const JsonNode* kinds = node.find("result"); kinds != nullptr && kinds->text != "auto") {
+            result.result = alternatives(*kinds);
+        }
+        if (const JsonNode* kinds = node.find("this")) {
+            result.self = alternatives(*kinds);
+        }
+        result.threads = threads(node);
+        result.dispatch = node.find("dispatch") != nullptr ? Dispatch::threads : Dispatch::arguments;
+        if (const JsonNode* backward = node.find("backward")) {
+            result.backward = read_backward(*backward);
+        }
+        result.forward_diff = flag(node, "forward_diff");
+        result.strict_broadcasting = flag(node, "strict_broadcasting");
+        for (const JsonMember& member : members(node, "variants")) {
+            result.variants.push_back({member.key, threads(member.value), member.location});
+        }
+        for (const JsonMember& member : members(node, "accumulate")) {
+            result.accumulate.push_back({member.key, accumulate(member.value), member.location});
+        }
+        return result;
+    }
+
+    std::vector<KindSpec> alternatives(const JsonNode& node) {
+        std::vector<KindSpec> kinds;
+        if (node.type != JsonType::array) {
+            kinds.push_back(kind(node));
+            return kinds;
+        }
+        for (const JsonNode& item : node.items) {
+            KindSpec next = kind(item);
+            // The schema saw two equal texts; " value" and "value" only meet here.
+            if (item.type == JsonType::string &&
+                std::any_of(kinds.begin(), kinds.end(), [&](const KindSpec& other) {
+                    return other.spelling == next.spelling && other.kind != Kind::fields && !other.map &&
+                           other.grad == GradMode::unset && other.layout == Layout::any &&
+                           other.format.empty() && other.accumulate.empty();
+                })) {
+                error("spec-value", item.location, "the kind '" + next.spelling + "' is listed twice");
+            }
+            kinds.push_back(std::move(next));
+        }
+        return kinds;
+    }
+
+    KindSpec kind(const JsonNode& node) {
+        if (node.type == JsonType::string) {
+            return parsed_kind(node);
+        }
+        const JsonNode* name = node.find("kind");
+        const JsonNode* fields = node.find("fields");
+        KindSpec result;
+        if ((name != nullptr) == (fields != nullptr)) {
+            error("spec-kind", node.location,
+                  name != nullptr ? "a kind has either 'kind' or 'fields', not both"
+                                  : "a kind needs the key 'kind' or 'fields'");
+            return result;
+        }
+        if (name != nullptr) {
+            result = parsed_kind(*name);
+        } else {
+            result.kind = Kind::fields;
+            result.spelling = "{fields}";
+            for (const JsonMember& field : fields->members) {
+                result.fields.push_back({field.key, alternatives(field.value), field.location});
+            }
+        }
+        result.location = node.location;
+        read_options(node, result);
+        return result;
+    }
+
+    KindSpec parsed_kind(const JsonNode& node) {
+        Location inside = node.location;
+        ++inside.column;
+        Outcome<KindSpec> kind = parse_kind(node.text, inside);
+        KindSpec result = kind ? std::move(kind.value()) : KindSpec{};  // the schema has reported errors
+        result.location = node.location;
+        return result;
+    }
+
+    void read_options(const JsonNode& node, KindSpec& kind) {
+        const AllowedOptions allowed = allowed_options(kind.kind);
+        for (const JsonMember& member : node.members) {
+            const JsonNode& value = member.value;
+            bool fits = true;
+            if (member.key == "map") {
+                fits = allowed.map;
+                kind.map.emplace();
+                for (const JsonNode& item : value.items) {
+                    kind.map->push_back(to_integer(item));
+                }
+            } else if (member.key == "as") {
+                fits = allowed.element;
+                if (fits && !kind.element.empty()) {
+                    error("spec-kind-option", member.location,
+                          "the element type is given twice: '" + kind.spelling + "' and 'as'");
+                }
+                kind.element = value.text;
+            } else if (member.key == "grad") {
+                fits = allowed.grad;
+                kind.grad = value.type == JsonType::string ? GradMode::automatic
+                            : value.is_true()              ? GradMode::yes
+                                                           : GradMode::no;
+            } else if (member.key == "layout") {
+                fits = allowed.layout;
+                kind.layout = value.text == "contiguous" ? Layout::contiguous : Layout::any;
+            } else if (member.key == "format") {
+                fits = allowed.format;
+                kind.format = value.text;
+            } else if (member.key == "accumulate") {
+                fits = allowed.accumulate;
+                kind.accumulate = accumulate(value);
+            }
+            if (!fits) {
+                error("spec-kind-option", member.location,
+                      "the kind '" + kind.spelling + "' has no option '" + member.key + "'");
+            }
+        }
+    }
+
+    static std::vector<Accumulate> accumulate(const JsonNode& node) {
+        const auto choice = [](const JsonNode& item) {
+            return item.text == "sum"     ? Accumulate::sum
+                   : item.text == "first" ? Accumulate::first
+                   : item.text == "push"  ? Accumulate::push
+                   : item.text == "none"  ? Accumulate::none
+                                          : Accumulate::overwrite;
+        };
+        if (node.type == JsonType::string) {
+            return {choice(node)};
+        }
+        std::vector<Accumulate> choices(node.items.size());
+        std::transform(node.items.begin(), node.items.end(), choices.begin(), choice);
+        return choices;
+    }
+
+    std::optional<ThreadsSpec> threads(const JsonNode& parent) {
+        const JsonNode* node = parent.find("threads");
+        if (node == nullptr) {
+            return std::nullopt;
+        }
+        ThreadsSpec result;
+        result.dimensions = static_cast<int>(node->items.size());
+        result.location = node->location;
+        int total = 1;
+        for (std::size_t i = 0; i < node->items.size(); ++i) {
+            result.size.at(i) = to_integer(node->items[i]);
+            total *= result.size.at(i);  // at most 1024^3: fits
+        }
+        if (total > 1024) {
+            error("spec-value", node->location,
+                  "a group of " + std::to_string(total) + " threads is too large; at most 1024 are allowed");
+        }
+        return result;
+    }
+
+    static BackwardSpec read_backward(const JsonNode& node) {
+        BackwardSpec result;
+        result.location = node.location;
+        result.enabled = node.type == JsonType::object || node.is_true();
+        if (const JsonNode* inputs = node.find("inputs")) {
+            result.inputs.emplace();
+            for (const JsonNode& item : inputs->items) {
+                result.inputs->push_back(item.text);
+            }
+        }
+        result.deterministic = flag(node, "deterministic");
+        result.fused = flag(node, "fused");
+        return result;
+    }
+
+    void read_targets(const JsonNode& root, std::vector<TargetSpec>& targets) {
+        for (const JsonNode& node : items(root, "targets")) {
+            TargetSpec target;
+            target.location = node.location;
+            if (const JsonNode* cuda = node.find("cuda")) {
+                target.backend = Backend::cuda;
+                target.ptx = cuda->find("ptx") == nullptr || flag(*cuda, "ptx");
+                for (const JsonNode& architecture : items(*cuda, "arch")) {
+                    target.architectures.push_back(architecture.text);
+                }
+            } else {
+                target.backend = node.text == "cuda" ? Backend::cuda : Backend::vulkan;
+            }
+            const auto same = [&](const TargetSpec& other) { return other.backend == target.backend; };
+            if (std::any_of(targets.begin(), targets.end(), same)) {
+                error("spec-value", node.location,
+                      std::string("the target '") + (target.backend == Backend::cuda ? "cuda" : "vulkan") +
+                          "' is listed twice");
+            }
+            targets.push_back(std::move(target));
+        }
+        if (targets.empty()) {
+            targets.push_back({Backend::vulkan, {}, true, root.location});
+        }
+    }
+
+    static ConstantSpec constant(const JsonMember& member) {
+        const bool typed = member.value.type == JsonType::object;
+        return {member.key, typed ? text(member.value, "type") : std::string(),
+                typed ? text(member.value, "value") : member.value.text, member.location};
+    }
+
+    void check_name(const std::string& name, const JsonNode& place, const std::string& what) {
+        if (is_reserved(name)) {
+            error("spec-name", place.location, "'" + name + "' can't be " + what + ": the word is reserved",
+                  {"C++ and Python keywords, kf, kernelfunctions and std are reserved; set \"name\" to "
+                   "another word"});
+        }
+    }
+
+    static const std::vector<JsonNode>& items(const JsonNode& parent, std::string_view key) {
+        static const std::vector<JsonNode> none;
+        const JsonNode* node = parent.find(key);
+        return node != nullptr ? node->items : none;
+    }
+    static const std::vector<JsonMember>& members(const JsonNode& parent, std::string_view key) {
+        static const std::vector<JsonMember> none;
+        const JsonNode* node = parent.find(key);
+        return node != nullptr ? node->members : none;
+    }
+    static std::string text(const JsonNode& parent, std::string_view key, std::string otherwise = {}) {
+        const JsonNode* node = parent.find(key);
+        return node != nullptr ? node->text : std::move(otherwise);
+    }
+    static bool flag(const JsonNode& parent, std::string_view key) {
+        const JsonNode* node = parent.find(key);
+        return node != nullptr && node->is_true();
+    }
+    static int to_integer(const JsonNode& node) {
+        int value = 0;
+        std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+        return value;
+    }
+    static int integer(const JsonNode& parent, std::string_view key, int otherwise) {
+        const JsonNode* node = parent.find(key);
+        return node != nullptr ? to_integer(*node) : otherwise;
+    }
+    static std::vector<PathSpec> paths(const JsonNode& root, std::string_view key) {
+        std::vector<PathSpec> result;
+        for (const JsonNode& node : items(root, key)) {
+            result.push_back({node.text, node.location});
+        }
+        return result;
+    }
+    static std::vector<NamedText> named_texts(const JsonNode& root, std::string_view key) {
+        std::vector<NamedText> result;
+        for (const JsonMember& member : members(root, key)) {
+            result.push_back({member.key, member.value.text, member.location});
+        }
+        return result;
+    }
+
+    void error(std::string id, Location place, std::string message, std::vector<std::string> notes = {}) {
+        errors_.push_back(
+            {Severity::error, std::move(id), std::move(place), std::move(message), std::move(notes)});
+    }
+
+    Diagnostics errors_;
+};
+
+}  // namespace
+
+Outcome<Spec> parse_spec(std::string_view text, const std::string& file) {
+    const Outcome<JsonNode> document = parse_json(text, file);
+    if (!document) {
+        return document.errors();
+    }
+    Diagnostics errors = validate(document.value(), spec_schema());
+    if (!errors.empty()) {
+        return errors;
+    }
+    return SpecReader().read(document.value(), file);
+}
+
+}  // namespace kf::gen

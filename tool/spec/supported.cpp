@@ -1,0 +1,89 @@
+// What a valid spec may ask for that this version of kfgen doesn't generate yet.
+#include "spec/supported.h"
+
+namespace kf::gen {
+namespace {
+
+class Checker {
+public:
+    Diagnostics run(const Spec& spec) {
+        for (const TargetSpec& target : spec.targets) {
+            unless(target.backend == Backend::vulkan, target.location, "the target 'cuda'");
+        }
+        each(spec.constants, "link-time constants");
+        each(spec.types, "link-time types");
+        each(spec.link, "linked modules");
+        each(spec.conformances, "conformances");
+        each(spec.structs, "host structs");
+        each(spec.globals, "global textures");
+        each(spec.graphs, "graphs");
+        each(spec.pipelines, "pipelines");
+        for (const CallSpec& call : spec.calls) {
+            check(call);
+        }
+        return std::move(errors_);
+    }
+
+private:
+    void check(const CallSpec& call) {
+        for (const ArgumentSpec& argument : call.arguments) {
+            for (const KindSpec& kind : argument.alternatives) {
+                check(kind, "the argument '" + argument.name + "'");
+            }
+        }
+        for (const KindSpec& kind : call.result) {
+            check(kind, "the result");
+        }
+        if (!call.self.empty()) {
+            unless(false, call.self.front().location, "methods ('this')");
+        }
+        unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
+        unless(!call.forward_diff, call.location, "the forward derivative ('forward_diff')");
+        unless(!call.backward.deterministic, call.backward.location, "deterministic gradients");
+        unless(!call.backward.fused, call.backward.location, "fused gradients");
+        each(call.variants, "variants");
+        each(call.accumulate, "ways to accumulate");
+    }
+
+    void check(const KindSpec& kind, const std::string& what) {
+        if (kind.kind != Kind::value && kind.kind != Kind::tensor) {
+            errors_.push_back(
+                {Severity::error,
+                 "kind-not-supported",
+                 kind.location,
+                 "the kind '" + kind.spelling + "' of " + what + " is not supported by this version of kfgen",
+                 {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank]"}});
+            return;
+        }
+        unless(!kind.map, kind.location, "the option 'map'");
+        unless(kind.grad != GradMode::automatic, kind.location, "the option \"grad\": \"auto\"");
+        unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");
+    }
+
+    template <class Entry>
+    void each(const std::vector<Entry>& entries, const std::string& what) {
+        for (const Entry& entry : entries) {
+            unless(false, entry.location, what);
+        }
+    }
+
+    void unless(bool fine, const Location& location, const std::string& what) {
+        if (!fine) {
+            errors_.push_back({Severity::error,
+                               "spec-not-supported",
+                               location,
+                               "not supported by this version of kfgen: " + what,
+                               {}});
+        }
+    }
+
+    Diagnostics errors_;
+};
+
+}  // namespace
+
+Diagnostics check_supported(const Spec& spec) {
+    return Checker().run(spec);
+}
+
+}  // namespace kf::gen
