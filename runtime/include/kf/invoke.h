@@ -67,6 +67,11 @@ struct Arg {
     static Arg out(const Out<X>& given) {
         return out(*given.target);
     }
+    /// An output of a backward call that is a value: the gradient that flows in.
+    template <Element T>
+    static Arg flowing_in(T& gradient) {
+        return make(Kind::value, nullptr, nullptr, &gradient, nullptr);
+    }
     template <Element T>
     static Arg inout(T& value) {
         return make(Kind::value, &value, &value, nullptr, nullptr);
