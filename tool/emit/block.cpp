@@ -22,16 +22,21 @@ Scalar widened(Scalar scalar) {
     switch (scalar) {
         case Scalar::boolean:
         case Scalar::uint8:
-        case Scalar::uint16: return Scalar::uint32;
+        case Scalar::uint16:
+            return Scalar::uint32;
         case Scalar::int8:
-        case Scalar::int16: return Scalar::int32;
-        case Scalar::float16: return Scalar::float32;
-        default: return scalar;
+        case Scalar::int16:
+            return Scalar::int32;
+        case Scalar::float16:
+            return Scalar::float32;
+        default:
+            return scalar;
     }
 }
 
 std::string storage_name(const manifest::Element& element) {
-    if (element.scalar != Scalar::boolean) return slang_name(element);
+    if (element.scalar != Scalar::boolean)
+        return slang_name(element);
     return slang_name(manifest::Element{Scalar::uint8, element.extents});
 }
 
@@ -43,10 +48,11 @@ public:
     std::vector<BlockField> write() {
         add("int64_t", "total", {SlotKind::total, -1, -1}, 8);
         add("uint", "groups", {SlotKind::groups, -1, -1}, 4);
-        const bool scratch = std::any_of(call_.arguments.begin(), call_.arguments.end(), [&](const auto& argument) {
-            return needs_scratch(argument.host, pass_);
-        });
-        if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
+        const bool scratch =
+            std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                        [&](const auto& argument) { return needs_scratch(argument.host, pass_); });
+        if (scratch)
+            add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
         for (std::int64_t d = 0; strided_ && d < call_.rank; ++d) {
             add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
         }
@@ -64,7 +70,8 @@ private:
             if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
                 add_value(parameter, name, index);
             } else {
-                const std::string element = strided_ ? storage_name({parameter.scalar, {}}) : storage_name(parameter);
+                const std::string element =
+                    strided_ ? storage_name({parameter.scalar, {}}) : storage_name(parameter);
                 add(element + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
@@ -81,13 +88,15 @@ private:
                         {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
                          "grad_in_trailing_stride"});
         }
-        if (!writes_gradient(argument, pass_)) return;
+        if (!writes_gradient(argument, pass_))
+            return;
         add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
         add_strides(argument, name, index,
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
         add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
-        if (!needs_scratch(argument, pass_)) return;
+        if (!needs_scratch(argument, pass_))
+            return;
         add("float*", "scratch_" + name, {SlotKind::scratch, index, -1}, 8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
         for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
@@ -104,8 +113,10 @@ private:
         const char* trailing_name;
     };
 
-    void add_strides(const Argument& argument, const std::string& name, std::int64_t index, const StrideSlots& slots) {
-        if (!strided_) return;
+    void add_strides(const Argument& argument, const std::string& name, std::int64_t index,
+                     const StrideSlots& slots) {
+        if (!strided_)
+            return;
         std::vector<std::int64_t> dimensions = argument.map;
         std::sort(dimensions.begin(), dimensions.end());
         for (const std::int64_t d : dimensions) {
@@ -165,7 +176,9 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Var
 std::int64_t std430_size(const std::vector<BlockField>& fields) {
     std::int64_t size = 0;
     std::int64_t largest = 1;
-    const auto up = [](std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) / alignment * alignment; };
+    const auto up = [](std::int64_t value, std::int64_t alignment) {
+        return (value + alignment - 1) / alignment * alignment;
+    };
     for (const BlockField& field : fields) {
         size = up(size, field.alignment) + field.size;
         largest = std::max(largest, field.alignment);

@@ -10,7 +10,7 @@
 namespace kf::gen {
 
 struct BlockField {
-    std::string type;   ///< as Slang spells it
+    std::string type;  ///< as Slang spells it
     std::string name;
     manifest::Slot slot;
     std::int64_t size = 0;       ///< bytes, std430

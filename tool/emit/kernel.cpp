@@ -54,9 +54,11 @@ public:
         kernel.source.entry_point = "kf_" + kernel.name;
         std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
         kernel.source.origin = call_.location;
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i)
+            add_argument(i);
         Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang, view(kernel));
-        if (!text) return text.errors();
+        if (!text)
+            return text.errors();
         kernel.source.text = std::move(text.value());
         return kernel;
     }
@@ -104,8 +106,9 @@ private:
         for (std::int64_t d = call_.rank - 1; strided_ && d >= 0; --d) {
             View one;
             one.set("name", index_name(d));
-            one.set("value", d == 0 ? std::string("kf_rest")
-                                    : "kf.take_dimension(kf_rest, " + argument_field(SlotKind::shape, -1, d) + ")");
+            one.set("value",
+                    d == 0 ? std::string("kf_rest")
+                           : "kf.take_dimension(kf_rest, " + argument_field(SlotKind::shape, -1, d) + ")");
             views.push_back(one);
         }
         return views;
@@ -136,7 +139,8 @@ private:
         } else {
             passed_.push_back(name);
         }
-        if (argument.role != Role::in) add_store(argument, name);
+        if (argument.role != Role::in)
+            add_store(argument, name);
     }
 
     /// How `bwd_diff` takes each parameter: a pair for a differentiable input, the gradient alone for a
@@ -146,7 +150,8 @@ private:
         const std::string id = argument_id(argument);
         const bool input = argument.role == Role::in || argument.role == Role::inout;
         if (!argument.differentiable) {
-            if (!input) return;
+            if (!input)
+                return;
             add_local("const " + type_of(argument), "arg_" + id, load(argument));
             passed_.push_back("arg_" + id);
             return;
@@ -157,10 +162,12 @@ private:
             return;
         }
         std::string initial = "diffPair(" + load(argument);
-        if (argument.role == Role::inout) initial += ", " + load_gradient(argument);
+        if (argument.role == Role::inout)
+            initial += ", " + load_gradient(argument);
         add_local("var", "pair_" + id, initial + ")");
         passed_.push_back("pair_" + id);
-        if (writes_gradient(argument, pass_)) add_gradient(argument);
+        if (writes_gradient(argument, pass_))
+            add_gradient(argument);
     }
 
     void add_gradient(const Argument& argument) {
@@ -175,7 +182,8 @@ private:
             offset = count == 1 ? "kf_call" : "kf_call * " + std::to_string(count);
         } else if (argument.call_rank > 0) {
             offset = add_offset("kf_grad_out_at_" + id, argument, grad_out_strides.call);
-            shared_offset = scratch ? add_offset("kf_scratch_at_" + id, argument, SlotKind::scratch_stride) : offset;
+            shared_offset =
+                scratch ? add_offset("kf_scratch_at_" + id, argument, SlotKind::scratch_stride) : offset;
         }
         View view;
         view.set("name", id);
@@ -191,7 +199,8 @@ private:
         view.set("shared_offset", shared_offset);
         view.set("shared_trailing", scratch ? std::string("1") : trailing);
         gradients_.push_back(view);
-        if (scratch) add_scratch(argument, trailing);
+        if (scratch)
+            add_scratch(argument, trailing);
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
@@ -227,9 +236,10 @@ private:
     }
 
     std::string call_expression() const {
-        std::string text = pass_ == PassKind::forward ? result_ + call_.function + "("
-                                                      : "bwd_diff(" + call_.function + ")(";
-        for (std::size_t i = 0; i < passed_.size(); ++i) text += (i > 0 ? ", " : "") + passed_[i];
+        std::string text =
+            pass_ == PassKind::forward ? result_ + call_.function + "(" : "bwd_diff(" + call_.function + ")(";
+        for (std::size_t i = 0; i < passed_.size(); ++i)
+            text += (i > 0 ? ", " : "") + passed_[i];
         return text + ")";
     }
 
@@ -245,18 +255,21 @@ private:
 
     std::string load_gradient(const Argument& argument) {
         const Element element{argument.element.scalar, argument.trailing};
-        const std::string loaded = load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_", argument, element);
+        const std::string loaded =
+            load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_", argument, element);
         // A missing output gradient means 1.
         return args(SlotKind::grad_in) + " != nullptr ? " + loaded + " : " + slang_name(element) + "(1)";
     }
 
-    std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix, const Argument& argument,
-                          const Element& element) {
-        if (!strided_) return args(address) + "[" + contiguous_index(argument) + "]";
+    std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix,
+                          const Argument& argument, const Element& element) {
+        if (!strided_)
+            return args(address) + "[" + contiguous_index(argument) + "]";
         const std::string offset = argument.call_rank == 0
                                        ? std::string("0")
                                        : add_offset(prefix + argument_id(argument), argument, strides.call);
-        if (element.extents.empty()) return args(address) + "[" + offset + "]";
+        if (element.extents.empty())
+            return args(address) + "[" + offset + "]";
         const Scalar stored = element.scalar == Scalar::boolean ? Scalar::uint8 : element.scalar;
         return "kf.load<" + slang_name(stored) + ", " + std::to_string(scalar_count(element.extents)) + ">(" +
                args(address) + " + " + offset + ", " + args(strides.trailing, 0) + ")";
@@ -267,11 +280,12 @@ private:
         const std::string value = to_storage(name, element);
         View view;
         if (!strided_) {
-            view.set("statement", args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
+            view.set("statement",
+                     args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
         } else {
-            const std::string offset =
-                argument.call_rank == 0 ? std::string("0")
-                                        : add_offset("kf_at_" + argument_id(argument), argument, SlotKind::stride);
+            const std::string offset = argument.call_rank == 0 ? std::string("0")
+                                                               : add_offset("kf_at_" + argument_id(argument),
+                                                                            argument, SlotKind::stride);
             const std::string target = args(SlotKind::address);
             view.set("statement", element.extents.empty()
                                       ? target + "[" + offset + "] = " + value
@@ -282,8 +296,10 @@ private:
     }
 
     std::string contiguous_index(const Argument& argument) const {
-        if (argument.role != Role::in) return "kf_call";
-        if (argument.call_rank == 0) return "0";
+        if (argument.role != Role::in)
+            return "kf_call";
+        if (argument.call_rank == 0)
+            return "0";
         return "kf_call * " + args(SlotKind::step);
     }
 
@@ -292,19 +308,23 @@ private:
     }
 
     static std::string to_storage(const std::string& value, const Element& element) {
-        if (element.scalar != Scalar::boolean) return value;
+        if (element.scalar != Scalar::boolean)
+            return value;
         return slang_name(Element{Scalar::uint8, element.extents}) + "(" + value + ")";
     }
 
     static std::string narrowed(const std::string& value, const Element& element) {
         switch (element.scalar) {
-            case Scalar::boolean: return value + " != 0";
+            case Scalar::boolean:
+                return value + " != 0";
             case Scalar::int8:
             case Scalar::int16:
             case Scalar::uint8:
             case Scalar::uint16:
-            case Scalar::float16: return slang_name(element) + "(" + value + ")";
-            default: return value;
+            case Scalar::float16:
+                return slang_name(element) + "(" + value + ")";
+            default:
+                return value;
         }
     }
 
@@ -320,7 +340,9 @@ private:
         return field_of(fields_, kind, index_, dimension);
     }
 
-    std::string args(SlotKind kind, std::int64_t dimension = -1) const { return "kf_args." + field(kind, dimension); }
+    std::string args(SlotKind kind, std::int64_t dimension = -1) const {
+        return "kf_args." + field(kind, dimension);
+    }
 
     std::string argument_field(SlotKind kind, std::int64_t argument, std::int64_t dimension) const {
         return "kf_args." + field_of(fields_, kind, argument, dimension);
@@ -328,7 +350,8 @@ private:
 
     /// Declares where the call's element lies, once, and returns the name.
     std::string add_offset(const std::string& name, const Argument& argument, SlotKind stride) {
-        if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
+        if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end())
+            return name;
         std::vector<std::int64_t> dimensions = argument.map;
         std::sort(dimensions.begin(), dimensions.end());
         std::string value;
@@ -377,6 +400,8 @@ private:
 
 }  // namespace
 
-Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) { return KernelWriter(request).write(); }
+Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
+    return KernelWriter(request).write();
+}
 
 }  // namespace kf::gen

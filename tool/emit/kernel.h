@@ -15,10 +15,10 @@ enum class PassKind : std::uint8_t { forward, backward };
 /// A kernel's source and what the runtime writes into its parameter block.
 struct EmittedKernel {
     KernelSource source;
-    std::string name;                      ///< "polynomial.backward.contiguous"
+    std::string name;  ///< "polynomial.backward.contiguous"
     std::vector<manifest::Slot> slots;
-    std::vector<std::string> fields;       ///< the block's field for each slot
-    bool by_address = false;               ///< the block is too large for push constants
+    std::vector<std::string> fields;  ///< the block's field for each slot
+    bool by_address = false;          ///< the block is too large for push constants
 
     bool operator==(const EmittedKernel&) const = default;
 };

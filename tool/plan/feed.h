@@ -8,10 +8,10 @@ namespace kf::gen {
 
 /// What the kind is to feed.
 struct Feed {
-    std::string argument;   ///< its name in messages; "result" for the return value
+    std::string argument;  ///< its name in messages; "result" for the return value
     Type type;
     manifest::Role role = manifest::Role::in;
-    Location type_location; ///< of the Slang function, named in notes
+    Location type_location;  ///< of the Slang function, named in notes
 };
 
 /// Fills name, role, kind, element, rank, call_rank and trailing; `map` is left empty unless the kind

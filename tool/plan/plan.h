@@ -14,23 +14,23 @@ namespace kf::gen {
 /// One argument of a planned call. `host` is what the host sees and what goes into the artifact.
 struct PlannedArgument {
     manifest::Argument host;
-    Type type;                ///< the Slang parameter's (or result's) type
-    bool is_result = false;   ///< the return value, not a parameter
+    Type type;               ///< the Slang parameter's (or result's) type
+    bool is_result = false;  ///< the return value, not a parameter
     bool no_diff = false;
-    Location location;        ///< the spec entry its kind comes from
+    Location location;  ///< the spec entry its kind comes from
 
     bool operator==(const PlannedArgument&) const = default;
 };
 
 /// One overload: a Slang function with one kind chosen for each argument.
 struct PlannedCall {
-    std::string function;                     ///< as kernels call it in Slang
-    std::vector<PlannedArgument> arguments;   ///< in parameter order, the result last
-    std::int64_t rank = 0;                    ///< of the call shape
+    std::string function;                    ///< as kernels call it in Slang
+    std::vector<PlannedArgument> arguments;  ///< in parameter order, the result last
+    std::int64_t rank = 0;                   ///< of the call shape
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
-    Location location;                        ///< the call in the spec
+    Location location;  ///< the call in the spec
 
     bool operator==(const PlannedCall&) const = default;
 };
@@ -38,16 +38,16 @@ struct PlannedCall {
 /// A host function: its overloads differ in their argument kinds.
 struct PlannedFunction {
     std::string name;
-    std::string doc;    ///< from the Slang source, one paragraph a blank line
+    std::string doc;  ///< from the Slang source, one paragraph a blank line
     std::vector<PlannedCall> calls;
 
     bool operator==(const PlannedFunction&) const = default;
 };
 
 struct Plan {
-    std::string name;                   ///< of the spec: file names, the Python module
-    std::string cpp_namespace;          ///< defaults to `name`; may be nested: "app::kernels"
-    std::vector<std::string> imports;   ///< Slang modules that kernels import
+    std::string name;                  ///< of the spec: file names, the Python module
+    std::string cpp_namespace;         ///< defaults to `name`; may be nested: "app::kernels"
+    std::vector<std::string> imports;  ///< Slang modules that kernels import
     std::vector<PlannedFunction> functions;
 
     bool operator==(const Plan&) const = default;

@@ -1,0 +1,73 @@
+// Functions and specs by hand, so that planning is tested without Slang.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/resolve.h"
+#include "plan/types.h"
+#include "spec/parse.h"
+
+namespace kf::gen::test {
+
+/// The Slang type of this spelling: a scalar, a vector of 2 to 4, or void.
+inline Type type_named(const std::string& name) {
+    Type type;
+    type.name = name;
+    if (name == "void") {
+        type.kind = TypeKind::void_type;
+        return type;
+    }
+    const manifest::Element element = parse_element(name).value();
+    type.kind = element.extents.empty() ? TypeKind::scalar : TypeKind::vector;
+    type.scalar = static_cast<ScalarType>(element.scalar);
+    type.columns = element.extents.empty() ? 1 : element.extents.front();
+    type.differentiable = is_floating_point(element.scalar);
+    return type;
+}
+
+struct ParameterText {
+    std::string type;
+    std::string name;
+    Direction direction = Direction::in;
+    bool no_diff = false;
+};
+
+inline Function function_of(const std::string& result, const std::string& name,
+                            const std::vector<ParameterText>& parameters, bool differentiable = true) {
+    Function function;
+    function.name = name;
+    function.result = type_named(result);
+    function.backward_differentiable = differentiable;
+    function.location = {"functions.slang", 3, 1};
+    for (const ParameterText& parameter : parameters) {
+        function.parameters.push_back(
+            {parameter.name, type_named(parameter.type), parameter.direction, parameter.no_diff});
+    }
+    return function;
+}
+
+/// A spec whose only call is `call`, a JSON object.
+inline Spec spec_of(const std::string& call) {
+    const std::string text =
+        R"({"version": 1, "name": "functions", "modules": ["functions.slang"], "calls": [)" + call + "]}";
+    return parse_spec(text, "functions.kf.json").value();
+}
+
+inline Outcome<Plan> plan_of(const std::string& call, const std::vector<Function>& functions) {
+    Module module;
+    module.module_names = {"functions"};
+    module.functions = functions;
+    return resolve(spec_of(call), module);
+}
+
+inline std::vector<std::string> ids(const Outcome<Plan>& plan) {
+    std::vector<std::string> found;
+    if (plan)
+        return found;
+    for (const Diagnostic& error : plan.errors())
+        found.push_back(error.id);
+    return found;
+}
+
+}  // namespace kf::gen::test

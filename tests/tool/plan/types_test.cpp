@@ -1,0 +1,46 @@
+#include "plan/types.h"
+
+#include <gmock/gmock.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+TEST(TypesTest, EverySpellingNamesTheElementThatSpellsItself) {
+    const std::vector<std::string> names = element_names();
+    EXPECT_EQ(names.size(), 48u);
+    for (const std::string& name : names) {
+        const auto element = parse_element(name);
+        ASSERT_TRUE(element) << name;
+        EXPECT_EQ(slang_name(*element), name);
+        EXPECT_EQ(element_of(test::type_named(name)), element) << name;
+    }
+}
+
+TEST(TypesTest, SlangsOtherSpellingsAreKnown) {
+    EXPECT_EQ(slang_name(*parse_element("int32_t")), "int");
+    EXPECT_EQ(slang_name(*parse_element("float16_t3")), "half3");
+    EXPECT_EQ(slang_name(*parse_element("uint32_t2")), "uint2");
+}
+
+TEST(TypesTest, OtherWordsAreNoElements) {
+    for (const char* name : {"", "float1", "float5", "float33", "2", "Ray", "void", "int8"}) {
+        EXPECT_FALSE(parse_element(name)) << name;
+    }
+}
+
+TEST(TypesTest, StorageSizesAreThoseOfTensors) {
+    using manifest::Scalar;
+    EXPECT_EQ(storage_size(Scalar::boolean), 1);
+    EXPECT_EQ(storage_size(Scalar::int8), 1);
+    EXPECT_EQ(storage_size(Scalar::uint16), 2);
+    EXPECT_EQ(storage_size(Scalar::float16), 2);
+    EXPECT_EQ(storage_size(Scalar::float32), 4);
+    EXPECT_EQ(storage_size(Scalar::int64), 8);
+    EXPECT_EQ(scalar_count({}), 1);
+    EXPECT_EQ(scalar_count({2, 3}), 6);
+}
+
+}  // namespace
+}  // namespace kf::gen

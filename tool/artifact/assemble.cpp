@@ -1,0 +1,95 @@
+// Puts a plan and its compiled kernels together.
+#include "artifact/assemble.h"
+
+#include <algorithm>
+
+#include "core/sha256.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// Finds each slot's field in the layout that the compiler reports.
+Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const CompiledKernel& compiled) {
+    manifest::BlockLayout layout;
+    layout.size = compiled.block_size;
+    layout.by_address = emitted.by_address;
+    for (const std::string& field : emitted.fields) {
+        const auto found = std::find_if(compiled.block.begin(), compiled.block.end(),
+                                        [&](const FieldLayout& known) { return known.name == field; });
+        if (found == compiled.block.end()) {
+            return Diagnostic{Severity::error,
+                              "internal-layout",
+                              emitted.source.origin,
+                              "kernel '" + emitted.name + "': the compiler reports no field '" + field +
+                                  "' in the parameter block",
+                              {}};
+        }
+        layout.offsets.push_back(found->offset);
+    }
+    return layout;
+}
+
+manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& compiled) {
+    manifest::Image image;
+    image.format = "spirv";
+    image.entry_point = emitted.source.entry_point;
+    image.features = compiled.features;
+    const auto bytes = std::as_bytes(std::span(compiled.code));
+    image.bytes.assign(bytes.begin(), bytes.end());
+    image.sha256 = sha256(bytes);
+    return image;
+}
+
+Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& compiled) {
+    manifest::Kernel kernel;
+    kernel.name = unit.name;
+    kernel.variant = unit.variant;
+    kernel.group_size = unit.group_size;
+    kernel.source_hash = unit.source_hash;
+    for (const auto& [target, emitted] : unit.sources) {
+        kernel.slots = emitted.slots;
+        Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
+        if (!layout)
+            return layout.errors();
+        kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());
+        if (target == CodeTarget::spirv)
+            kernel.images.push_back(spirv_image(emitted, compiled.at(target)));
+    }
+    return kernel;
+}
+
+}  // namespace
+
+Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
+                                     const std::vector<CompiledUnit>& compiled,
+                                     const std::map<std::string, std::string>& producers) {
+    manifest::Manifest manifest;
+    manifest.name = plan.name;
+    manifest.producers = producers;
+    for (std::size_t f = 0; f < plan.functions.size(); ++f) {
+        const PlannedFunction& planned = plan.functions[f];
+        manifest::Function& function = manifest.functions.emplace_back();
+        function.name = planned.name;
+        function.doc = planned.doc;
+        for (std::size_t c = 0; c < planned.calls.size(); ++c) {
+            manifest::Call& call = function.calls.emplace_back();
+            for (const PlannedArgument& argument : planned.calls[c].arguments)
+                call.arguments.push_back(argument.host);
+            call.rank = planned.calls[c].rank;
+            call.strict_broadcasting = planned.calls[c].strict_broadcasting;
+            call.has_backward = planned.calls[c].has_backward;
+            call.forward = kernels.calls[f][c].forward;
+            call.backward = kernels.calls[f][c].backward;
+        }
+    }
+    for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+        Outcome<manifest::Kernel> kernel = kernel_of(kernels.units[i], compiled[i]);
+        if (!kernel)
+            return kernel.errors();
+        manifest.kernels.push_back(std::move(kernel.value()));
+    }
+    return manifest;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,20 @@
+// Puts a plan and its compiled kernels together into what an artifact holds.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "kernels/collect.h"
+#include "kernels/compile.h"
+
+namespace kf::gen {
+
+/// `compiled` has one entry for each of the set's units. Errors: "internal-layout" when the compiler
+/// reports a parameter block without a field that was emitted.
+Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
+                                     const std::vector<CompiledUnit>& compiled,
+                                     const std::map<std::string, std::string>& producers);
+
+}  // namespace kf::gen

@@ -1,0 +1,104 @@
+// Which kernels a plan needs.
+#include "kernels/collect.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/sha256.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::ArgumentKind;
+using manifest::Variant;
+
+/// A call without tensors has nothing to stride through.
+bool has_strides(const PlannedCall& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
+        return argument.host.kind == ArgumentKind::tensor;
+    });
+}
+
+bool is_contiguous_only(const PlannedCall& call) {
+    return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
+        return argument.host.kind == ArgumentKind::value || argument.host.contiguous_only;
+    });
+}
+
+class Collector {
+public:
+    Collector(const Plan& plan, const std::vector<CodeTarget>& targets) : plan_(plan), targets_(targets) {}
+
+    Outcome<KernelSet> collect() {
+        for (const PlannedFunction& function : plan_.functions) {
+            std::vector<CallKernels>& kernels = set_.calls.emplace_back();
+            for (const PlannedCall& call : function.calls) {
+                CallKernels& one = kernels.emplace_back();
+                one.forward = collect_pass(call, PassKind::forward);
+                if (call.has_backward)
+                    one.backward = collect_pass(call, PassKind::backward);
+            }
+        }
+        if (!errors_.empty())
+            return errors_;
+        return std::move(set_);
+    }
+
+private:
+    manifest::Pass collect_pass(const PlannedCall& call, PassKind pass) {
+        manifest::Pass indices;
+        indices.contiguous = add({plan_, call, pass, Variant::contiguous});
+        if (has_strides(call) && !is_contiguous_only(call))
+            indices.strided = add({plan_, call, pass, Variant::strided});
+        return indices;
+    }
+
+    std::int64_t add(KernelRequest request) {
+        KernelUnit unit;
+        unit.variant = request.variant;
+        unit.group_size = request.call.group_size;
+        std::string text;
+        for (const CodeTarget target : targets_) {
+            request.target = target;
+            Outcome<EmittedKernel> emitted = emit_kernel(request);
+            if (!emitted) {
+                errors_.insert(errors_.end(), emitted.errors().begin(), emitted.errors().end());
+                return -1;
+            }
+            unit.name = emitted.value().name;
+            text += emitted.value().source.text;
+            unit.sources.emplace(target, std::move(emitted.value()));
+        }
+        const auto known = std::find_if(set_.units.begin(), set_.units.end(),
+                                        [&](const KernelUnit& other) { return same_kernel(unit, other); });
+        if (known != set_.units.end())
+            return known - set_.units.begin();
+        unit.source_hash = hex(sha256(std::as_bytes(std::span(text))));
+        set_.units.push_back(std::move(unit));
+        return static_cast<std::int64_t>(set_.units.size()) - 1;
+    }
+
+    /// Places in the spec differ between calls that share a kernel; the first one's stays.
+    static bool same_kernel(const KernelUnit& a, const KernelUnit& b) {
+        return a.variant == b.variant && a.group_size == b.group_size &&
+               std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
+                          [](const auto& left, const auto& right) {
+                              return left.second.source.text == right.second.source.text &&
+                                     left.second.slots == right.second.slots;
+                          });
+    }
+
+    const Plan& plan_;
+    const std::vector<CodeTarget>& targets_;
+    KernelSet set_;
+    Diagnostics errors_;
+};
+
+}  // namespace
+
+Outcome<KernelSet> collect_kernels(const Plan& plan, const std::vector<CodeTarget>& targets) {
+    return Collector(plan, targets).collect();
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,101 @@
+// Compiles a set of kernels, several at a time.
+#include "kernels/compile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "core/sha256.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// One source to compile, and where the result goes.
+struct Task {
+    std::size_t unit = 0;
+    CodeTarget target = CodeTarget::spirv;
+    const KernelSource* source = nullptr;
+    std::string key;
+    std::optional<CompiledKernel> result;
+    Diagnostics errors;
+};
+
+std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+        for (const auto& [target, emitted] : kernels.units[i].sources) {
+            const std::string text = job.environment_hash +
+                                     (target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
+                                     emitted.source.text;
+            tasks.push_back(
+                {i, target, &emitted.source, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
+        }
+    }
+    return tasks;
+}
+
+void work(std::vector<Task*>& missing, std::atomic<std::size_t>& next, const CompileJob& job) {
+    Outcome<std::unique_ptr<Compiler>> compiler = job.make_compiler();
+    for (;;) {
+        const std::size_t index = next.fetch_add(1);
+        if (index >= missing.size())
+            return;
+        Task& task = *missing[index];
+        if (!compiler) {
+            task.errors = compiler.errors();
+            continue;
+        }
+        Outcome<CompiledKernel> compiled = compiler.value()->compile(*task.source, task.target);
+        if (!compiled) {
+            task.errors = compiled.errors();
+            continue;
+        }
+        if (job.store != nullptr)
+            job.store->keep(task.key, compiled.value());
+        task.result = std::move(compiled.value());
+    }
+}
+
+void run(std::vector<Task*>& missing, const CompileJob& job) {
+    std::atomic<std::size_t> next{0};
+    // A compiler takes a quarter of a second to set up, so a few kernels are not worth another one.
+    constexpr std::size_t kernels_a_worker = 6;
+    const std::size_t useful = (missing.size() + kernels_a_worker - 1) / kernels_a_worker;
+    const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(job.workers, useful));
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers; ++i)
+        threads.emplace_back([&] { work(missing, next, job); });
+    work(missing, next, job);
+}
+
+}  // namespace
+
+Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, const CompileJob& job) {
+    std::vector<Task> tasks = tasks_of(kernels, job);
+    std::vector<Task*> missing;
+    for (Task& task : tasks) {
+        if (job.store != nullptr)
+            task.result = job.store->find(task.key);
+        if (!task.result)
+            missing.push_back(&task);
+    }
+    if (!missing.empty())
+        run(missing, job);
+
+    Diagnostics errors;
+    std::vector<CompiledUnit> units(kernels.units.size());
+    for (Task& task : tasks) {
+        for (Diagnostic& error : task.errors) {
+            if (std::find(errors.begin(), errors.end(), error) == errors.end())
+                errors.push_back(std::move(error));
+        }
+        if (task.result)
+            units[task.unit].emplace(task.target, std::move(*task.result));
+    }
+    if (!errors.empty())
+        return errors;
+    return units;
+}
+
+}  // namespace kf::gen

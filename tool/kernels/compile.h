@@ -1,0 +1,38 @@
+// Compiles a set of kernels, several at a time, keeping what a cache already has.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/collect.h"
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+using CompiledUnit = std::map<CodeTarget, CompiledKernel>;
+
+/// Where compiled kernels are kept between runs. Called from several threads at once.
+class KernelStore {
+public:
+    virtual ~KernelStore() = default;
+    virtual std::optional<CompiledKernel> find(const std::string& key) = 0;
+    virtual void keep(const std::string& key, const CompiledKernel& kernel) = 0;
+};
+
+struct CompileJob {
+    /// Makes a compiler for one worker thread; it is asked to reflect before it compiles.
+    std::function<Outcome<std::unique_ptr<Compiler>>()> make_compiler;
+    /// Compiler version, options and the content of every source file, hashed: part of each store key.
+    std::string environment_hash;
+    unsigned workers = 1;
+    KernelStore* store = nullptr;  ///< not owned; may be null
+};
+
+/// One entry a unit, in order. All kernels are tried; all errors come back.
+Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, const CompileJob& job);
+
+}  // namespace kf::gen
