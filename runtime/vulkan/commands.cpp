@@ -1,0 +1,280 @@
+// One command buffer: records commands with the barriers they need, and owns what they use.
+#include "vulkan/commands.h"
+
+#include <kf/error.h>
+
+#include <cstring>
+#include <string>
+
+#include "vulkan/result.h"
+
+namespace kf::vulkan {
+namespace {
+
+void memory_barrier(const DeviceFunctions& vk, VkCommandBuffer buffer, VkPipelineStageFlags from_stages,
+                    VkAccessFlags from, VkPipelineStageFlags to_stages, VkAccessFlags to) {
+    VkMemoryBarrier barrier{};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = from;
+    barrier.dstAccessMask = to;
+    vk.vkCmdPipelineBarrier(buffer, from_stages, to_stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+constexpr VkPipelineStageFlags our_stages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags our_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags our_accesses = our_writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+}  // namespace
+
+CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters)
+    : context_(std::move(context)), parameters_(std::move(parameters)) {
+    const DeviceFunctions& vk = context_->vk;
+    VkCommandPoolCreateInfo pool{};
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    pool.queueFamilyIndex = context_->queue_family;
+    check(vk.vkCreateCommandPool(context_->device, &pool, nullptr, &pool_), "vkCreateCommandPool");
+    VkCommandBufferAllocateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    info.commandPool = pool_;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    const VkResult result = vk.vkAllocateCommandBuffers(context_->device, &info, &buffer_);
+    if (result < 0) {
+        vk.vkDestroyCommandPool(context_->device, pool_, nullptr);
+        fail(result, "vkAllocateCommandBuffers failed");
+    }
+}
+
+CommandList::~CommandList() { context_->vk.vkDestroyCommandPool(context_->device, pool_, nullptr); }
+
+VulkanAllocation& CommandList::checked(const Context* context, driver::Allocation* allocation,
+                                       std::uint64_t offset, std::uint64_t size, const char* what) {
+    auto* ours = dynamic_cast<VulkanAllocation*>(allocation);
+    if (ours == nullptr || ours->context() != context) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            std::string("vulkan: the memory to ") + what + " is not of this device");
+    }
+    if (offset > ours->size || size > ours->size - offset) {
+        throw ArgumentError(ErrorCode::index_range,
+                            std::string("vulkan: bytes to ") + what + ": " + std::to_string(size) + " at " +
+                                std::to_string(offset) + " of " + std::to_string(ours->size));
+    }
+    return *ours;
+}
+
+void CommandList::begin() {
+    if (recording_) {
+        return;
+    }
+    VkCommandBufferBeginInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    check(context_->vk.vkBeginCommandBuffer(buffer_, &info), "vkBeginCommandBuffer");
+    recording_ = true;
+    // Submissions of one queue start in order but overlap: wait for whatever came before, the caller's own
+    // work on an adopted queue included.
+    memory_barrier(context_->vk, buffer_, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                   VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+}
+
+void CommandList::keep(const std::shared_ptr<driver::Allocation>& allocation) {
+    if (allocations_.empty() || allocations_.back() != allocation) {
+        allocations_.push_back(allocation);
+    }
+}
+
+void CommandList::keep(const std::shared_ptr<HostPool::Chunk>& chunk) {
+    if (chunks_.empty() || chunks_.back() != chunk) {
+        chunks_.push_back(chunk);
+    }
+}
+
+void CommandList::barrier() {
+    memory_barrier(context_->vk, buffer_, our_stages, our_writes, our_stages, our_accesses);
+    hazards_.clear();
+}
+
+std::uint64_t CommandList::store_block(std::span<const std::byte> block) {
+    if (blocks_ == nullptr || blocks_->left() < block.size()) {
+        std::shared_ptr<HostPool::Chunk> chunk = parameters_->acquire();
+        if (chunk == nullptr) {
+            throw DeviceError(
+                ErrorCode::out_of_memory,
+                "vulkan: too many recorded dispatches wait to be submitted: no memory is left for "
+                "their parameters");
+        }
+        keep(chunk);
+        blocks_ = std::move(chunk);
+    }
+    const std::uint64_t offset = blocks_->take(block.size());
+    std::memcpy(blocks_->buffer().mapped + offset, block.data(), block.size());
+    return blocks_->buffer().address + offset;
+}
+
+void CommandList::dispatch(const driver::Dispatch& dispatch) {
+    const auto* kernel = dynamic_cast<const VulkanKernel*>(dispatch.kernel.get());
+    if (kernel == nullptr || kernel->context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            "vulkan: the kernel to dispatch is not of this device");
+    }
+    if (dispatch.block.size() != kernel->block_size()) {
+        throw ArgumentError(ErrorCode::layout_mismatch, "vulkan: kernel '" + kernel->name() + "' takes " +
+                                                            std::to_string(kernel->block_size()) +
+                                                            " bytes of parameters, not " +
+                                                            std::to_string(dispatch.block.size()));
+    }
+    if (dispatch.groups > context_->physical.info.max_groups) {
+        throw ArgumentError(ErrorCode::value_range,
+                            "vulkan: kernel '" + kernel->name() + "' is given " +
+                                std::to_string(dispatch.groups) + " groups; at most " +
+                                std::to_string(context_->physical.info.max_groups) + " fit");
+    }
+    for (const driver::Use& use : dispatch.uses) {
+        if (use.allocation != nullptr) {
+            checked(context_.get(), use.allocation.get(), 0, 0, "use");
+        }
+    }
+    if (dispatch.groups == 0) {
+        return;
+    }
+
+    // All that can throw comes before the first command.
+    begin();
+    if (kernels_.empty() || kernels_.back() != dispatch.kernel) {
+        kernels_.push_back(dispatch.kernel);
+    }
+    bool conflict = false;
+    for (const driver::Use& use : dispatch.uses) {
+        if (use.allocation != nullptr && use.allocation->size != 0) {
+            keep(use.allocation);
+            conflict = conflict || hazards_.conflicts(use.allocation.get(), use.writes);
+        }
+    }
+    const std::uint64_t address = kernel->by_address() ? store_block(dispatch.block) : 0;
+    if (conflict) {
+        barrier();
+    }
+    for (const driver::Use& use : dispatch.uses) {
+        if (use.allocation != nullptr && use.allocation->size != 0) {
+            hazards_.note(use.allocation.get(), use.writes);
+        }
+    }
+
+    const DeviceFunctions& vk = context_->vk;
+    if (bound_ != kernel) {
+        vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline());
+        bound_ = kernel;
+    }
+    if (kernel->by_address()) {
+        vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof address,
+                              &address);
+    } else if (kernel->block_size() != 0) {
+        vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->block_size(),
+                              dispatch.block.data());
+    }
+    vk.vkCmdDispatch(buffer_, dispatch.groups, 1, 1);
+    ++size_;
+}
+
+void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                       std::uint64_t size, std::uint32_t word) {
+    const VulkanAllocation& to = checked(context_.get(), target.get(), offset, size, "fill");
+    if (offset % 4 != 0 || size % 4 != 0) {
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            "vulkan: a fill's offset and size are multiples of 4");
+    }
+    if (size == 0) {
+        return;
+    }
+    begin();
+    keep(target);
+    if (hazards_.conflicts(&to, true)) {
+        barrier();
+    }
+    hazards_.note(&to, true);
+    context_->vk.vkCmdFillBuffer(buffer_, to.buffer(), to.offset() + offset, size, word);
+    ++size_;
+}
+
+void CommandList::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+                       const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+                       std::uint64_t size) {
+    const VulkanAllocation& to = checked(context_.get(), target.get(), target_offset, size, "copy to");
+    const VulkanAllocation& from = checked(context_.get(), source.get(), source_offset, size, "copy from");
+    if (&to == &from && target_offset < source_offset + size && source_offset < target_offset + size &&
+        size != 0) {
+        throw ArgumentError(ErrorCode::aliasing, "vulkan: a copy's source and target overlap");
+    }
+    if (size == 0) {
+        return;
+    }
+    begin();
+    keep(target);
+    keep(source);
+    if (hazards_.conflicts(&to, true) || hazards_.conflicts(&from, false)) {
+        barrier();
+    }
+    hazards_.note(&to, true);
+    hazards_.note(&from, false);
+    const VkBufferCopy region{from.offset() + source_offset, to.offset() + target_offset, size};
+    context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), to.buffer(), 1, &region);
+    ++size_;
+}
+
+void CommandList::copy_in(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                          std::uint64_t size, const std::shared_ptr<HostPool::Chunk>& chunk,
+                          std::uint64_t chunk_offset) {
+    const VulkanAllocation& to = checked(context_.get(), target.get(), offset, size, "write");
+    begin();
+    keep(target);
+    keep(chunk);
+    if (hazards_.conflicts(&to, true)) {
+        barrier();
+    }
+    hazards_.note(&to, true);
+    const VkBufferCopy region{chunk_offset, to.offset() + offset, size};
+    context_->vk.vkCmdCopyBuffer(buffer_, chunk->buffer().buffer, to.buffer(), 1, &region);
+    ++size_;
+}
+
+void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                           std::uint64_t size, const std::shared_ptr<HostPool::Chunk>& chunk,
+                           std::uint64_t chunk_offset) {
+    const VulkanAllocation& from = checked(context_.get(), source.get(), offset, size, "read");
+    begin();
+    keep(source);
+    keep(chunk);
+    if (hazards_.conflicts(&from, false)) {
+        barrier();
+    }
+    hazards_.note(&from, false);
+    const VkBufferCopy region{from.offset() + offset, chunk_offset, size};
+    context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), chunk->buffer().buffer, 1, &region);
+    ++size_;
+}
+
+VkCommandBuffer CommandList::finish() {
+    begin();
+    // Read-backs: a semaphore makes nothing visible to the host.
+    memory_barrier(context_->vk, buffer_, our_stages, our_writes, VK_PIPELINE_STAGE_HOST_BIT,
+                   VK_ACCESS_HOST_READ_BIT);
+    check(context_->vk.vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
+    return buffer_;
+}
+
+void CommandList::reset() {
+    check(context_->vk.vkResetCommandPool(context_->device, pool_, 0), "vkResetCommandPool");
+    recording_ = false;
+    size_ = 0;
+    hazards_.clear();
+    bound_ = nullptr;
+    blocks_ = nullptr;
+    allocations_.clear();
+    kernels_.clear();
+    chunks_.clear();
+}
+
+}  // namespace kf::vulkan

@@ -1,0 +1,96 @@
+// One command buffer: records commands with the barriers they need, and owns what they use.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/driver.h"
+#include "vulkan/hazards.h"
+#include "vulkan/host_pool.h"
+#include "vulkan/kernel.h"
+#include "vulkan/memory.h"
+
+namespace kf::vulkan {
+
+/// Not thread-safe. A command that throws has recorded nothing, and the list can be used on.
+class CommandList {
+public:
+    /// `parameters` serves kernels that take their block by address.
+    CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters);
+    ~CommandList();
+    CommandList(const CommandList&) = delete;
+    CommandList& operator=(const CommandList&) = delete;
+
+    void dispatch(const driver::Dispatch& dispatch);
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word);
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size);
+    void copy_in(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+                 const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
+    void copy_out(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset, std::uint64_t size,
+                  const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
+
+    [[nodiscard]] std::size_t size() const { return size_; }  ///< commands
+    /// Everything the commands use, some of it several times.
+    [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
+        return allocations_;
+    }
+    /// Ends the command buffer and returns it; it may be submitted once.
+    VkCommandBuffer finish();
+    /// Empties the list for its next use and lets go of what it owned. The GPU must be done with it.
+    void reset();
+
+    [[nodiscard]] const Context* context() const { return context_.get(); }
+    /// Checks that it is memory of this list's device and that the bytes lie inside; throws
+    /// kf::ArgumentError (device_mismatch, index_range).
+    static VulkanAllocation& checked(const Context* context, driver::Allocation* allocation,
+                                     std::uint64_t offset, std::uint64_t size, const char* what);
+
+private:
+    void begin();
+    void keep(const std::shared_ptr<driver::Allocation>& allocation);
+    void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
+    void barrier();
+    std::uint64_t store_block(std::span<const std::byte> block);
+
+    std::shared_ptr<Context> context_;
+    std::shared_ptr<HostPool> parameters_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandBuffer buffer_ = VK_NULL_HANDLE;
+    bool recording_ = false;
+    std::size_t size_ = 0;
+    Hazards hazards_;
+    const VulkanKernel* bound_ = nullptr;
+    std::vector<std::shared_ptr<driver::Allocation>> allocations_;
+    std::vector<std::shared_ptr<driver::Kernel>> kernels_;
+    std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
+    std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
+};
+
+/// The command list of driver::Device::make_recorder().
+class VulkanRecorder final : public driver::Recorder {
+public:
+    explicit VulkanRecorder(std::unique_ptr<CommandList> list) : list_(std::move(list)) {}
+
+    void dispatch(const driver::Dispatch& dispatch) override { list_->dispatch(dispatch); }
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override {
+        list_->fill(target, offset, size, word);
+    }
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override {
+        list_->copy(target, target_offset, source, source_offset, size);
+    }
+
+    [[nodiscard]] const CommandList& list() const { return *list_; }
+    std::unique_ptr<CommandList> take() { return std::move(list_); }
+
+private:
+    std::unique_ptr<CommandList> list_;
+};
+
+}  // namespace kf::vulkan

@@ -1,0 +1,432 @@
+// An open Vulkan device: eager commands in batches, transfers, submissions.
+#include "vulkan/device.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "vulkan/result.h"
+
+namespace kf::vulkan {
+namespace {
+
+constexpr std::size_t batch_commands = 64;
+constexpr std::size_t max_in_flight = 16;             ///< submissions; bounds what waiting batches hold on to
+constexpr std::uint64_t transfer_chunk = 4ULL << 20;  ///< bytes
+constexpr std::size_t upload_chunks = 16;
+constexpr std::size_t read_back_chunks = 64;
+constexpr std::uint64_t staged_limit = 16ULL << 20;  ///< bytes of a batch: keeps host and GPU both copying
+constexpr std::uint64_t parameter_chunk = 256ULL << 10;  ///< bytes
+constexpr std::size_t parameter_chunks = 1024;
+
+class QueueLock {
+public:
+    QueueLock(const std::function<void()>& lock, const std::function<void()>& unlock) : unlock_(unlock) {
+        if (lock) {
+            lock();
+        }
+    }
+    ~QueueLock() {
+        if (unlock_) {
+            unlock_();
+        }
+    }
+    QueueLock(const QueueLock&) = delete;
+    QueueLock& operator=(const QueueLock&) = delete;
+
+private:
+    const std::function<void()>& unlock_;
+};
+
+}  // namespace
+
+VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
+                           std::function<void()> lock_queue, std::function<void()> unlock_queue)
+    : context_(std::move(context)),
+      info_(std::move(info)),
+      lock_queue_(std::move(lock_queue)),
+      unlock_queue_(std::move(unlock_queue)),
+      memory_(std::make_shared<Memory>(context_)),
+      uploads_(
+          std::make_shared<HostPool>(context_, HostPool::Purpose::upload, transfer_chunk, upload_chunks)),
+      read_backs_(std::make_shared<HostPool>(context_, HostPool::Purpose::read_back, transfer_chunk,
+                                             read_back_chunks)),
+      parameters_(std::make_shared<HostPool>(context_, HostPool::Purpose::parameters, parameter_chunk,
+                                             parameter_chunks)) {
+    VkSemaphoreTypeCreateInfo type{};
+    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo semaphore{};
+    semaphore.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+    semaphore.pNext = &type;
+    check(context_->vk.vkCreateSemaphore(context_->device, &semaphore, nullptr, &timeline_),
+          "vkCreateSemaphore");
+}
+
+VulkanDevice::~VulkanDevice() {
+    try {
+        const std::lock_guard lock(mutex_);
+        // What was issued happens, even if nobody looks: memory of an adopted device may be the caller's.
+        if (!lost_) {
+            flush_current();
+        }
+    } catch (...) {  // a destructor has nobody to tell
+    }
+    if (submitted_ != 0) {
+        VkSemaphoreWaitInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+        info.semaphoreCount = 1;
+        info.pSemaphores = &timeline_;
+        info.pValues = &submitted_;
+        (void)context_->vk.vkWaitSemaphores(context_->device, &info, UINT64_MAX);
+    }
+    current_.reset();
+    in_flight_.clear();
+    idle_.clear();
+    context_->vk.vkDestroySemaphore(context_->device, timeline_, nullptr);
+}
+
+void VulkanDevice::check_lost(VkResult result, const char* function) {
+    if (result == VK_ERROR_DEVICE_LOST) {
+        lost_ = true;
+    }
+    check(result, function);
+}
+
+void VulkanDevice::check_usable() const {
+    if (lost_) {
+        throw DeviceError(ErrorCode::device_lost,
+                          "vulkan: " + info_.name + " was lost earlier; open it again",
+                          static_cast<std::int64_t>(VK_ERROR_DEVICE_LOST));
+    }
+}
+
+std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
+    if (auto allocation = memory_->take(size)) {
+        return allocation;
+    }
+    {
+        // Batches that are done since may have let go of enough.
+        const std::lock_guard lock(mutex_);
+        check_usable();
+        reclaim();
+    }
+    try {
+        return memory_->take_or_grow(size);
+    } catch (const DeviceError& error) {
+        if (error.code() != ErrorCode::out_of_memory) {
+            throw;
+        }
+    }
+    wait();
+    return memory_->take_or_grow(size);
+}
+
+std::shared_ptr<driver::Kernel> VulkanDevice::load_kernel(const manifest::Kernel& kernel) {
+    check_usable();
+    return std::make_shared<VulkanKernel>(context_, kernel);
+}
+
+std::unique_ptr<CommandList> VulkanDevice::new_list() {
+    if (idle_.empty()) {
+        return std::make_unique<CommandList>(context_, parameters_);
+    }
+    std::unique_ptr<CommandList> list = std::move(idle_.back());
+    idle_.pop_back();
+    return list;
+}
+
+CommandList& VulkanDevice::current() {
+    check_usable();
+    if (current_ == nullptr) {
+        current_ = new_list();
+    }
+    return *current_;
+}
+
+void VulkanDevice::used_now(driver::Allocation* allocation) {
+    if (allocation != nullptr) {
+        static_cast<VulkanAllocation*>(allocation)->last_use = submitted_ + 1;
+    }
+}
+
+void VulkanDevice::flush_if_full() {
+    if (current_ != nullptr && (current_->size() >= batch_commands || staged_ >= staged_limit)) {
+        flush_current();
+    }
+}
+
+void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
+    const std::lock_guard lock(mutex_);
+    current().dispatch(dispatch);
+    for (const driver::Use& use : dispatch.uses) {
+        used_now(use.allocation.get());
+    }
+    flush_if_full();
+}
+
+void VulkanDevice::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                        std::uint64_t size, std::uint32_t word) {
+    const std::lock_guard lock(mutex_);
+    current().fill(target, offset, size, word);
+    used_now(target.get());
+    flush_if_full();
+}
+
+void VulkanDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+                        const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+                        std::uint64_t size) {
+    const std::lock_guard lock(mutex_);
+    current().copy(target, target_offset, source, source_offset, size);
+    used_now(target.get());
+    used_now(source.get());
+    flush_if_full();
+}
+
+void VulkanDevice::upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                          std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    check_usable();
+    const VulkanAllocation& to =
+        CommandList::checked(context_.get(), target.get(), offset, bytes.size(), "write");
+    if (bytes.empty()) {
+        return;
+    }
+    if (to.mapped() != nullptr) {
+        if (to.last_use > completed_) {
+            reclaim();
+        }
+        if (to.last_use <= completed_) {
+            std::memcpy(to.mapped() + offset, bytes.data(), bytes.size());
+            return;
+        }
+    }
+    stage(target, offset, bytes);
+}
+
+void VulkanDevice::stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                         std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        if (staging_ == nullptr || staging_->left() == 0) {
+            staging_ = uploads_->acquire();
+            if (staging_ == nullptr) {
+                flush_current();
+                wait_oldest();
+                continue;
+            }
+        }
+        const std::size_t size = std::min(bytes.size(), static_cast<std::size_t>(staging_->left()));
+        const std::uint64_t place = staging_->take(size);
+        std::memcpy(staging_->buffer().mapped + place, bytes.data(), size);
+        current().copy_in(target, offset, size, staging_, place);
+        used_now(target.get());
+        staged_ += size;
+        offset += size;
+        bytes = bytes.subspan(size);
+        flush_if_full();
+    }
+}
+
+void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                             std::span<std::byte> bytes) {
+    struct Piece {
+        std::shared_ptr<HostPool::Chunk> chunk;
+        std::uint64_t value = 0;
+        std::span<std::byte> target;
+    };
+    std::deque<Piece> pieces;
+    const auto finish_oldest = [&] {
+        const Piece& piece = pieces.front();
+        wait_for(piece.value);
+        std::memcpy(piece.target.data(), piece.chunk->buffer().mapped, piece.target.size());
+        pieces.pop_front();
+    };
+
+    std::unique_lock lock(mutex_);
+    check_usable();
+    const VulkanAllocation& from =
+        CommandList::checked(context_.get(), source.get(), offset, bytes.size(), "read");
+    if (bytes.empty()) {
+        return;
+    }
+    if (from.mapped() != nullptr) {
+        if (from.last_use > submitted_) {
+            flush_current();
+        }
+        const std::uint64_t value = std::min(from.last_use, submitted_);
+        lock.unlock();
+        wait_for(value);
+        std::memcpy(bytes.data(), from.mapped() + offset, bytes.size());
+        return;
+    }
+    lock.unlock();
+    while (!bytes.empty()) {
+        // Two at a time: one is copied by the GPU while the host copies the other.
+        if (pieces.size() == 2) {
+            finish_oldest();
+        }
+        std::shared_ptr<HostPool::Chunk> chunk = read_backs_->acquire();
+        if (chunk == nullptr) {
+            if (!pieces.empty()) {
+                finish_oldest();
+                continue;
+            }
+            throw DeviceError(ErrorCode::out_of_memory, "vulkan: too many threads read back at once");
+        }
+        const std::size_t size = std::min(bytes.size(), static_cast<std::size_t>(chunk->left()));
+        lock.lock();
+        current().copy_out(source, offset, size, chunk, 0);
+        used_now(source.get());
+        flush_current();
+        const std::uint64_t value = submitted_;
+        lock.unlock();
+        pieces.push_back({std::move(chunk), value, bytes.first(size)});
+        offset += size;
+        bytes = bytes.subspan(size);
+    }
+    while (!pieces.empty()) {
+        finish_oldest();
+    }
+}
+
+void VulkanDevice::flush() {
+    const std::lock_guard lock(mutex_);
+    check_usable();
+    flush_current();
+}
+
+void VulkanDevice::wait() {
+    std::uint64_t value = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        check_usable();
+        flush_current();
+        value = submitted_;
+    }
+    wait_for(value);
+    const std::lock_guard lock(mutex_);
+    reclaim();
+}
+
+std::unique_ptr<driver::Recorder> VulkanDevice::make_recorder() {
+    const std::lock_guard lock(mutex_);
+    check_usable();
+    return std::make_unique<VulkanRecorder>(new_list());
+}
+
+void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
+    auto* ours = dynamic_cast<VulkanRecorder*>(recorder.get());
+    if (ours == nullptr || ours->list().context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            "vulkan: the recorder to submit is not of this device");
+    }
+    const std::lock_guard lock(mutex_);
+    check_usable();
+    flush_current();
+    std::unique_ptr<CommandList> list = ours->take();
+    if (list->size() != 0) {
+        submit_list(std::move(list));
+    } else {
+        idle_.push_back(std::move(list));
+    }
+}
+
+void VulkanDevice::flush_current() {
+    if (current_ == nullptr || current_->size() == 0) {
+        return;
+    }
+    staging_ = nullptr;
+    staged_ = 0;
+    submit_list(std::move(current_));
+}
+
+void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
+    const VkCommandBuffer buffer = list->finish();
+    const std::uint64_t value = submitted_ + 1;
+    // First into the books: once the GPU has it, losing it would free what the GPU uses.
+    in_flight_.push_back({value, std::move(list)});
+    const VkResult result = submit_buffer(buffer, value);
+    if (result < 0) {
+        const std::size_t commands = in_flight_.back().list->size();
+        if (result == VK_ERROR_DEVICE_LOST) {
+            lost_ = true;  // the GPU may have begun: keep what it may use
+        } else {
+            in_flight_.pop_back();
+        }
+        fail(result, "vkQueueSubmit failed, " + std::to_string(commands) + " commands were not run");
+    }
+    submitted_ = value;
+    for (const std::shared_ptr<driver::Allocation>& allocation : in_flight_.back().list->allocations()) {
+        static_cast<VulkanAllocation&>(*allocation).last_use = value;
+    }
+    reclaim();
+    while (in_flight_.size() > max_in_flight) {
+        wait_oldest();
+    }
+}
+
+VkResult VulkanDevice::submit_buffer(VkCommandBuffer buffer, std::uint64_t value) {
+    VkTimelineSemaphoreSubmitInfo timeline{};
+    timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    timeline.signalSemaphoreValueCount = 1;
+    timeline.pSignalSemaphoreValues = &value;
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.pNext = &timeline;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &buffer;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline_;
+    const QueueLock lock(lock_queue_, unlock_queue_);
+    return context_->vk.vkQueueSubmit(context_->queue, 1, &info, VK_NULL_HANDLE);
+}
+
+void VulkanDevice::reclaim() {
+    if (in_flight_.empty()) {
+        return;
+    }
+    std::uint64_t value = 0;
+    check_lost(context_->vk.vkGetSemaphoreCounterValue(context_->device, timeline_, &value),
+               "vkGetSemaphoreCounterValue");
+    completed_ = std::max(completed_, value);
+    while (!in_flight_.empty() && in_flight_.front().value <= completed_) {
+        std::unique_ptr<CommandList> list = std::move(in_flight_.front().list);
+        in_flight_.pop_front();
+        list->reset();
+        idle_.push_back(std::move(list));
+    }
+}
+
+void VulkanDevice::wait_oldest() {
+    if (in_flight_.empty()) {
+        throw DeviceError(ErrorCode::out_of_memory, "vulkan: no staging memory is left");
+    }
+    wait_for(in_flight_.front().value);
+    reclaim();
+}
+
+void VulkanDevice::wait_for(std::uint64_t value) {
+    if (value == 0) {
+        return;
+    }
+    VkSemaphoreWaitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &value;
+    check_lost(context_->vk.vkWaitSemaphores(context_->device, &info, UINT64_MAX), "vkWaitSemaphores");
+}
+
+std::vector<std::string> VulkanDevice::validation_messages() const {
+    return context_->instance->validation_messages();
+}
+
+Statistics VulkanDevice::statistics() const {
+    const Memory::Usage usage = memory_->usage();
+    const std::lock_guard lock(mutex_);
+    return {usage.reserved, usage.used, usage.blocks, submitted_};
+}
+
+}  // namespace kf::vulkan

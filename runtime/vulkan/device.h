@@ -1,0 +1,89 @@
+// An open Vulkan device: eager commands in batches, transfers, submissions.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vulkan/commands.h"
+#include "vulkan/driver.h"
+
+namespace kf::vulkan {
+
+class VulkanDevice final : public driver::Device {
+public:
+    /// `lock_queue` and `unlock_queue` may be empty.
+    VulkanDevice(std::shared_ptr<Context> context, driver::Info info, std::function<void()> lock_queue,
+                 std::function<void()> unlock_queue);
+    ~VulkanDevice() override;
+    VulkanDevice(const VulkanDevice&) = delete;
+    VulkanDevice& operator=(const VulkanDevice&) = delete;
+
+    [[nodiscard]] const driver::Info& info() const override { return info_; }
+    std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
+    std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
+    void dispatch(const driver::Dispatch& dispatch) override;
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override;
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override;
+    void upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                std::span<const std::byte> bytes) override;
+    void read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                   std::span<std::byte> bytes) override;
+    void flush() override;
+    void wait() override;
+    std::unique_ptr<driver::Recorder> make_recorder() override;
+    void submit(std::unique_ptr<driver::Recorder> recorder) override;
+
+    [[nodiscard]] std::vector<std::string> validation_messages() const;
+    [[nodiscard]] Statistics statistics() const;
+
+private:
+    struct Submission {
+        std::uint64_t value = 0;
+        std::unique_ptr<CommandList> list;
+    };
+
+    // All below with mutex_ held, but for wait_for().
+    void check_usable() const;
+    std::unique_ptr<CommandList> new_list();
+    CommandList& current();
+    void used_now(driver::Allocation* allocation);
+    void flush_if_full();
+    void flush_current();
+    void submit_list(std::unique_ptr<CommandList> list);
+    VkResult submit_buffer(VkCommandBuffer buffer, std::uint64_t value);
+    void reclaim();
+    void wait_oldest();
+    void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+               std::span<const std::byte> bytes);
+    void wait_for(std::uint64_t value);
+    void check_lost(VkResult result, const char* function);
+
+    std::shared_ptr<Context> context_;
+    driver::Info info_;
+    std::function<void()> lock_queue_;
+    std::function<void()> unlock_queue_;
+    std::shared_ptr<Memory> memory_;
+    std::shared_ptr<HostPool> uploads_;
+    std::shared_ptr<HostPool> read_backs_;
+    std::shared_ptr<HostPool> parameters_;
+
+    mutable std::mutex mutex_;
+    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    std::uint64_t submitted_ = 0;  ///< the timeline's value once all that was submitted is done
+    std::uint64_t completed_ = 0;  ///< the timeline's value when last asked
+    std::atomic<bool> lost_ = false;
+    std::unique_ptr<CommandList> current_;      ///< the batch being recorded, or null
+    std::shared_ptr<HostPool::Chunk> staging_;  ///< of the batch being recorded
+    std::uint64_t staged_ = 0;                  ///< bytes, in the batch being recorded
+    std::deque<Submission> in_flight_;
+    std::vector<std::unique_ptr<CommandList>> idle_;
+};
+
+}  // namespace kf::vulkan

@@ -1,0 +1,145 @@
+// The Vulkan driver: what the runtime's core calls.
+#include "vulkan/driver.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "vulkan/device.h"
+#include "vulkan/result.h"
+
+namespace kf::vulkan {
+namespace {
+
+std::shared_ptr<Library> open_library(const OpenOptions& options) {
+    if (options.get_instance_proc_addr != nullptr) {
+        return std::make_shared<Library>(
+            reinterpret_cast<PFN_vkGetInstanceProcAddr>(options.get_instance_proc_addr));
+    }
+    return std::make_shared<Library>(options.library);
+}
+
+std::string join(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : ", ") + word;
+    }
+    return text;
+}
+
+/// The usable devices, with their indices; where there are none, `why_not` says why.
+std::vector<Physical> usable(const Instance& instance, std::string& why_not) {
+    std::vector<Physical> found;
+    std::string lacking;
+    for (const VkPhysicalDevice device : instance.physical_devices()) {
+        Physical physical = describe(instance, device);
+        if (physical.lacking.empty()) {
+            physical.info.index = static_cast<int>(found.size());
+            found.push_back(std::move(physical));
+        } else {
+            lacking +=
+                (lacking.empty() ? "" : "; ") + physical.info.name + " lacks " + join(physical.lacking);
+        }
+    }
+    if (found.empty()) {
+        why_not = lacking.empty() ? "vulkan: the drivers find no device" : "vulkan: " + lacking;
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptions& options) {
+    std::vector<driver::Info> infos;
+    std::string reason;
+    try {
+        const Instance instance(open_library(options), false);
+        for (Physical& physical : usable(instance, reason)) {
+            infos.push_back(std::move(physical.info));
+        }
+    } catch (const DeviceError& error) {
+        infos.clear();
+        reason = error.what();
+    }
+    if (why_not != nullptr) {
+        *why_not = reason;
+    }
+    return infos;
+}
+
+std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& options) {
+    auto instance = std::make_shared<Instance>(open_library(options), validation_wanted());
+    std::string why_not;
+    std::vector<Physical> devices = usable(*instance, why_not);
+    if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
+        throw DeviceError(ErrorCode::no_device, devices.empty()
+                                                    ? why_not
+                                                    : "vulkan: there is no device " + std::to_string(index) +
+                                                          "; there are " + std::to_string(devices.size()));
+    }
+    Physical& physical = devices[static_cast<std::size_t>(index)];
+    driver::Info info = physical.info;
+    auto context =
+        std::make_shared<Context>(std::move(instance), std::move(physical), options.direct_mapping);
+    return std::make_shared<VulkanDevice>(std::move(context), std::move(info), nullptr, nullptr);
+}
+
+std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const OpenOptions& options) {
+    if (adopted.instance == nullptr || adopted.physical_device == nullptr || adopted.device == nullptr ||
+        adopted.queue == nullptr) {
+        throw ArgumentError(ErrorCode::missing_argument,
+                            "vulkan: an adopted instance, physical device, device or queue is null");
+    }
+    auto instance =
+        std::make_shared<Instance>(open_library(options), static_cast<VkInstance>(adopted.instance));
+    Physical physical = describe(*instance, static_cast<VkPhysicalDevice>(adopted.physical_device));
+    if (!physical.lacking.empty()) {
+        throw DeviceError(ErrorCode::missing_feature,
+                          "vulkan: " + physical.info.name + " lacks " + join(physical.lacking));
+    }
+    std::uint32_t count = 0;
+    instance->functions().vkGetPhysicalDeviceQueueFamilyProperties(physical.handle, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    instance->functions().vkGetPhysicalDeviceQueueFamilyProperties(physical.handle, &count, families.data());
+    if (adopted.queue_family >= count ||
+        (families[adopted.queue_family].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0) {
+        throw ArgumentError(ErrorCode::value_range, "vulkan: queue family " +
+                                                        std::to_string(adopted.queue_family) + " of " +
+                                                        physical.info.name + " can't compute");
+    }
+    if (!adopted.features.empty()) {
+        std::vector<std::string> enabled = adopted.features;
+        std::sort(enabled.begin(), enabled.end());
+        std::vector<std::string>& offered = physical.info.features;
+        std::erase_if(offered, [&enabled](const std::string& word) {
+            return !std::binary_search(enabled.begin(), enabled.end(), word);
+        });
+        for (const char* needed : {"buffer_device_address", "scalar_layout"}) {
+            if (!std::binary_search(offered.begin(), offered.end(), needed)) {
+                throw DeviceError(ErrorCode::missing_feature,
+                                  std::string("vulkan: the adopted device was created without ") + needed);
+            }
+        }
+    }
+    // Unless the caller enabled it, requiring full subgroups would be invalid, and that can't be asked.
+    physical.limits.full_subgroups = false;
+    driver::Info info = physical.info;
+    auto context = std::make_shared<Context>(
+        std::move(instance), std::move(physical), static_cast<VkDevice>(adopted.device),
+        static_cast<VkQueue>(adopted.queue), adopted.queue_family, adopted.owner);
+    return std::make_shared<VulkanDevice>(std::move(context), std::move(info), adopted.lock_queue,
+                                          adopted.unlock_queue);
+}
+
+std::vector<std::string> validation_messages(const driver::Device& device) {
+    const auto* ours = dynamic_cast<const VulkanDevice*>(&device);
+    return ours == nullptr ? std::vector<std::string>{} : ours->validation_messages();
+}
+
+Statistics statistics(const driver::Device& device) {
+    const auto* ours = dynamic_cast<const VulkanDevice*>(&device);
+    return ours == nullptr ? Statistics{} : ours->statistics();
+}
+
+}  // namespace kf::vulkan

@@ -1,0 +1,68 @@
+// The Vulkan driver: what the runtime's core calls.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/driver.h"
+
+namespace kf::vulkan {
+
+/// Where Vulkan comes from; the defaults are for everybody but tests.
+struct OpenOptions {
+    std::string library = "libvulkan.so.1";
+    /// A PFN_vkGetInstanceProcAddr to use instead of `library`.
+    void* get_instance_proc_addr = nullptr;
+    /// Use mapped device memory for transfers where host and device share it; staging is always used
+    /// elsewhere.
+    bool direct_mapping = true;
+};
+
+/// The caller's own Vulkan objects. They must outlive the device and all made with it, or `owner` must
+/// keep them alive. The instance must be of Vulkan 1.2 or later, and the device must have been created with
+/// bufferDeviceAddress, scalarBlockLayout and timelineSemaphore enabled, and with what `features` says.
+struct AdoptedVulkan {
+    void* instance = nullptr;
+    void* physical_device = nullptr;
+    void* device = nullptr;
+    void* queue = nullptr;
+    std::uint32_t queue_family = 0;
+    /// The words of driver::Info::features that were enabled on the device. Vulkan can't be asked; empty
+    /// means all that the physical device supports.
+    std::vector<std::string> features;
+    /// Called around each use of the queue; needed when the caller uses it from other threads.
+    std::function<void()> lock_queue;
+    std::function<void()> unlock_queue;
+    std::shared_ptr<void> owner;
+};
+
+/// Counts for tests and for messages.
+struct Statistics {
+    std::uint64_t reserved = 0;     ///< bytes of device memory taken from the driver
+    std::uint64_t used = 0;         ///< bytes of it that allocations hold
+    std::size_t blocks = 0;         ///< pieces in which it was taken
+    std::uint64_t submissions = 0;  ///< vkQueueSubmit calls that succeeded
+};
+
+/// The devices that can run kernels, in the order of open_vulkan(). When there are none, `why_not` (if
+/// given) gets one line that says why. Never throws for want of a driver.
+std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptions& options = {});
+
+/// Throws kf::DeviceError: no_driver, no_device (an index out of range), or the driver's.
+std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& options = {});
+
+/// Throws kf::DeviceError (missing_feature) when the physical device can't have what is needed, and
+/// kf::ArgumentError for null handles and a queue family that can't compute.
+std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const OpenOptions& options = {});
+
+/// What the validation layer has said of this device so far; empty unless the environment variable
+/// KF_VULKAN_VALIDATION was set when it was opened. Each message also goes to stderr ("kf: validation: ...")
+/// and to the file that KF_VULKAN_VALIDATION_LOG names; "kf: N validation messages" follows when the device
+/// closes. No output: no messages.
+std::vector<std::string> validation_messages(const driver::Device& device);
+
+Statistics statistics(const driver::Device& device);
+
+}  // namespace kf::vulkan

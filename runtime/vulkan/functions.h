@@ -1,0 +1,94 @@
+// The Vulkan functions that the driver calls, in one table an object: no globals, no exported vk* symbols.
+#pragma once
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan_core.h>
+
+#define KF_VULKAN_GLOBAL_FUNCTIONS(X)     \
+    X(vkCreateInstance)                   \
+    X(vkEnumerateInstanceLayerProperties) \
+    X(vkEnumerateInstanceExtensionProperties)
+
+#define KF_VULKAN_INSTANCE_FUNCTIONS(X)         \
+    X(vkDestroyInstance)                        \
+    X(vkEnumeratePhysicalDevices)               \
+    X(vkGetPhysicalDeviceProperties)            \
+    X(vkGetPhysicalDeviceProperties2)           \
+    X(vkGetPhysicalDeviceFeatures2)             \
+    X(vkGetPhysicalDeviceMemoryProperties)      \
+    X(vkGetPhysicalDeviceQueueFamilyProperties) \
+    X(vkEnumerateDeviceExtensionProperties)     \
+    X(vkCreateDevice)                           \
+    X(vkGetDeviceProcAddr)
+
+#define KF_VULKAN_DEVICE_FUNCTIONS(X) \
+    X(vkDestroyDevice)                \
+    X(vkGetDeviceQueue)               \
+    X(vkDeviceWaitIdle)               \
+    X(vkQueueSubmit)                  \
+    X(vkAllocateMemory)               \
+    X(vkFreeMemory)                   \
+    X(vkMapMemory)                    \
+    X(vkCreateBuffer)                 \
+    X(vkDestroyBuffer)                \
+    X(vkGetBufferMemoryRequirements)  \
+    X(vkBindBufferMemory)             \
+    X(vkGetBufferDeviceAddress)       \
+    X(vkCreateSemaphore)              \
+    X(vkDestroySemaphore)             \
+    X(vkGetSemaphoreCounterValue)     \
+    X(vkWaitSemaphores)               \
+    X(vkCreateShaderModule)           \
+    X(vkDestroyShaderModule)          \
+    X(vkCreatePipelineCache)          \
+    X(vkDestroyPipelineCache)         \
+    X(vkCreatePipelineLayout)         \
+    X(vkDestroyPipelineLayout)        \
+    X(vkCreateComputePipelines)       \
+    X(vkDestroyPipeline)              \
+    X(vkCreateCommandPool)            \
+    X(vkDestroyCommandPool)           \
+    X(vkResetCommandPool)             \
+    X(vkAllocateCommandBuffers)       \
+    X(vkBeginCommandBuffer)           \
+    X(vkEndCommandBuffer)             \
+    X(vkCmdBindPipeline)              \
+    X(vkCmdPushConstants)             \
+    X(vkCmdDispatch)                  \
+    X(vkCmdPipelineBarrier)           \
+    X(vkCmdFillBuffer)                \
+    X(vkCmdCopyBuffer)
+
+namespace kf::vulkan {
+
+#define KF_VULKAN_MEMBER(name) PFN_##name name = nullptr;
+
+/// Callable without an instance.
+struct GlobalFunctions {
+    PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr = nullptr;
+    KF_VULKAN_GLOBAL_FUNCTIONS(KF_VULKAN_MEMBER)
+
+    /// Throws kf::DeviceError where one is missing.
+    static GlobalFunctions load(PFN_vkGetInstanceProcAddr get);
+};
+
+struct InstanceFunctions {
+    KF_VULKAN_INSTANCE_FUNCTIONS(KF_VULKAN_MEMBER)
+    PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;    ///< may be null
+    PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;  ///< may be null
+
+    static InstanceFunctions load(PFN_vkGetInstanceProcAddr get, VkInstance instance);
+};
+
+/// The device's own entry points, without the loader's dispatch.
+struct DeviceFunctions {
+    KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_MEMBER)
+
+    static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device);
+};
+
+#undef KF_VULKAN_MEMBER
+
+}  // namespace kf::vulkan

@@ -1,0 +1,58 @@
+// Chunks of persistently mapped host memory, for staging and for parameter blocks.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vulkan/context.h"
+
+namespace kf::vulkan {
+
+/// Chunks of one size, made as needed up to a limit and used round and round. Thread-safe.
+class HostPool : public std::enable_shared_from_this<HostPool> {
+public:
+    enum class Purpose : std::uint8_t { upload, read_back, parameters };
+
+    /// Returns its chunk to the pool; command lists hold theirs until the GPU is done.
+    class Chunk {
+    public:
+        Chunk(std::shared_ptr<HostPool> pool, const Buffer& buffer)
+            : buffer_(buffer), pool_(std::move(pool)) {}
+        ~Chunk();
+        Chunk(const Chunk&) = delete;
+        Chunk& operator=(const Chunk&) = delete;
+
+        [[nodiscard]] const Buffer& buffer() const { return buffer_; }
+        [[nodiscard]] std::uint64_t left() const { return buffer_.size - top_; }
+        /// The offset of `size` bytes not given before; the caller has seen that they are left.
+        std::uint64_t take(std::uint64_t size);
+
+    private:
+        Buffer buffer_;
+        std::uint64_t top_ = 0;
+        std::shared_ptr<HostPool> pool_;
+    };
+
+    HostPool(std::shared_ptr<Context> context, Purpose purpose, std::uint64_t chunk_size, std::size_t limit);
+    ~HostPool();
+    HostPool(const HostPool&) = delete;
+    HostPool& operator=(const HostPool&) = delete;
+
+    /// Null when the limit is reached; throws kf::DeviceError when the driver refuses.
+    std::unique_ptr<Chunk> acquire();
+    [[nodiscard]] std::uint64_t chunk_size() const { return chunk_size_; }
+
+private:
+    void release(const Buffer& buffer);
+
+    std::shared_ptr<Context> context_;
+    Purpose purpose_;
+    std::uint64_t chunk_size_;
+    std::size_t limit_;
+    std::mutex mutex_;
+    std::size_t made_ = 0;
+    std::vector<Buffer> idle_;
+};
+
+}  // namespace kf::vulkan

@@ -1,0 +1,159 @@
+// A compute pipeline made from a kernel's SPIR-V image.
+#include "vulkan/kernel.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "vulkan/result.h"
+
+namespace kf::vulkan {
+namespace {
+
+constexpr std::uint32_t spirv_magic = 0x07230203;
+
+std::string join(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : ", ") + word;
+    }
+    return text;
+}
+
+const manifest::Image& find_image(const manifest::Kernel& kernel) {
+    for (const manifest::Image& image : kernel.images) {
+        if (image.format == "spirv") {
+            return image;
+        }
+    }
+    throw ArtifactError(ErrorCode::artifact_no_image,
+                        "vulkan: kernel '" + kernel.name +
+                            "' has no SPIR-V image; generate it with the target "
+                            "\"vulkan\"");
+}
+
+void check_features(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
+    const std::vector<std::string>& offered = context.physical.info.features;
+    std::vector<std::string> missing;
+    for (const std::string& feature : image.features) {
+        if (!std::binary_search(offered.begin(), offered.end(), feature)) {
+            missing.push_back(feature);
+        }
+    }
+    const Limits& limits = context.physical.limits;
+    std::uint64_t threads = 1;
+    for (std::size_t i = 0; i < kernel.group_size.size(); ++i) {
+        threads *= kernel.group_size[i];
+        if (kernel.group_size[i] > limits.max_group_size[i]) {
+            missing.push_back("groups of " + std::to_string(kernel.group_size[i]) +
+                              " threads along dimension " + std::to_string(i) + " (at most " +
+                              std::to_string(limits.max_group_size[i]) + ")");
+        }
+    }
+    if (threads > limits.max_group_invocations) {
+        missing.push_back("groups of " + std::to_string(threads) + " threads (at most " +
+                          std::to_string(limits.max_group_invocations) + ")");
+    }
+    if (!missing.empty()) {
+        throw DeviceError(ErrorCode::missing_feature, "vulkan: kernel '" + kernel.name + "' can't run on " +
+                                                          context.physical.info.name +
+                                                          ", which lacks: " + join(missing));
+    }
+}
+
+const manifest::BlockLayout& find_layout(const Context& context, const manifest::Kernel& kernel) {
+    const auto found = kernel.layouts.find("vulkan");
+    if (found == kernel.layouts.end() || found->second.size < 0 || found->second.size % 4 != 0 ||
+        found->second.size > (1 << 16)) {
+        throw ArtifactError(ErrorCode::artifact_corrupt,
+                            "vulkan: kernel '" + kernel.name + "' has no usable parameter layout");
+    }
+    const manifest::BlockLayout& layout = found->second;
+    if (!layout.by_address && layout.size > static_cast<std::int64_t>(context.physical.info.max_block_size)) {
+        throw DeviceError(ErrorCode::missing_feature,
+                          "vulkan: kernel '" + kernel.name + "' passes " + std::to_string(layout.size) +
+                              " bytes of parameters by value; " + context.physical.info.name + " takes " +
+                              std::to_string(context.physical.info.max_block_size));
+    }
+    return layout;
+}
+
+}  // namespace
+
+VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
+    : context_(std::move(context)), name_(kernel.name) {
+    const manifest::Image& image = find_image(kernel);
+    check_features(*context_, kernel, image);
+    const manifest::BlockLayout& layout = find_layout(*context_, kernel);
+    block_size_ = static_cast<std::uint32_t>(layout.size);
+    by_address_ = layout.by_address;
+    std::uint32_t magic = 0;
+    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 ||
+        (std::memcpy(&magic, image.bytes.data(), 4), magic != spirv_magic)) {
+        throw ArtifactError(ErrorCode::artifact_corrupt,
+                            "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
+    }
+    try {
+        create(kernel, image);
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+VulkanKernel::~VulkanKernel() { destroy(); }
+
+void VulkanKernel::create(const manifest::Kernel& kernel, const manifest::Image& image) {
+    const DeviceFunctions& vk = context_->vk;
+    const VkDevice device = context_->device;
+    VkPushConstantRange range{};
+    range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    range.size = by_address_ ? 8 : block_size_;
+    VkPipelineLayoutCreateInfo layout{};
+    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layout.pushConstantRangeCount = range.size == 0 ? 0 : 1;
+    layout.pPushConstantRanges = &range;
+    check(vk.vkCreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+
+    // The bytes may lie anywhere; SPIR-V words must be aligned.
+    std::vector<std::uint32_t> words(image.bytes.size() / 4);
+    std::memcpy(words.data(), image.bytes.data(), image.bytes.size());
+    VkShaderModuleCreateInfo source{};
+    source.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    source.codeSize = image.bytes.size();
+    source.pCode = words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    VkResult result = vk.vkCreateShaderModule(device, &source, nullptr, &module);
+    if (result < 0) {
+        fail(result, "vkCreateShaderModule failed for kernel '" + name_ + "'");
+    }
+
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = image.entry_point.c_str();
+    // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
+    const Limits& limits = context_->physical.limits;
+    if (limits.full_subgroups && limits.max_subgroup_size != 0 &&
+        kernel.group_size[0] % limits.max_subgroup_size == 0) {
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
+    info.layout = layout_;
+    info.basePipelineIndex = -1;
+    result = vk.vkCreateComputePipelines(device, context_->pipeline_cache, 1, &info, nullptr, &pipeline_);
+    vk.vkDestroyShaderModule(device, module, nullptr);
+    if (result < 0) {
+        fail(result, "vkCreateComputePipelines failed for kernel '" + name_ + "'");
+    }
+}
+
+void VulkanKernel::destroy() {
+    context_->vk.vkDestroyPipeline(context_->device, pipeline_, nullptr);
+    context_->vk.vkDestroyPipelineLayout(context_->device, layout_, nullptr);
+}
+
+}  // namespace kf::vulkan

@@ -1,0 +1,42 @@
+// A compute pipeline made from a kernel's SPIR-V image.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/driver.h"
+#include "vulkan/context.h"
+
+namespace kf::vulkan {
+
+/// Immutable; keeps the device alive.
+class VulkanKernel final : public driver::Kernel {
+public:
+    /// Checks the features, the group size and the parameter block against the device before it touches
+    /// Vulkan. Throws kf::DeviceError (missing_feature) naming the kernel and all that is missing, or
+    /// kf::ArtifactError where the kernel has no usable SPIR-V.
+    VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel);
+    ~VulkanKernel() override;
+    VulkanKernel(const VulkanKernel&) = delete;
+    VulkanKernel& operator=(const VulkanKernel&) = delete;
+
+    [[nodiscard]] const Context* context() const { return context_.get(); }
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] VkPipeline pipeline() const { return pipeline_; }
+    [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
+    [[nodiscard]] std::uint32_t block_size() const { return block_size_; }  ///< bytes
+    [[nodiscard]] bool by_address() const { return by_address_; }
+
+private:
+    void create(const manifest::Kernel& kernel, const manifest::Image& image);
+    void destroy();
+
+    std::shared_ptr<const Context> context_;
+    std::string name_;
+    std::uint32_t block_size_ = 0;
+    bool by_address_ = false;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
+}  // namespace kf::vulkan

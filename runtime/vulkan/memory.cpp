@@ -1,0 +1,121 @@
+// Device memory: a few large buffers, handed out in ranges.
+#include "vulkan/memory.h"
+
+#include <kf/error.h>
+
+#include <string>
+
+namespace kf::vulkan {
+
+VulkanAllocation::~VulkanAllocation() {
+    if (memory_ != nullptr && range_.size != 0) {
+        memory_->give(range_);
+    }
+}
+
+const Context* VulkanAllocation::context() const { return context_; }
+
+Memory::Memory(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+
+Memory::~Memory() {
+    for (const Buffer& block : blocks_) {
+        if (block.buffer != VK_NULL_HANDLE) {
+            destroy_buffer(*context_, block);
+        }
+    }
+}
+
+std::shared_ptr<VulkanAllocation> Memory::take(std::uint64_t size) {
+    const std::lock_guard lock(mutex_);
+    return take_locked(size);
+}
+
+std::shared_ptr<VulkanAllocation> Memory::take_locked(std::uint64_t size) {
+    auto allocation = std::make_shared<VulkanAllocation>();
+    allocation->size = size;
+    allocation->context_ = context_.get();
+    allocation->memory_ = shared_from_this();
+    if (size == 0) {
+        return allocation;
+    }
+    // Past the limit, rounding up could wrap around.
+    const std::optional<Heap::Range> range =
+        size > context_->physical.limits.max_allocation ? std::nullopt : heap_.take(size);
+    if (!range) {
+        return nullptr;
+    }
+    const Buffer& block = blocks_[range->block];
+    allocation->range_ = *range;
+    allocation->buffer_ = block.buffer;
+    allocation->address = block.address + range->offset;
+    allocation->mapped_ = block.mapped == nullptr ? nullptr : block.mapped + range->offset;
+    return allocation;
+}
+
+bool Memory::grow(std::uint64_t block_size) {
+    constexpr VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                         VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    VkMemoryPropertyFlags required = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    if (context_->direct_mapping) {
+        required |= VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                    VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    }
+    Buffer block;
+    try {
+        block = create_buffer(*context_, block_size, usage, required, 0);
+    } catch (const DeviceError& error) {
+        if (error.code() == ErrorCode::out_of_memory) {
+            return false;
+        }
+        throw;
+    }
+    const std::uint32_t index = heap_.add_block(block_size);
+    if (index >= blocks_.size()) {
+        blocks_.resize(index + 1);
+    }
+    blocks_[index] = block;
+    return true;
+}
+
+std::shared_ptr<VulkanAllocation> Memory::take_or_grow(std::uint64_t size) {
+    const std::lock_guard lock(mutex_);
+    if (auto allocation = take_locked(size)) {
+        return allocation;
+    }
+    const std::uint64_t limit = context_->physical.limits.max_allocation;
+    const std::uint64_t exact = Heap::rounded(size);
+    const std::uint64_t reserved = heap_.reserved();
+    const std::uint64_t used = heap_.used();
+    if (size <= limit && exact <= limit) {
+        if (grow(heap_.next_block_size(size, limit))) {
+            return take_locked(size);
+        }
+        for (const std::uint32_t index : heap_.remove_unused()) {
+            destroy_buffer(*context_, blocks_[index]);
+            blocks_[index] = Buffer{};
+        }
+        if (grow(heap_.next_block_size(size, limit)) || grow(exact)) {
+            return take_locked(size);
+        }
+    }
+    throw DeviceError(ErrorCode::out_of_memory,
+                      "vulkan: out of memory on " + context_->physical.info.name + ": " +
+                          std::to_string(size) + " bytes wanted, " + std::to_string(used) + " in use, " +
+                          std::to_string(reserved) + " reserved of the device's " +
+                          std::to_string(context_->physical.info.memory) + "; one allocation may have " +
+                          std::to_string(limit),
+                      static_cast<std::int64_t>(VK_ERROR_OUT_OF_DEVICE_MEMORY));
+}
+
+void Memory::give(const Heap::Range& range) {
+    const std::lock_guard lock(mutex_);
+    heap_.give(range);
+}
+
+Memory::Usage Memory::usage() const {
+    const std::lock_guard lock(mutex_);
+    return {heap_.reserved(), heap_.used(), heap_.block_count()};
+}
+
+}  // namespace kf::vulkan

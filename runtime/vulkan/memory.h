@@ -1,0 +1,72 @@
+// Device memory: a few large buffers, handed out in ranges.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/driver.h"
+#include "vulkan/context.h"
+#include "vulkan/heap.h"
+
+namespace kf::vulkan {
+
+class Memory;
+
+/// A range of one of Memory's buffers; comes back to it when the last owner lets go. Command lists own what
+/// they use until the GPU is done, so a range that came back is idle.
+class VulkanAllocation final : public driver::Allocation {
+public:
+    ~VulkanAllocation() override;
+
+    [[nodiscard]] VkBuffer buffer() const { return buffer_; }
+    [[nodiscard]] std::uint64_t offset() const { return range_.offset; }  ///< in buffer()
+    [[nodiscard]] std::byte* mapped() const { return mapped_; }  ///< null unless direct mapping is on
+    [[nodiscard]] const Context* context() const;
+
+    /// The submission that uses it last; guarded by the device's lock.
+    std::uint64_t last_use = 0;
+
+private:
+    friend class Memory;
+    std::shared_ptr<Memory> memory_;  ///< null for an empty allocation of no memory
+    Heap::Range range_;
+    VkBuffer buffer_ = VK_NULL_HANDLE;
+    std::byte* mapped_ = nullptr;
+    const Context* context_ = nullptr;
+};
+
+/// Thread-safe.
+class Memory : public std::enable_shared_from_this<Memory> {
+public:
+    explicit Memory(std::shared_ptr<Context> context);
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    /// From what is reserved already; null when nothing fits.
+    std::shared_ptr<VulkanAllocation> take(std::uint64_t size);
+    /// As take(), with a new block when nothing fits. Where the driver has no memory left, gives back unused
+    /// blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is in vain.
+    std::shared_ptr<VulkanAllocation> take_or_grow(std::uint64_t size);
+
+    struct Usage {
+        std::uint64_t reserved = 0;  ///< bytes taken from the driver
+        std::uint64_t used = 0;      ///< bytes handed out
+        std::size_t blocks = 0;      ///< allocations of the driver's now alive
+    };
+    [[nodiscard]] Usage usage() const;
+
+private:
+    friend class VulkanAllocation;
+    std::shared_ptr<VulkanAllocation> take_locked(std::uint64_t size);
+    bool grow(std::uint64_t block_size);
+    void give(const Heap::Range& range);
+
+    std::shared_ptr<Context> context_;
+    mutable std::mutex mutex_;
+    Heap heap_;
+    std::vector<Buffer> blocks_;  ///< by the heap's numbers
+};
+
+}  // namespace kf::vulkan

@@ -1,0 +1,36 @@
+// What one physical device offers, in the words of the runtime, and how a device is created on it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/driver.h"
+#include "vulkan/instance.h"
+
+namespace kf::vulkan {
+
+struct Limits {
+    std::uint32_t max_group_size[3] = {1, 1, 1};
+    std::uint32_t max_group_invocations = 1;
+    std::uint64_t max_allocation = 0;  ///< bytes of one vkAllocateMemory and of one buffer
+    std::uint32_t max_subgroup_size = 0;
+    bool full_subgroups = false;  ///< computeFullSubgroups can be enabled
+};
+
+struct Physical {
+    VkPhysicalDevice handle = VK_NULL_HANDLE;
+    driver::Info info;  ///< index is left at 0
+    Limits limits;
+    VkPhysicalDeviceMemoryProperties memory{};
+    std::optional<std::uint32_t> queue_family;  ///< one that computes
+    std::vector<std::string> lacking;  ///< what the runtime needs and this device hasn't; empty if usable
+    bool integrated = false;           ///< shares the host's memory: an integrated GPU or a CPU
+};
+
+Physical describe(const Instance& instance, VkPhysicalDevice device);
+
+/// Creates a device with one queue and every feature on that describe() reports.
+VkDevice create_device(const Instance& instance, const Physical& physical);
+
+}  // namespace kf::vulkan

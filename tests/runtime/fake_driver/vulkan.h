@@ -1,0 +1,44 @@
+// A Vulkan driver that misbehaves on demand: the real one, with some functions replaced.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "vulkan/functions.h"
+
+namespace kf::test {
+
+/// What goes wrong. One at a time lives; while it lives, entry_point() reaches the real libvulkan.so.1
+/// through it. Change the members between calls.
+class FakeVulkan {
+public:
+    FakeVulkan();
+    ~FakeVulkan();
+    FakeVulkan(const FakeVulkan&) = delete;
+    FakeVulkan& operator=(const FakeVulkan&) = delete;
+
+    /// For OpenOptions::get_instance_proc_addr.
+    [[nodiscard]] void* entry_point() const;
+
+    VkResult create_instance = VK_SUCCESS;  ///< anything else is returned without a call
+    bool no_devices = false;
+    std::string missing_feature;    ///< the required feature that is not reported
+    std::uint32_t api_version = 0;  ///< of the physical devices, 0 for their own
+    std::string missing_function;   ///< vkGetDeviceProcAddr finds no such function
+    VkResult create_device = VK_SUCCESS;
+    std::uint64_t memory_limit = ~0ULL;  ///< bytes; vkAllocateMemory past it is out of device memory
+    VkResult queue_submit = VK_SUCCESS;
+    VkResult wait_semaphores = VK_SUCCESS;
+    VkResult create_pipeline = VK_SUCCESS;
+    VkResult begin_command_buffer = VK_SUCCESS;
+    bool discrete = false;  ///< the devices claim to be discrete GPUs
+
+    std::size_t allocations = 0;  ///< vkAllocateMemory calls that succeeded
+    std::size_t live_memory = 0;  ///< allocations not yet freed
+    std::uint64_t live_bytes = 0;
+    std::size_t shader_modules = 0;  ///< vkCreateShaderModule calls
+    std::size_t submits = 0;         ///< vkQueueSubmit calls that were let through
+    std::size_t barriers = 0;        ///< vkCmdPipelineBarrier calls
+};
+
+}  // namespace kf::test

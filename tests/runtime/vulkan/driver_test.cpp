@@ -1,0 +1,356 @@
+// Tests of what goes wrong between us and the driver, with one that misbehaves, and of adopted devices.
+#include "vulkan/driver.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+#include "runtime/fake_driver/vulkan.h"
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class FakeDriverTest : public ::testing::Test {
+protected:
+    FakeDriverTest() { options_.get_instance_proc_addr = fake_.entry_point(); }
+
+    std::shared_ptr<driver::Device> open() { return vulkan::open_vulkan(0, options_); }
+    /// Both ways to ask must agree on why there is no device.
+    std::string why_not() {
+        std::string reason;
+        EXPECT_THAT(vulkan::enumerate_vulkan(&reason, options_), IsEmpty());
+        EXPECT_THAT(error_of([&] { open(); }), HasSubstr(reason));
+        return error_of([&] { open(); });
+    }
+
+    FakeVulkan fake_;
+    vulkan::OpenOptions options_;
+};
+
+TEST(Driver, NoLibrary) {
+    vulkan::OpenOptions options;
+    options.library = "libvulkan-that-is-not-there.so.1";
+    std::string reason;
+    EXPECT_THAT(vulkan::enumerate_vulkan(&reason, options), IsEmpty());
+    EXPECT_THAT(reason, HasSubstr("vulkan: can't open libvulkan-that-is-not-there.so.1"));
+    EXPECT_EQ(reason.find('\n'), std::string::npos);
+    EXPECT_THAT(error_of([&] { vulkan::open_vulkan(0, options); }), HasSubstr("no-driver: " + reason));
+    options.library = "libdl.so.2";
+    EXPECT_THAT(error_of([&] { vulkan::open_vulkan(0, options); }),
+                HasSubstr("no-driver: vulkan: libdl.so.2 has no vkGetInstanceProcAddr"));
+}
+
+TEST(Driver, Enumerates) {
+    std::string reason = "left over";
+    const std::vector<driver::Info> devices = vulkan::enumerate_vulkan(&reason);
+    ASSERT_FALSE(devices.empty()) << reason;
+    EXPECT_EQ(reason, "");
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        EXPECT_EQ(devices[i].index, static_cast<int>(i));
+        EXPECT_EQ(vulkan::open_vulkan(static_cast<int>(i))->info().name, devices[i].name);
+    }
+    for (const int index : {-1, static_cast<int>(devices.size())}) {
+        EXPECT_THAT(error_of([&] { vulkan::open_vulkan(index); }),
+                    HasSubstr("no-device: vulkan: there is no device " + std::to_string(index)));
+    }
+}
+
+TEST_F(FakeDriverTest, NoDriver) {
+    fake_.create_instance = VK_ERROR_INCOMPATIBLE_DRIVER;
+    EXPECT_EQ(why_not(), "no-driver: vulkan: no Vulkan driver is installed: VK_ERROR_INCOMPATIBLE_DRIVER");
+}
+
+TEST_F(FakeDriverTest, NoDevice) {
+    fake_.no_devices = true;
+    EXPECT_EQ(why_not(), "no-device: vulkan: the drivers find no device");
+}
+
+TEST_F(FakeDriverTest, DevicesWithoutWhatIsNeeded) {
+    for (const char* feature : {"bufferDeviceAddress", "scalarBlockLayout", "timelineSemaphore"}) {
+        fake_.missing_feature = feature;
+        EXPECT_THAT(why_not(),
+                    ::testing::MatchesRegex(std::string("no-device: vulkan: .* lacks ") + feature));
+    }
+    fake_.api_version = VK_API_VERSION_1_1;
+    EXPECT_THAT(why_not(), HasSubstr("lacks Vulkan 1.2 (it has 1.1.0)"));
+}
+
+TEST_F(FakeDriverTest, ADeviceThatCantBeCreated) {
+    fake_.create_device = VK_ERROR_INITIALIZATION_FAILED;
+    EXPECT_THAT(error_of([&] { open(); }),
+                ::testing::MatchesRegex("no-driver: vulkan: can't create a device on .*: "
+                                        "VK_ERROR_INITIALIZATION_FAILED"));
+}
+
+TEST_F(FakeDriverTest, AFunctionThatIsMissing) {
+    fake_.missing_function = "vkWaitSemaphores";
+    EXPECT_THAT(error_of([&] { open(); }),
+                HasSubstr("no-driver: vulkan: the driver has no vkWaitSemaphores"));
+}
+
+TEST_F(FakeDriverTest, OutOfMemoryFreesUnusedBlocksAndTriesAgain) {
+    const auto device = open();
+    fake_.memory_limit = 100ULL << 20;
+    const auto small = upload(*device, Words(10, 3));
+    { const auto large = device->allocate(60 << 20); }
+    const auto other = device->allocate(80 << 20);
+    EXPECT_NE(other->address, 0) << "the 60 MiB were given back";
+    const std::string error = error_of([&] { device->allocate(30 << 20); });
+    EXPECT_THAT(error, HasSubstr("out-of-memory: vulkan: out of memory on "));
+    EXPECT_THAT(error, HasSubstr("31457280 bytes wanted, 83886336 in use, 92274688 reserved"));
+    EXPECT_THAT(read(*device, small), Each(3U));
+}
+
+TEST_F(FakeDriverTest, OutOfMemoryWaitsForBatchesThatHoldMemory) {
+    const auto device = open();
+    fake_.memory_limit = 100ULL << 20;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        const auto temporary = device->allocate(60 << 20);
+        device->fill(temporary, 0, 60 << 20, i);
+    }
+    device->wait();
+    EXPECT_EQ(vulkan::statistics(*device).used, 0);
+}
+
+TEST_F(FakeDriverTest, SmallerBlocksWhenALargeOneDoesntFit) {
+    const auto device = open();
+    fake_.memory_limit = 20ULL << 20;
+    std::vector<std::shared_ptr<driver::Allocation>> held;
+    for (int i = 0; i < 4; ++i) {
+        held.push_back(device->allocate(4 << 20));
+    }
+    EXPECT_EQ(held.size(), 4);
+}
+
+TEST_F(FakeDriverTest, AFailedSubmitLosesItsBatchOnly) {
+    const auto device = open();
+    const auto a = upload(*device, Words(16, 1));
+    device->fill(a, 0, 32, 2);
+    device->fill(a, 32, 32, 2);
+    fake_.queue_submit = VK_ERROR_OUT_OF_HOST_MEMORY;
+    EXPECT_EQ(
+        error_of([&] { device->flush(); }),
+        "out-of-memory: vulkan: vkQueueSubmit failed, 2 commands were not run: VK_ERROR_OUT_OF_HOST_MEMORY");
+    fake_.queue_submit = VK_SUCCESS;
+    EXPECT_THAT(read(*device, a), Each(1U));
+    device->fill(a, 0, 64, 3);
+    EXPECT_THAT(read(*device, a), Each(3U));
+}
+
+TEST_F(FakeDriverTest, ACommandThatFailsIsNotHalfRecorded) {
+    const auto device = open();
+    const auto a = upload(*device, Words(16, 1));
+    fake_.begin_command_buffer = VK_ERROR_OUT_OF_HOST_MEMORY;
+    EXPECT_EQ(error_of([&] { device->fill(a, 0, 64, 2); }),
+              "out-of-memory: vulkan: vkBeginCommandBuffer failed: VK_ERROR_OUT_OF_HOST_MEMORY");
+    fake_.begin_command_buffer = VK_SUCCESS;
+    EXPECT_THAT(read(*device, a), Each(1U));
+    device->fill(a, 0, 64, 2);
+    EXPECT_THAT(read(*device, a), Each(2U));
+}
+
+TEST_F(FakeDriverTest, DeviceLostOnSubmitIsForGood) {
+    const auto device = open();
+    const auto a = upload(*device, Words(16, 1));
+    device->fill(a, 0, 64, 2);
+    fake_.queue_submit = VK_ERROR_DEVICE_LOST;
+    EXPECT_THAT(error_of([&] { device->wait(); }),
+                HasSubstr("device-lost: vulkan: vkQueueSubmit failed, 1 commands were not run: "
+                          "VK_ERROR_DEVICE_LOST"));
+    fake_.queue_submit = VK_SUCCESS;
+    EXPECT_THAT(error_of([&] { device->fill(a, 0, 64, 2); }), HasSubstr("was lost earlier; open it again"));
+    EXPECT_THAT(error_of([&] { read(*device, a); }), HasSubstr("device-lost"));
+    EXPECT_THAT(error_of([&] { device->wait(); }), HasSubstr("device-lost"));
+}
+
+TEST_F(FakeDriverTest, DeviceLostWhileWaiting) {
+    const auto device = open();
+    const auto a = upload(*device, Words(16, 1));
+    device->fill(a, 0, 64, 2);
+    fake_.wait_semaphores = VK_ERROR_DEVICE_LOST;
+    try {
+        device->wait();
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device_lost);
+        EXPECT_EQ(error.native_code(), VK_ERROR_DEVICE_LOST);
+        EXPECT_STREQ(error.what(), "vulkan: vkWaitSemaphores failed: VK_ERROR_DEVICE_LOST");
+    }
+    EXPECT_THAT(error_of([&] { device->make_recorder(); }), HasSubstr("device-lost"));
+}
+
+TEST_F(FakeDriverTest, PipelinesThatFailNameTheirKernel) {
+    const auto device = open();
+    fake_.create_pipeline = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    EXPECT_EQ(error_of([&] { device->load_kernel(add_step_kernel()); }),
+              "out-of-memory: vulkan: vkCreateComputePipelines failed for kernel 'add_step': "
+              "VK_ERROR_OUT_OF_DEVICE_MEMORY");
+    fake_.create_pipeline = VK_SUCCESS;
+    EXPECT_NE(device->load_kernel(add_step_kernel()), nullptr);
+}
+
+TEST_F(FakeDriverTest, FeaturesAreCheckedBeforeVulkanIsTouched) {
+    const auto device = open();
+    manifest::Kernel kernel = add_step_kernel();
+    kernel.images[0].features.emplace_back("telepathy");
+    EXPECT_THAT(error_of([&] { device->load_kernel(kernel); }), HasSubstr("missing-feature"));
+    EXPECT_EQ(fake_.shader_modules, 0);
+}
+
+TEST_F(FakeDriverTest, AllocatesRarelyAndFreesAll) {
+    {
+        const auto device = open();
+        std::vector<std::shared_ptr<driver::Allocation>> held;
+        for (int i = 0; i < 10000; ++i) {
+            held.push_back(device->allocate(1000));
+        }
+        EXPECT_LE(fake_.allocations, 2);
+        read(*device, upload(*device, Words(100, 1)));
+    }
+    EXPECT_EQ(fake_.live_memory, 0);
+}
+
+TEST_F(FakeDriverTest, BarriersOnlyWhereHazardsAre) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel());
+    const auto source = upload(*device, Words(64, 1));
+    std::vector<std::shared_ptr<driver::Allocation>> targets;
+    for (int i = 0; i < 30; ++i) {
+        targets.push_back(device->allocate(256));
+    }
+    device->wait();
+    const auto barriers_of = [&](const auto& commands) {
+        const std::size_t before = fake_.barriers;
+        commands();
+        device->wait();
+        return fake_.barriers - before - 2;  // one opens each command buffer, one closes it
+    };
+    const auto independent = [&] {
+        for (const auto& target : targets) {
+            add_step(*device, kernel, target, source, 1);
+        }
+    };
+    EXPECT_EQ(barriers_of(independent), 0) << "all read one and write their own";
+    EXPECT_EQ(barriers_of([&] {
+                  independent();
+                  independent();
+              }),
+              1)
+        << "one barrier serves all 30";
+    EXPECT_EQ(barriers_of([&] {
+                  for (int i = 0; i < 10; ++i) {
+                      add_step(*device, kernel, source, source, 1);
+                  }
+              }),
+              9);
+}
+
+TEST_F(FakeDriverTest, DiscreteDevicesAreNotMapped) {
+    fake_.discrete = true;
+    const auto device = open();
+    const auto a = upload(*device, Words(16, 1));
+    EXPECT_EQ(read(*device, a), Words(16, 1));
+    EXPECT_GE(fake_.submits, 1) << "through staging";
+}
+
+/// An application's own Vulkan.
+class AdoptTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        void* library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        get_ = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
+        VkApplicationInfo application{};
+        application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+        application.apiVersion = VK_API_VERSION_1_2;
+        VkInstanceCreateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+        info.pApplicationInfo = &application;
+        VkInstance instance = VK_NULL_HANDLE;
+        ASSERT_EQ(vulkan::GlobalFunctions::load(get_).vkCreateInstance(&info, nullptr, &instance),
+                  VK_SUCCESS);
+        vk_ = vulkan::InstanceFunctions::load(get_, instance);
+        std::uint32_t count = 1;
+        VkPhysicalDevice physical = VK_NULL_HANDLE;
+        ASSERT_GE(vk_.vkEnumeratePhysicalDevices(instance, &count, &physical), 0);
+
+        VkPhysicalDeviceVulkan12Features features12{};
+        features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+        features12.bufferDeviceAddress = VK_TRUE;
+        features12.scalarBlockLayout = VK_TRUE;
+        features12.timelineSemaphore = VK_TRUE;
+        VkPhysicalDeviceFeatures2 features{};
+        features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+        features.pNext = &features12;
+        features.features.shaderInt64 = VK_TRUE;
+        const float priority = 1;
+        VkDeviceQueueCreateInfo queue{};
+        queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+        queue.queueCount = 1;
+        queue.pQueuePriorities = &priority;
+        VkDeviceCreateInfo device_info{};
+        device_info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+        device_info.pNext = &features;
+        device_info.queueCreateInfoCount = 1;
+        device_info.pQueueCreateInfos = &queue;
+        VkDevice device = VK_NULL_HANDLE;
+        ASSERT_EQ(vk_.vkCreateDevice(physical, &device_info, nullptr, &device), VK_SUCCESS);
+        device_vk_ = vulkan::DeviceFunctions::load(vk_.vkGetDeviceProcAddr, device);
+        VkQueue handle = VK_NULL_HANDLE;
+        device_vk_.vkGetDeviceQueue(device, 0, 0, &handle);
+        adopted_.instance = instance;
+        adopted_.physical_device = physical;
+        adopted_.device = device;
+        adopted_.queue = handle;
+        adopted_.features = {"buffer_device_address", "int64", "scalar_layout"};
+    }
+
+    void TearDown() override {
+        device_vk_.vkDestroyDevice(static_cast<VkDevice>(adopted_.device), nullptr);
+        vk_.vkDestroyInstance(static_cast<VkInstance>(adopted_.instance), nullptr);
+    }
+
+    PFN_vkGetInstanceProcAddr get_ = nullptr;
+    vulkan::InstanceFunctions vk_;
+    vulkan::DeviceFunctions device_vk_;
+    vulkan::AdoptedVulkan adopted_;
+};
+
+TEST_F(AdoptTest, RunsOnTheCallersQueueUnderTheCallersLock) {
+    std::mutex queue;
+    int locks = 0;
+    adopted_.lock_queue = [&] {
+        queue.lock();
+        ++locks;
+    };
+    adopted_.unlock_queue = [&] { queue.unlock(); };
+    const auto device = vulkan::adopt_vulkan(adopted_);
+    EXPECT_EQ(device->info().features, adopted_.features);
+    const auto kernel = device->load_kernel(add_step_kernel());
+    const auto data = upload(*device, Words(100, 1));
+    add_step(*device, kernel, data, data, 1);
+    EXPECT_THAT(read(*device, data), Each(2U));
+    EXPECT_EQ(locks, 1);
+}
+
+TEST_F(AdoptTest, RefusesWhatItCanSeeIsWrong) {
+    vulkan::AdoptedVulkan wrong = adopted_;
+    wrong.queue = nullptr;
+    EXPECT_THAT(error_of([&] { vulkan::adopt_vulkan(wrong); }), HasSubstr("missing-argument"));
+    wrong = adopted_;
+    wrong.queue_family = 99;
+    EXPECT_THAT(error_of([&] { vulkan::adopt_vulkan(wrong); }),
+                HasSubstr("value-range: vulkan: queue family 99"));
+    wrong = adopted_;
+    wrong.features = {"int64", "scalar_layout"};
+    EXPECT_THAT(
+        error_of([&] { vulkan::adopt_vulkan(wrong); }),
+        HasSubstr("missing-feature: vulkan: the adopted device was created without buffer_device_address"));
+}
+
+}  // namespace
+}  // namespace kf::test
