@@ -5,7 +5,7 @@
 
 #include "emit/block.h"
 #include "emit/render.h"
-#include "emit/templates.h"
+#include "emit_templates.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -54,62 +54,61 @@ public:
         kernel.source.entry_point = "kf_" + kernel.name;
         std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
         kernel.source.origin = call_.location;
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i)
-            add_argument(i);
-        Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang, view(kernel));
-        if (!text)
-            return text.errors();
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
+        Outcome<std::string> text =
+            render("kernel.slang.mustache", templates::kernel_slang_mustache, View(view(kernel)));
+        if (!text) return text.errors();
         kernel.source.text = std::move(text.value());
         return kernel;
     }
 
 private:
-    View view(const EmittedKernel& kernel) {
+    View::Object view(const EmittedKernel& kernel) {
         const auto list = [](const std::vector<std::string>& names) {
-            ViewList views;
+            View::List views;
             for (const std::string& name : names) {
-                View one;
-                one.set("name", name);
-                views.push_back(one);
+                View::Object one;
+                one.emplace("name", name);
+                views.emplace_back(one);
             }
             return views;
         };
-        View view;
-        view.set("title", kernel.name);
-        view.set("imports", list(plan_.imports));
-        ViewList fields;
+        View::Object view;
+        view.emplace("title", kernel.name);
+        view.emplace("imports", list(plan_.imports));
+        View::List fields;
         for (const BlockField& field : fields_) {
-            View one;
-            one.set("type", field.type);
-            one.set("name", field.name);
-            fields.push_back(one);
+            View::Object one;
+            one.emplace("type", field.type);
+            one.emplace("name", field.name);
+            fields.emplace_back(one);
         }
-        view.set("fields", fields);
-        view.set("group_size", std::to_string(call_.group_size[0]));
-        view.set("entry", kernel.source.entry_point);
-        view.set("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
-        view.set("has_indices", strided_ && call_.rank > 0);
-        view.set("indices", indices());
-        view.set("offsets", offsets_);
-        view.set("locals", locals_);
-        view.set("call", call_expression());
-        view.set("stores", stores_);
-        view.set("gradients", gradients_);
-        view.set("has_scratch", !scratches_.empty());
-        view.set("scratches", scratches_);
+        view.emplace("fields", fields);
+        view.emplace("group_size", std::to_string(call_.group_size[0]));
+        view.emplace("entry", kernel.source.entry_point);
+        view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
+        view.emplace("has_indices", strided_ && call_.rank > 0);
+        view.emplace("indices", indices());
+        view.emplace("offsets", offsets_);
+        view.emplace("locals", locals_);
+        view.emplace("call", call_expression());
+        view.emplace("stores", stores_);
+        view.emplace("gradients", gradients_);
+        view.emplace("has_scratch", !scratches_.empty());
+        view.emplace("scratches", scratches_);
         return view;
     }
 
     /// The call's index along each dimension, taken off the flat index from the last one on.
-    ViewList indices() const {
-        ViewList views;
+    View::List indices() const {
+        View::List views;
         for (std::int64_t d = call_.rank - 1; strided_ && d >= 0; --d) {
-            View one;
-            one.set("name", index_name(d));
-            one.set("value",
-                    d == 0 ? std::string("kf_rest")
-                           : "kf.take_dimension(kf_rest, " + argument_field(SlotKind::shape, -1, d) + ")");
-            views.push_back(one);
+            View::Object one;
+            one.emplace("name", index_name(d));
+            one.emplace("value", d == 0 ? std::string("kf_rest")
+                                        : "kf.take_dimension(kf_rest, " +
+                                              argument_field(SlotKind::shape, -1, d) + ")");
+            views.emplace_back(one);
         }
         return views;
     }
@@ -139,8 +138,7 @@ private:
         } else {
             passed_.push_back(name);
         }
-        if (argument.role != Role::in)
-            add_store(argument, name);
+        if (argument.role != Role::in) add_store(argument, name);
     }
 
     /// How `bwd_diff` takes each parameter: a pair for a differentiable input, the gradient alone for a
@@ -150,8 +148,7 @@ private:
         const std::string id = argument_id(argument);
         const bool input = argument.role == Role::in || argument.role == Role::inout;
         if (!argument.differentiable) {
-            if (!input)
-                return;
+            if (!input) return;
             add_local("const " + type_of(argument), "arg_" + id, load(argument));
             passed_.push_back("arg_" + id);
             return;
@@ -162,12 +159,10 @@ private:
             return;
         }
         std::string initial = "diffPair(" + load(argument);
-        if (argument.role == Role::inout)
-            initial += ", " + load_gradient(argument);
+        if (argument.role == Role::inout) initial += ", " + load_gradient(argument);
         add_local("var", "pair_" + id, initial + ")");
         passed_.push_back("pair_" + id);
-        if (writes_gradient(argument, pass_))
-            add_gradient(argument);
+        if (writes_gradient(argument, pass_)) add_gradient(argument);
     }
 
     void add_gradient(const Argument& argument) {
@@ -185,49 +180,48 @@ private:
             shared_offset =
                 scratch ? add_offset("kf_scratch_at_" + id, argument, SlotKind::scratch_stride) : offset;
         }
-        View view;
-        view.set("name", id);
-        view.set("scalar", slang_name(argument.element.scalar));
-        view.set("sum", std::string(argument.element.scalar == Scalar::float64 ? "double" : "float"));
-        view.set("count", std::to_string(scalar_count(argument.trailing)));
-        view.set("mode", field(SlotKind::grad_mode));
-        view.set("target", field(SlotKind::grad_out));
-        view.set("shared", field(scratch ? SlotKind::scratch : SlotKind::grad_out));
-        view.set("pair", "pair_" + id);
-        view.set("offset", offset);
-        view.set("trailing", trailing);
-        view.set("shared_offset", shared_offset);
-        view.set("shared_trailing", scratch ? std::string("1") : trailing);
-        gradients_.push_back(view);
-        if (scratch)
-            add_scratch(argument, trailing);
+        View::Object view;
+        view.emplace("name", id);
+        view.emplace("scalar", slang_name(argument.element.scalar));
+        view.emplace("sum", std::string(argument.element.scalar == Scalar::float64 ? "double" : "float"));
+        view.emplace("count", std::to_string(scalar_count(argument.trailing)));
+        view.emplace("mode", field(SlotKind::grad_mode));
+        view.emplace("target", field(SlotKind::grad_out));
+        view.emplace("shared", field(scratch ? SlotKind::scratch : SlotKind::grad_out));
+        view.emplace("pair", "pair_" + id);
+        view.emplace("offset", offset);
+        view.emplace("trailing", trailing);
+        view.emplace("shared_offset", shared_offset);
+        view.emplace("shared_trailing", scratch ? std::string("1") : trailing);
+        gradients_.emplace_back(view);
+        if (scratch) add_scratch(argument, trailing);
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
     void add_scratch(const Argument& argument, const std::string& trailing) {
-        View view;
-        view.set("count", field(SlotKind::scratch_count));
-        view.set("target", field(SlotKind::grad_out));
-        view.set("scratch", field(SlotKind::scratch));
-        view.set("at", std::string(strided_ ? "kf_at" : "kf_scalar"));
-        ViewList decoded;
-        ViewList dimensions;
+        View::Object view;
+        view.emplace("count", field(SlotKind::scratch_count));
+        view.emplace("target", field(SlotKind::grad_out));
+        view.emplace("scratch", field(SlotKind::scratch));
+        view.emplace("at", std::string(strided_ ? "kf_at" : "kf_scalar"));
+        View::List decoded;
+        View::List dimensions;
         if (strided_) {
-            View one;
-            one.set("components", std::to_string(scalar_count(argument.trailing)));
-            one.set("trailing", trailing);
-            decoded.push_back(one);
+            View::Object one;
+            one.emplace("components", std::to_string(scalar_count(argument.trailing)));
+            one.emplace("trailing", trailing);
+            decoded.emplace_back(one);
             for (const std::int64_t d : own_order(argument)) {
-                View dimension;
-                dimension.set("scratch_stride", field(SlotKind::scratch_stride, d));
-                dimension.set("shape", field_of(fields_, SlotKind::shape, -1, d));
-                dimension.set("grad_stride", field(SlotKind::grad_out_stride, d));
-                dimensions.push_back(dimension);
+                View::Object dimension;
+                dimension.emplace("scratch_stride", field(SlotKind::scratch_stride, d));
+                dimension.emplace("shape", field_of(fields_, SlotKind::shape, -1, d));
+                dimension.emplace("grad_stride", field(SlotKind::grad_out_stride, d));
+                dimensions.emplace_back(dimension);
             }
         }
-        view.set("decoded", decoded);
-        view.set("dimensions", dimensions);
-        scratches_.push_back(view);
+        view.emplace("decoded", decoded);
+        view.emplace("dimensions", dimensions);
+        scratches_.emplace_back(view);
     }
 
     /// The call dimensions of an argument, its own last one first.
@@ -238,8 +232,7 @@ private:
     std::string call_expression() const {
         std::string text =
             pass_ == PassKind::forward ? result_ + call_.function + "(" : "bwd_diff(" + call_.function + ")(";
-        for (std::size_t i = 0; i < passed_.size(); ++i)
-            text += (i > 0 ? ", " : "") + passed_[i];
+        for (std::size_t i = 0; i < passed_.size(); ++i) text += (i > 0 ? ", " : "") + passed_[i];
         return text + ")";
     }
 
@@ -263,13 +256,11 @@ private:
 
     std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix,
                           const Argument& argument, const Element& element) {
-        if (!strided_)
-            return args(address) + "[" + contiguous_index(argument) + "]";
+        if (!strided_) return args(address) + "[" + contiguous_index(argument) + "]";
         const std::string offset = argument.call_rank == 0
                                        ? std::string("0")
                                        : add_offset(prefix + argument_id(argument), argument, strides.call);
-        if (element.extents.empty())
-            return args(address) + "[" + offset + "]";
+        if (element.extents.empty()) return args(address) + "[" + offset + "]";
         const Scalar stored = element.scalar == Scalar::boolean ? Scalar::uint8 : element.scalar;
         return "kf.load<" + slang_name(stored) + ", " + std::to_string(scalar_count(element.extents)) + ">(" +
                args(address) + " + " + offset + ", " + args(strides.trailing, 0) + ")";
@@ -278,28 +269,26 @@ private:
     void add_store(const Argument& argument, const std::string& name) {
         const Element element{argument.element.scalar, argument.trailing};
         const std::string value = to_storage(name, element);
-        View view;
+        View::Object view;
         if (!strided_) {
-            view.set("statement",
-                     args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
+            view.emplace("statement",
+                         args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
         } else {
             const std::string offset = argument.call_rank == 0 ? std::string("0")
                                                                : add_offset("kf_at_" + argument_id(argument),
                                                                             argument, SlotKind::stride);
             const std::string target = args(SlotKind::address);
-            view.set("statement", element.extents.empty()
-                                      ? target + "[" + offset + "] = " + value
-                                      : "kf.store(" + target + " + " + offset + ", " +
-                                            args(SlotKind::trailing_stride, 0) + ", " + value + ")");
+            view.emplace("statement", element.extents.empty()
+                                          ? target + "[" + offset + "] = " + value
+                                          : "kf.store(" + target + " + " + offset + ", " +
+                                                args(SlotKind::trailing_stride, 0) + ", " + value + ")");
         }
-        stores_.push_back(view);
+        stores_.emplace_back(view);
     }
 
     std::string contiguous_index(const Argument& argument) const {
-        if (argument.role != Role::in)
-            return "kf_call";
-        if (argument.call_rank == 0)
-            return "0";
+        if (argument.role != Role::in) return "kf_call";
+        if (argument.call_rank == 0) return "0";
         return "kf_call * " + args(SlotKind::step);
     }
 
@@ -308,23 +297,19 @@ private:
     }
 
     static std::string to_storage(const std::string& value, const Element& element) {
-        if (element.scalar != Scalar::boolean)
-            return value;
+        if (element.scalar != Scalar::boolean) return value;
         return slang_name(Element{Scalar::uint8, element.extents}) + "(" + value + ")";
     }
 
     static std::string narrowed(const std::string& value, const Element& element) {
         switch (element.scalar) {
-            case Scalar::boolean:
-                return value + " != 0";
+            case Scalar::boolean: return value + " != 0";
             case Scalar::int8:
             case Scalar::int16:
             case Scalar::uint8:
             case Scalar::uint16:
-            case Scalar::float16:
-                return slang_name(element) + "(" + value + ")";
-            default:
-                return value;
+            case Scalar::float16: return slang_name(element) + "(" + value + ")";
+            default: return value;
         }
     }
 
@@ -350,34 +335,33 @@ private:
 
     /// Declares where the call's element lies, once, and returns the name.
     std::string add_offset(const std::string& name, const Argument& argument, SlotKind stride) {
-        if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end())
-            return name;
+        if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
         std::vector<std::int64_t> dimensions = argument.map;
         std::sort(dimensions.begin(), dimensions.end());
         std::string value;
         for (const std::int64_t d : dimensions) {
             value += (value.empty() ? "" : " + ") + index_name(d) + " * " + args(stride, d);
         }
-        View view;
-        view.set("name", name);
-        view.set("value", value);
-        offsets_.push_back(view);
+        View::Object view;
+        view.emplace("name", name);
+        view.emplace("value", value);
+        offsets_.emplace_back(view);
         offset_names_.push_back(name);
         return name;
     }
 
     void add_local(const std::string& type, const std::string& name, const std::string& initial) {
-        View view;
-        view.set("type", type);
-        view.set("name", name);
-        ViewList value;
+        View::Object view;
+        view.emplace("type", type);
+        view.emplace("name", name);
+        View::List value;
         if (!initial.empty()) {
-            View text;
-            text.set("text", initial);
-            value.push_back(text);
+            View::Object text;
+            text.emplace("text", initial);
+            value.emplace_back(text);
         }
-        view.set("initial", value);
-        locals_.push_back(view);
+        view.emplace("initial", value);
+        locals_.emplace_back(view);
     }
 
     const PlannedCall& call_;
@@ -391,17 +375,15 @@ private:
     std::vector<std::string> passed_;
     std::string result_;
     std::vector<std::string> offset_names_;
-    ViewList offsets_;
-    ViewList locals_;
-    ViewList stores_;
-    ViewList gradients_;
-    ViewList scratches_;
+    View::List offsets_;
+    View::List locals_;
+    View::List stores_;
+    View::List gradients_;
+    View::List scratches_;
 };
 
 }  // namespace
 
-Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
-    return KernelWriter(request).write();
-}
+Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) { return KernelWriter(request).write(); }
 
 }  // namespace kf::gen
