@@ -1,0 +1,10 @@
+# Runs COMMAND (its words joined by |) and fails unless it succeeds and prints what the file EXPECTED holds.
+string(REPLACE "|" ";" COMMAND "${COMMAND}")
+execute_process(COMMAND ${COMMAND} OUTPUT_VARIABLE printed RESULT_VARIABLE result)
+file(READ ${EXPECTED} expected)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "it ended with ${result} after printing:\n${printed}")
+endif()
+if(NOT printed STREQUAL expected)
+    message(FATAL_ERROR "expected, as ${EXPECTED} has it:\n${expected}\nprinted:\n${printed}")
+endif()
