@@ -47,8 +47,7 @@ struct Argument {
     bool contiguous_only = false;    ///< "layout": "contiguous"
     bool differentiable = false;     ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
-    bool overwrite = false;          ///< gradient stored instead of added: kernels store in mode `injective` and
-                                     ///< from scratch; in other modes they add and the runtime zeroes first
+    bool overwrite = false;          ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
 
     bool operator==(const Argument&) const = default;
 };
@@ -72,10 +71,12 @@ enum class SlotKind : std::uint8_t {
     grad_out_stride,
     grad_out_trailing_stride,
     grad_mode,        ///< uint32: a GradMode, for the gradient that flows out
-    scratch,          ///< address of float32 accumulators, one a scalar of grad_out, zeroed before the launch
-    scratch_count,    ///< int64: how many
-    scratch_stride,   ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where broadcast
-    counter,          ///< address of one uint32, zeroed before the launch: groups that are done
+    scratch,          ///< address of float32 sums of a half gradient in modes `everywhere` and `partial`, zeroed
+                      ///< before the launch, else 0; the last group to finish rounds them into grad_out
+    scratch_count,    ///< int64: how many, else 0
+    scratch_stride,   ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls share
+                      ///< an element; dense over the argument's own other dimensions, in its order, then `trailing`
+    counter,          ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
 };
 
 /// How a gradient that flows out is written; chosen for each launch from extents and strides.

@@ -141,8 +141,7 @@ Tensor<T, 2> Device::tensor(std::initializer_list<std::initializer_list<T>> rows
     const auto values = std::make_unique<T[]>(rows.size() * columns);
     T* next = values.get();
     for (const auto& row : rows) {
-        if (row.size() != columns)
-            throw_ragged();
+        if (row.size() != columns) throw_ragged();
         next = std::copy(row.begin(), row.end(), next);
     }
     return tensor<T>(std::span<const T>(values.get(), rows.size() * columns),
@@ -158,11 +157,9 @@ Tensor<T, 3> Device::tensor(
     const auto values = std::make_unique<T[]>(total);
     T* next = values.get();
     for (const auto& plane : planes) {
-        if (plane.size() != rows)
-            throw_ragged();
+        if (plane.size() != rows) throw_ragged();
         for (const auto& row : plane) {
-            if (row.size() != columns)
-                throw_ragged();
+            if (row.size() != columns) throw_ragged();
             next = std::copy(row.begin(), row.end(), next);
         }
     }

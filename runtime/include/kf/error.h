@@ -102,8 +102,7 @@ public:
 
 private:
     void check() const {
-        if (!ok())
-            throw_error(error());
+        if (!ok()) throw_error(error());
     }
     std::variant<T, Error> content_;
 };
@@ -118,8 +117,7 @@ public:
     [[nodiscard]] bool ok() const noexcept { return content_.index() == 0; }
     explicit operator bool() const noexcept { return ok(); }
     void value() const {
-        if (!ok())
-            throw_error(error());
+        if (!ok()) throw_error(error());
     }
     [[nodiscard]] const Error& error() const { return std::get<1>(content_); }
 

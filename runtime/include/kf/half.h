@@ -27,13 +27,10 @@ private:
     static constexpr float narrow(double value) {
         const float rounded = static_cast<float>(value);
         const auto bits = std::bit_cast<std::uint32_t>(rounded);
-        if (static_cast<double>(rounded) == value || rounded != rounded || (bits & 1U) != 0U)
-            return rounded;
-        if ((bits & 0x7f800000U) == 0x7f800000U)
-            return rounded;
+        if (static_cast<double>(rounded) == value || rounded != rounded || (bits & 1U) != 0U) return rounded;
+        if ((bits & 0x7f800000U) == 0x7f800000U) return rounded;
         const bool away = (rounded > 0.F) == (static_cast<double>(rounded) > value);
-        if ((bits & 0x7fffffffU) == 0U)
-            return std::bit_cast<float>((value < 0 ? 0x80000001U : 1U));
+        if ((bits & 0x7fffffffU) == 0U) return std::bit_cast<float>((value < 0 ? 0x80000001U : 1U));
         return std::bit_cast<float>(away ? bits - 1U : bits + 1U);
     }
 
@@ -41,17 +38,15 @@ private:
         const auto bits = std::bit_cast<std::uint32_t>(value);
         const auto sign = static_cast<std::uint32_t>((bits >> 16U) & 0x8000U);
         const std::uint32_t magnitude = bits & 0x7fffffffU;
-        if (magnitude > 0x7f800000U)
-            return static_cast<std::uint16_t>(sign | 0x7e00U);  // NaN
+        if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U);  // NaN
         if (magnitude >= 0x477ff000U)
             return static_cast<std::uint16_t>(sign | 0x7c00U);  // rounds to infinity
         if (magnitude >= 0x38800000U) {                         // normal
             const std::uint32_t odd = (magnitude >> 13U) & 1U;
             return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000U + 0xfffU + odd) >> 13U));
         }
-        if (magnitude < 0x33000000U)
-            return static_cast<std::uint16_t>(sign);            // rounds to zero
-        const std::uint32_t shift = 126U - (magnitude >> 23U);  // subnormal: 14 to 24
+        if (magnitude < 0x33000000U) return static_cast<std::uint16_t>(sign);  // rounds to zero
+        const std::uint32_t shift = 126U - (magnitude >> 23U);                 // subnormal: 14 to 24
         const std::uint32_t mantissa = (magnitude & 0x7fffffU) | 0x800000U;
         const std::uint32_t kept = mantissa >> shift;
         const std::uint32_t rest = mantissa & ((1U << shift) - 1U);
@@ -66,8 +61,7 @@ private:
         if (magnitude >= 0x7c00U) {
             return std::bit_cast<float>(sign | 0x7f800000U | ((magnitude & 0x3ffU) << 13U));
         }
-        if (magnitude >= 0x400U)
-            return std::bit_cast<float>(sign | ((magnitude << 13U) + 0x38000000U));
+        if (magnitude >= 0x400U) return std::bit_cast<float>(sign | ((magnitude << 13U) + 0x38000000U));
         const float subnormal = static_cast<float>(magnitude) * 0x1p-24F;
         return sign != 0U ? -subnormal : subnormal;
     }

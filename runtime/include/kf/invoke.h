@@ -29,7 +29,7 @@ struct Arg {
     AnyTensor allocated;  ///< set by invoke(): the tensor made for an absent output
 
     static Arg none() { return {}; }
-    template <Element T>
+    template <HostElement T>
     static Arg in(const T& value) {
         return make(Kind::value, &value, nullptr, nullptr, nullptr);
     }
@@ -51,7 +51,7 @@ struct Arg {
         return of(tensor.any());
     }
     /// An out parameter or result. A scalar is written when the call returns.
-    template <Element T>
+    template <HostElement T>
     static Arg out(T& value) {
         return make(Kind::value, nullptr, &value, nullptr, nullptr);
     }
@@ -68,11 +68,11 @@ struct Arg {
         return out(*given.target);
     }
     /// An output of a backward call that is a value: the gradient that flows in.
-    template <Element T>
+    template <HostElement T>
     static Arg flowing_in(T& gradient) {
         return make(Kind::value, nullptr, nullptr, &gradient, nullptr);
     }
-    template <Element T>
+    template <HostElement T>
     static Arg inout(T& value) {
         return make(Kind::value, &value, &value, nullptr, nullptr);
     }

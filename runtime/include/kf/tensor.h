@@ -59,8 +59,7 @@ public:
     /// Reverses the dimensions.
     [[nodiscard]] Tensor transpose() const {
         Shape<N> permutation{};
-        for (std::size_t i = 0; i < N; ++i)
-            permutation[i] = static_cast<std::int64_t>(N - 1 - i);
+        for (std::size_t i = 0; i < N; ++i) permutation[i] = static_cast<std::int64_t>(N - 1 - i);
         return transpose(permutation);
     }
     template <std::size_t M>

@@ -102,9 +102,7 @@ enum class ScalarType : std::uint8_t {
 }
 
 /// float16, float32 and float64: those that have gradients.
-[[nodiscard]] constexpr bool is_floating(ScalarType scalar) {
-    return scalar >= ScalarType::float16;
-}
+[[nodiscard]] constexpr bool is_floating(ScalarType scalar) { return scalar >= ScalarType::float16; }
 
 /// What one element of a tensor is: a scalar, or a block of scalars (float3: {3}), row-major, packed.
 struct ElementType {
@@ -167,7 +165,7 @@ inline constexpr bool is_vector<Vector<T, N>> = true;
 
 /// A type that tensors hold and parameters take.
 template <class T>
-concept Element = is_vector<T> || requires {
+concept HostElement = is_vector<T> || requires {
     ScalarOf<T>::value;
 };
 

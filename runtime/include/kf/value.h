@@ -57,7 +57,7 @@ template <class T, std::size_t N>
     return {tensor};
 }
 
-template <Element X>
+template <HostElement X>
 [[nodiscard]] Out<X> out(X& scalar) {
     return {&scalar};
 }

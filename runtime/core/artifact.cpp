@@ -1,0 +1,384 @@
+// Artifacts to and from CBOR. The only file of the runtime that includes nlohmann_json.
+#include "core/artifact.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/sha256.h"
+
+namespace kf::artifact {
+namespace {
+
+using namespace manifest;
+using nlohmann::json;
+
+constexpr const char* format_name = "kernelfunctions artifact";
+constexpr int max_depth = 16;  // of arrays and maps in a document; ours has fewer
+
+[[noreturn]] void corrupt(const std::string& what) {
+    throw ArtifactError(ErrorCode::artifact_corrupt,
+                        "not a usable kernelfunctions artifact: " + what +
+                            "; it is damaged or incomplete: copy or generate it again");
+}
+
+// Enumerators as words, so that a dump of the document can be read.
+constexpr std::array scalar_names{"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
+                                  "uint16", "uint32", "uint64", "float16", "float32", "float64"};
+constexpr std::array kind_names{"value", "tensor"};
+constexpr std::array role_names{"in", "out", "inout", "result"};
+constexpr std::array gradient_names{"never", "automatic", "required"};
+constexpr std::array variant_names{"contiguous", "strided"};
+constexpr std::array slot_names{"total",
+                                "groups",
+                                "shape",
+                                "value",
+                                "address",
+                                "step",
+                                "stride",
+                                "trailing_stride",
+                                "grad_in",
+                                "grad_in_stride",
+                                "grad_in_trailing_stride",
+                                "grad_out",
+                                "grad_out_stride",
+                                "grad_out_trailing_stride",
+                                "grad_mode",
+                                "scratch",
+                                "scratch_count",
+                                "scratch_stride",
+                                "counter"};
+static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::counter) + 1);
+
+template <class Names, class Enum>
+const char* name_of(const Names& names, Enum value) {
+    return names.at(static_cast<std::size_t>(value));
+}
+
+template <class Enum, class Names>
+Enum enum_of(const Names& names, const std::string& word) {
+    const auto found = std::find(names.begin(), names.end(), std::string_view(word));
+    if (found == names.end()) {
+        corrupt("unknown word '" + word + "'");
+    }
+    return static_cast<Enum>(found - names.begin());
+}
+
+json binary(std::span<const std::byte> bytes) {
+    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    return json::binary(std::vector<std::uint8_t>(first, first + bytes.size()));
+}
+
+std::span<const std::byte> bytes_of(const json& value) {
+    return std::as_bytes(std::span(value.get_binary().data(), value.get_binary().size()));
+}
+
+json digest_json(const std::array<std::uint8_t, 32>& digest) {
+    return binary(std::as_bytes(std::span(digest)));
+}
+
+std::array<std::uint8_t, 32> digest_of(const json& value) {
+    std::array<std::uint8_t, 32> digest{};
+    if (value.get_binary().size() != digest.size()) {
+        corrupt("a digest of the wrong length");
+    }
+    std::copy(value.get_binary().begin(), value.get_binary().end(), digest.begin());
+    return digest;
+}
+
+// ---- out ----
+
+json to_json(const Argument& argument) {
+    return {{"name", argument.name},
+            {"role", name_of(role_names, argument.role)},
+            {"kind", name_of(kind_names, argument.kind)},
+            {"scalar", name_of(scalar_names, argument.element.scalar)},
+            {"extents", argument.element.extents},
+            {"rank", argument.rank},
+            {"call_rank", argument.call_rank},
+            {"trailing", argument.trailing},
+            {"map", argument.map},
+            {"contiguous_only", argument.contiguous_only},
+            {"differentiable", argument.differentiable},
+            {"gradient", name_of(gradient_names, argument.gradient)},
+            {"overwrite", argument.overwrite}};
+}
+
+json to_json(const Call& call) {
+    json arguments = json::array();
+    for (const Argument& argument : call.arguments) {
+        arguments.push_back(to_json(argument));
+    }
+    return {{"arguments", std::move(arguments)},
+            {"rank", call.rank},
+            {"strict_broadcasting", call.strict_broadcasting},
+            {"has_backward", call.has_backward},
+            {"forward", json::array({call.forward.contiguous, call.forward.strided})},
+            {"backward", json::array({call.backward.contiguous, call.backward.strided})}};
+}
+
+json to_json(const Kernel& kernel) {
+    json slots = json::array();
+    for (const Slot& slot : kernel.slots) {
+        slots.push_back(json::array({name_of(slot_names, slot.kind), slot.argument, slot.dimension}));
+    }
+    json layouts = json::object();
+    for (const auto& [target, layout] : kernel.layouts) {
+        layouts[target] = {
+            {"size", layout.size}, {"offsets", layout.offsets}, {"by_address", layout.by_address}};
+    }
+    json images = json::array();
+    for (const Image& image : kernel.images) {
+        images.push_back({{"format", image.format},
+                          {"architecture", image.architecture},
+                          {"entry_point", image.entry_point},
+                          {"features", image.features},
+                          {"sha256", digest_json(sha256(image.bytes))},
+                          {"bytes", binary(image.bytes)}});
+    }
+    return {{"name", kernel.name},
+            {"variant", name_of(variant_names, kernel.variant)},
+            {"group_size", kernel.group_size},
+            {"slots", std::move(slots)},
+            {"layouts", std::move(layouts)},
+            {"source_hash", kernel.source_hash},
+            {"images", std::move(images)}};
+}
+
+json to_json(const Manifest& manifest) {
+    json functions = json::array();
+    for (const Function& function : manifest.functions) {
+        json calls = json::array();
+        for (const Call& call : function.calls) {
+            calls.push_back(to_json(call));
+        }
+        functions.push_back({{"name", function.name}, {"doc", function.doc}, {"calls", std::move(calls)}});
+    }
+    json kernels = json::array();
+    for (const Kernel& kernel : manifest.kernels) {
+        kernels.push_back(to_json(kernel));
+    }
+    return {{"name", manifest.name},
+            {"producers", manifest.producers},
+            {"functions", std::move(functions)},
+            {"kernels", std::move(kernels)}};
+}
+
+std::vector<std::byte> to_cbor(const json& document) {
+    const std::vector<std::uint8_t> bytes = json::to_cbor(document);
+    const auto view = std::as_bytes(std::span(bytes));
+    return {view.begin(), view.end()};
+}
+
+// ---- in: nlohmann's own exceptions (a missing key, another type) are caught in read() ----
+
+std::int64_t integer(const json& value) {
+    // get<int64_t>() would round a float and wrap a large unsigned number.
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))) {
+        corrupt("a number that isn't a 64-bit integer");
+    }
+    return value.get<std::int64_t>();
+}
+
+std::vector<std::int64_t> integers(const json& array) {
+    std::vector<std::int64_t> result;
+    for (const json& value : array.get_ref<const json::array_t&>()) {
+        result.push_back(integer(value));
+    }
+    return result;
+}
+
+const json::array_t& list(const json& object, const char* key) {
+    return object.at(key).get_ref<const json::array_t&>();
+}
+
+std::string text(const json& object, const char* key) { return object.at(key).get<std::string>(); }
+
+bool flag(const json& object, const char* key) { return object.at(key).get<bool>(); }
+
+Argument argument_of(const json& j) {
+    Argument argument;
+    argument.name = text(j, "name");
+    argument.role = enum_of<Role>(role_names, text(j, "role"));
+    argument.kind = enum_of<ArgumentKind>(kind_names, text(j, "kind"));
+    argument.element.scalar = enum_of<Scalar>(scalar_names, text(j, "scalar"));
+    argument.element.extents = integers(j.at("extents"));
+    argument.rank = integer(j.at("rank"));
+    argument.call_rank = integer(j.at("call_rank"));
+    argument.trailing = integers(j.at("trailing"));
+    argument.map = integers(j.at("map"));
+    argument.contiguous_only = flag(j, "contiguous_only");
+    argument.differentiable = flag(j, "differentiable");
+    argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
+    argument.overwrite = flag(j, "overwrite");
+    return argument;
+}
+
+Pass pass_of(const json& j) { return {integer(j.at(0)), integer(j.at(1))}; }
+
+Call call_of(const json& j) {
+    Call call;
+    for (const json& argument : list(j, "arguments")) {
+        call.arguments.push_back(argument_of(argument));
+    }
+    call.rank = integer(j.at("rank"));
+    call.strict_broadcasting = flag(j, "strict_broadcasting");
+    call.has_backward = flag(j, "has_backward");
+    call.forward = pass_of(j.at("forward"));
+    call.backward = pass_of(j.at("backward"));
+    return call;
+}
+
+Image image_of(const json& j) {
+    Image image;
+    image.format = text(j, "format");
+    image.architecture = text(j, "architecture");
+    image.entry_point = text(j, "entry_point");
+    image.features = j.at("features").get<std::vector<std::string>>();
+    image.sha256 = digest_of(j.at("sha256"));
+    const auto bytes = bytes_of(j.at("bytes"));
+    image.bytes.assign(bytes.begin(), bytes.end());
+    return image;
+}
+
+Kernel kernel_of(const json& j) {
+    Kernel kernel;
+    kernel.name = text(j, "name");
+    kernel.variant = enum_of<Variant>(variant_names, text(j, "variant"));
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::int64_t extent = integer(j.at("group_size").at(i));
+        if (extent < 1 || extent > 1024) {
+            corrupt("a group size out of range");
+        }
+        kernel.group_size[i] = static_cast<std::uint32_t>(extent);
+    }
+    for (const json& slot : list(j, "slots")) {
+        kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
+                                integer(slot.at(1)), integer(slot.at(2))});
+    }
+    for (const auto& [target, layout] : j.at("layouts").get_ref<const json::object_t&>()) {
+        kernel.layouts[target] = {integer(layout.at("size")), integers(layout.at("offsets")),
+                                  flag(layout, "by_address")};
+    }
+    kernel.source_hash = text(j, "source_hash");
+    for (const json& image : list(j, "images")) {
+        kernel.images.push_back(image_of(image));
+    }
+    return kernel;
+}
+
+Manifest manifest_of(const json& j) {
+    Manifest manifest;
+    manifest.name = text(j, "name");
+    manifest.producers = j.at("producers").get<std::map<std::string, std::string>>();
+    for (const json& function : list(j, "functions")) {
+        Function& added = manifest.functions.emplace_back();
+        added.name = text(function, "name");
+        added.doc = text(function, "doc");
+        for (const json& call : list(function, "calls")) {
+            added.calls.push_back(call_of(call));
+        }
+    }
+    for (const json& kernel : list(j, "kernels")) {
+        manifest.kernels.push_back(kernel_of(kernel));
+    }
+    return manifest;
+}
+
+/// Lets a document pass that isn't nested so deeply that reading it overflows the stack.
+class DepthGuard : public nlohmann::json_sax<json> {
+public:
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override { return ++depth_ <= max_depth; }
+    bool key(string_t&) override { return true; }
+    bool end_object() override { return --depth_ >= 0; }
+    bool start_array(std::size_t) override { return ++depth_ <= max_depth; }
+    bool end_array() override { return --depth_ >= 0; }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+        return false;
+    }
+
+private:
+    int depth_ = 0;
+};
+
+json parse(std::span<const std::byte> bytes) {
+    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const auto* last = first + bytes.size();
+    DepthGuard guard;
+    if (!json::sax_parse(first, last, &guard, json::input_format_t::cbor)) {
+        corrupt("it is truncated, or isn't one CBOR document");
+    }
+    return json::from_cbor(first, last);
+}
+
+}  // namespace
+
+std::vector<std::byte> write(const Manifest& manifest) {
+    Manifest complete = manifest;
+    for (Kernel& kernel : complete.kernels) {
+        for (Image& image : kernel.images) {
+            image.sha256 = sha256(image.bytes);
+        }
+    }
+    check(complete);
+    const std::vector<std::byte> body = to_cbor(to_json(complete));
+    return to_cbor({{"format", format_name},
+                    {"abi", manifest.abi},
+                    {"sha256", digest_json(sha256(body))},
+                    {"body", binary(body)}});
+}
+
+Manifest read(std::span<const std::byte> bytes) {
+    Manifest manifest;
+    try {
+        const json document = parse(bytes);
+        if (document.at("format").get<std::string>() != format_name) {
+            corrupt("it calls itself something else");
+        }
+        const std::int64_t abi = integer(document.at("abi"));
+        if (abi != abi_version) {
+            throw ArtifactError(
+                ErrorCode::artifact_version,
+                "the artifact has ABI version " + std::to_string(abi) + ", this runtime reads version " +
+                    std::to_string(abi_version) +
+                    (abi > abi_version ? "; it was written by a newer kfgen: update the runtime"
+                                       : "; it was written by an older kfgen") +
+                    ", or generate the artifact with the kfgen that came with this runtime");
+        }
+        const auto body = bytes_of(document.at("body"));
+        if (digest_of(document.at("sha256")) != sha256(body)) {
+            corrupt("its contents aren't what its SHA-256 says");
+        }
+        manifest = manifest_of(parse(body));
+        manifest.abi = abi;
+    } catch (const json::exception& error) {
+        corrupt(error.what());
+    }
+    check(manifest);
+    return manifest;
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.is_open() || file.bad()) {
+        throw ArtifactError(ErrorCode::artifact_missing, "can't read the artifact '" + path + "'");
+    }
+    const auto bytes = std::as_bytes(std::span(content));
+    return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace kf::artifact

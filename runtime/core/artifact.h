@@ -1,0 +1,31 @@
+// Artifacts: a manifest and its kernel images as one CBOR document.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+
+namespace kf::artifact {
+
+/// The document: {"format", "abi", "sha256" (of "body"), "body" (the manifest, CBOR)}. A function of the
+/// manifest alone. Image::sha256 is computed, not read. Throws ArtifactError when check() does.
+[[nodiscard]] std::vector<std::byte> write(const manifest::Manifest& manifest);
+
+/// Trusts nothing: format, version, digests and every index, extent and offset are checked. Throws
+/// ArtifactError: artifact_version for a newer file, else artifact_corrupt.
+[[nodiscard]] manifest::Manifest read(std::span<const std::byte> bytes);
+
+/// Reads a file; throws ArtifactError (artifact_missing).
+[[nodiscard]] std::vector<std::byte> read_file(const std::string& path);
+
+/// The rules that hold in every manifest, so that nothing after this needs to check again. Throws
+/// ArtifactError (artifact_corrupt) naming what is wrong.
+void check(const manifest::Manifest& manifest);
+
+/// Bytes that a slot takes in the block of a call's kernel.
+[[nodiscard]] std::int64_t slot_size(const manifest::Call& call, const manifest::Slot& slot);
+
+}  // namespace kf::artifact

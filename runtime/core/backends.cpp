@@ -1,0 +1,35 @@
+// The list of drivers, and the public doors to one driver's own features.
+#include "core/backends.h"
+
+#include <kf/vulkan.h>
+
+#include <array>
+
+#include "core/device_state.h"
+#include "vulkan/driver.h"
+
+namespace kf {
+
+std::span<const Backend> backends() {
+    static constexpr std::array list{
+        Backend{"vulkan", [](std::string& why_not) { return vulkan::enumerate_vulkan(&why_not); },
+                [](int index) { return vulkan::open_vulkan(index); }},
+    };
+    return list;
+}
+
+Device adopt(const VulkanHandles& handles) {
+    vulkan::AdoptedVulkan adopted;
+    adopted.instance = handles.instance;
+    adopted.physical_device = handles.physical_device;
+    adopted.device = handles.device;
+    adopted.queue = handles.queue;
+    adopted.queue_family = handles.queue_family;
+    adopted.features = handles.features;
+    adopted.lock_queue = handles.lock_queue;
+    adopted.unlock_queue = handles.unlock_queue;
+    adopted.owner = handles.owner;
+    return detail::make_device(vulkan::adopt_vulkan(adopted));
+}
+
+}  // namespace kf

@@ -1,0 +1,23 @@
+// The drivers there are, in order of preference. A new one is a line in backends.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/driver.h"
+
+namespace kf {
+
+struct Backend {
+    std::string_view name;
+    /// The devices, in the order of open(); when there are none, `why_not` says why, in a line.
+    std::vector<driver::Info> (*enumerate)(std::string& why_not);
+    std::shared_ptr<driver::Device> (*open)(int index);
+};
+
+[[nodiscard]] std::span<const Backend> backends();
+
+}  // namespace kf

@@ -1,0 +1,223 @@
+// The rules that hold in every manifest.
+#include <kf/any_tensor.h>
+#include <kf/error.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/artifact.h"
+#include "core/convert.h"
+#include "core/sha256.h"
+
+namespace kf::artifact {
+namespace {
+
+using namespace manifest;
+
+constexpr std::int64_t max_block = 64 * 1024;  // bytes
+constexpr std::int64_t max_scalars = 4096;     // of one parameter
+constexpr std::int64_t max_group_size = 1024;  // threads
+
+[[noreturn]] void fail(const std::string& where, const std::string& what) {
+    throw ArtifactError(ErrorCode::artifact_corrupt, "the artifact is inconsistent: " + where + ": " + what +
+                                                         "; generate it again with kfgen");
+}
+
+void require(bool holds, const std::string& where, const char* what) {
+    if (!holds) {
+        fail(where, what);
+    }
+}
+
+bool is_output(const Argument& argument) { return argument.role != Role::in; }
+
+std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents) {
+        require(extent >= 1 && extent <= max_scalars, where, "an extent out of range");
+        count *= extent;
+        require(count <= max_scalars, where, "too many scalars in one element");
+    }
+    return count;
+}
+
+void check_argument(const Call& call, const Argument& argument, const std::string& where) {
+    const bool tensor = argument.kind == ArgumentKind::tensor;
+    const auto limit = static_cast<std::int64_t>(max_rank);
+    require(argument.element.extents.size() <= 2, where, "an element of more than two dimensions");
+    (void)scalars(argument.element.extents, where);
+    (void)scalars(argument.trailing, where);
+    require(argument.rank >= 0 && argument.rank <= limit, where, "rank out of range");
+    require(tensor || argument.rank == 0, where, "a value with a rank");
+    const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+    require(argument.call_rank >= 0 && argument.call_rank <= call.rank, where, "call rank out of range");
+    const auto call_rank = static_cast<std::size_t>(argument.call_rank);
+    require(argument.map.size() == call_rank, where, "a map of another length than the call rank");
+    require(call_rank + argument.trailing.size() == dims, where,
+            "call rank and trailing extents don't add up");
+    for (std::size_t i = 0; i < argument.element.extents.size(); ++i) {
+        const std::size_t dimension = static_cast<std::size_t>(argument.rank) + i;
+        require(
+            dimension < call_rank || argument.trailing[dimension - call_rank] == argument.element.extents[i],
+            where, "trailing extents that aren't the element's");
+    }
+    std::set<std::int64_t> seen;
+    for (const std::int64_t dimension : argument.map) {
+        require(dimension >= 0 && dimension < call.rank && seen.insert(dimension).second, where,
+                "a map that isn't into the call's dimensions");
+    }
+    if (is_output(argument)) {
+        require(argument.call_rank == call.rank, where, "an output of another rank than the call");
+        require(tensor || call.rank == 0, where, "a value as the output of a call with a rank");
+    }
+    if (argument.differentiable || argument.gradient != Gradient::never) {
+        require(is_floating(scalar_type(argument.element.scalar)), where,
+                "a gradient of what isn't floating");
+    }
+}
+
+void check_slot(const Call& call, const Slot& slot, const std::string& where) {
+    switch (slot.kind) {
+        case SlotKind::total:
+        case SlotKind::groups: return;
+        case SlotKind::shape:
+            require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
+            return;
+        case SlotKind::counter:
+            require(slot.argument >= -1, where, "a slot of no argument");
+            if (slot.argument == -1) {
+                return;
+            }
+            break;
+        default: break;
+    }
+    require(slot.argument >= 0 && slot.argument < static_cast<std::int64_t>(call.arguments.size()), where,
+            "a slot of no argument");
+    const Argument& argument = call.arguments[static_cast<std::size_t>(slot.argument)];
+    switch (slot.kind) {
+        case SlotKind::value:
+            require(argument.kind == ArgumentKind::value && argument.role != Role::out &&
+                        argument.role != Role::result,
+                    where, "a value slot of what has no value");
+            return;
+        case SlotKind::address:
+            require(argument.kind == ArgumentKind::tensor || is_output(argument), where,
+                    "an address slot of a value");
+            return;
+        case SlotKind::stride:
+        case SlotKind::grad_in_stride:
+        case SlotKind::grad_out_stride:
+        case SlotKind::scratch_stride:
+            require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
+            return;
+        case SlotKind::trailing_stride:
+        case SlotKind::grad_in_trailing_stride:
+        case SlotKind::grad_out_trailing_stride:
+            require(
+                slot.dimension >= 0 && slot.dimension < static_cast<std::int64_t>(argument.trailing.size()),
+                where, "a slot of no dimension");
+            return;
+        default: return;
+    }
+}
+
+void check_layout(const Call& call, const Kernel& kernel, const BlockLayout& layout,
+                  const std::string& where) {
+    require(layout.size >= 0 && layout.size <= max_block, where, "a parameter block of impossible size");
+    require(layout.offsets.size() == kernel.slots.size(), where, "another number of offsets than slots");
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
+        const std::int64_t offset = layout.offsets[i];
+        const std::int64_t size = slot_size(call, kernel.slots[i]);
+        require(offset >= 0 && offset <= layout.size && size <= layout.size - offset, where,
+                "a slot outside the parameter block");
+        ranges.emplace_back(offset, size);
+    }
+    std::sort(ranges.begin(), ranges.end());
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        require(ranges[i - 1].first + ranges[i - 1].second <= ranges[i].first, where, "slots that overlap");
+    }
+}
+
+void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bool wanted,
+                const std::string& where) {
+    require(!wanted || pass.contiguous >= 0 || pass.strided >= 0, where, "a pass without kernels");
+    for (const auto& [index, variant] :
+         {std::pair{pass.contiguous, Variant::contiguous}, std::pair{pass.strided, Variant::strided}}) {
+        require(index >= -1 && index < static_cast<std::int64_t>(manifest.kernels.size()), where,
+                "a kernel that isn't there");
+        if (index < 0) {
+            continue;
+        }
+        const Kernel& kernel = manifest.kernels[static_cast<std::size_t>(index)];
+        const std::string kernel_where = where + ": kernel '" + kernel.name + "'";
+        require(kernel.variant == variant, kernel_where, "the other variant's kernel");
+        for (const Slot& slot : kernel.slots) {
+            check_slot(call, slot, kernel_where);
+        }
+        for (const auto& [target, layout] : kernel.layouts) {
+            check_layout(call, kernel, layout, kernel_where + " for " + target);
+        }
+    }
+}
+
+void check_kernel(const Kernel& kernel) {
+    const std::string where = "kernel '" + kernel.name + "'";
+    std::int64_t threads = 1;
+    for (const std::uint32_t extent : kernel.group_size) {
+        require(extent >= 1 && extent <= max_group_size, where, "a group size out of range");
+        threads *= extent;
+    }
+    require(threads <= max_group_size, where, "a group size out of range");
+    require(!kernel.layouts.empty() && !kernel.images.empty(), where, "no image");
+    for (const Image& image : kernel.images) {
+        require(!image.bytes.empty() && !image.entry_point.empty() && !image.format.empty(), where,
+                "an empty image");
+        require(image.sha256 == sha256(image.bytes), where, "an image that isn't what its digest says");
+    }
+}
+
+}  // namespace
+
+std::int64_t slot_size(const Call& call, const Slot& slot) {
+    switch (slot.kind) {
+        case SlotKind::groups:
+        case SlotKind::step:
+        case SlotKind::grad_mode: return 4;
+        case SlotKind::value: {
+            const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;
+            std::int64_t count = 1;
+            for (const std::int64_t extent : element.extents) {
+                count *= extent;
+            }
+            return count *
+                   static_cast<std::int64_t>(std::max<std::size_t>(4, size_of(scalar_type(element.scalar))));
+        }
+        default: return 8;
+    }
+}
+
+void check(const Manifest& manifest) {
+    for (const Kernel& kernel : manifest.kernels) {
+        check_kernel(kernel);
+    }
+    std::set<std::string> names;
+    for (const Function& function : manifest.functions) {
+        const std::string where = "function '" + function.name + "'";
+        require(!function.name.empty() && names.insert(function.name).second, where,
+                "a name that isn't unique");
+        require(!function.calls.empty(), where, "no calls");
+        for (const Call& call : function.calls) {
+            require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
+                    "a call rank out of range");
+            require(call.arguments.size() <= 256, where, "too many arguments");
+            for (const Argument& argument : call.arguments) {
+                check_argument(call, argument, where + ": argument '" + argument.name + "'");
+            }
+            check_pass(manifest, call, call.forward, true, where + ": forward");
+            check_pass(manifest, call, call.backward, call.has_backward, where + ": backward");
+        }
+    }
+}
+
+}  // namespace kf::artifact

@@ -1,0 +1,141 @@
+// Finding and opening devices.
+#include <kf/device.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/backends.h"
+#include "core/device_state.h"
+#include "core/encoder_state.h"
+
+namespace kf {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+struct Found {
+    const Backend* backend = nullptr;
+    driver::Info info;
+};
+
+/// Every device of the backends named `only` (all when empty), and why the others have none.
+std::vector<Found> find_devices(std::string_view only, std::string& why_not) {
+    std::vector<Found> found;
+    for (const Backend& backend : backends()) {
+        if (!only.empty() && backend.name != only) {
+            continue;
+        }
+        std::string reason;
+        for (driver::Info& info : backend.enumerate(reason)) {
+            found.push_back({&backend, std::move(info)});
+        }
+        if (!reason.empty()) {
+            why_not += (why_not.empty() ? "" : "; ") + std::string(backend.name) + ": " + reason;
+        }
+    }
+    return found;
+}
+
+std::string list(const std::vector<Found>& found) {
+    std::string text;
+    for (const Found& device : found) {
+        text += (text.empty() ? "" : ", ") + device.info.backend + ":" + std::to_string(device.info.index) +
+                " (" + device.info.name + ")";
+    }
+    return text;
+}
+
+bool matches(const driver::Info& info, std::string_view selector) {
+    if (selector.empty()) {
+        return true;
+    }
+    int index = 0;
+    const char* end = selector.data() + selector.size();
+    const auto [stop, error] = std::from_chars(selector.data(), end, index);
+    if (error == std::errc() && stop == end) {
+        return info.index == index;
+    }
+    return lower(info.name).find(lower(selector)) != std::string::npos;
+}
+
+/// GPUs before CPU drivers; otherwise the order of backends and of their devices.
+Device open_first(std::vector<Found> found) {
+    std::stable_partition(found.begin(), found.end(),
+                          [](const Found& device) { return !device.info.is_cpu; });
+    return detail::make_device(found.front().backend->open(found.front().info.index));
+}
+
+}  // namespace
+
+Device Device::open() {
+    const char* name = std::getenv("KF_DEVICE");
+    if (name != nullptr && *name != '\0') {
+        return open(name);
+    }
+    std::string why_not;
+    std::vector<Found> found = find_devices({}, why_not);
+    if (found.empty()) {
+        throw DeviceError(ErrorCode::no_driver, "no device to run kernels on: " + why_not);
+    }
+    return open_first(std::move(found));
+}
+
+Device Device::open(std::string_view name) {
+    if (name.empty()) {
+        return open();
+    }
+    const std::string_view backend = name.substr(0, name.find(':'));
+    const std::string_view selector =
+        backend.size() == name.size() ? std::string_view{} : name.substr(backend.size() + 1);
+    const auto known = backends();
+    if (std::none_of(known.begin(), known.end(), [&](const Backend& b) { return b.name == backend; })) {
+        std::string names;
+        for (const Backend& b : known) {
+            names += (names.empty() ? "" : ", ") + std::string(b.name);
+        }
+        throw DeviceError(ErrorCode::no_device,
+                          "no device '" + std::string(name) + "': this runtime knows " + names +
+                              "; write for example vulkan, vulkan:1 or vulkan:llvmpipe");
+    }
+    std::string why_not;
+    std::vector<Found> found = find_devices(backend, why_not);
+    if (found.empty()) {
+        throw DeviceError(ErrorCode::no_driver, "no device '" + std::string(name) + "': " + why_not);
+    }
+    const std::string there = list(found);
+    std::erase_if(found, [&](const Found& device) { return !matches(device.info, selector); });
+    if (found.empty()) {
+        throw DeviceError(ErrorCode::no_device, "no device '" + std::string(name) + "'; there are " + there);
+    }
+    return open_first(std::move(found));
+}
+
+std::vector<DeviceInfo> devices() {
+    std::string why_not;
+    std::vector<DeviceInfo> infos;
+    for (const Found& device : find_devices({}, why_not)) {
+        infos.push_back(detail::device_info(device.info));
+    }
+    return infos;
+}
+
+const DeviceInfo& Device::info() const { return state_->info(); }
+
+void Device::flush() const { state_->driver().flush(); }
+
+void Device::wait() const { state_->driver().wait(); }
+
+Encoder Device::encoder() const { return Encoder(state_); }
+
+void Device::throw_ragged() {
+    throw ArgumentError(ErrorCode::shape_mismatch, "tensor: the rows of nested values differ in length");
+}
+
+}  // namespace kf

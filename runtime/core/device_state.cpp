@@ -1,0 +1,48 @@
+// What all handles of one device share.
+#include "core/device_state.h"
+
+#include <algorithm>
+
+namespace kf::detail {
+
+DeviceState::DeviceState(std::shared_ptr<driver::Device> device)
+    : driver_(std::move(device)), info_(device_info(driver_->info())) {}
+
+std::shared_ptr<driver::Allocation> DeviceState::allocate(std::uint64_t size) const {
+    return size == 0 ? nullptr : driver_->allocate((size + 3) & ~std::uint64_t{3});
+}
+
+std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) {
+    // The images' digests name the code; slots and layouts are a function of the same source.
+    std::string key = kernel.source_hash;
+    for (const manifest::Image& image : kernel.images) {
+        key += '/' + image.entry_point + '/';
+        key.append(reinterpret_cast<const char*>(image.sha256.data()), image.sha256.size());
+    }
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<LazyKernel>& entry = kernels_[key];
+    std::shared_ptr<LazyKernel> shared = entry.lock();
+    if (!shared) {
+        shared = std::make_shared<LazyKernel>();
+        entry = shared;
+        std::erase_if(kernels_, [](const auto& item) { return item.second.expired(); });
+    }
+    return shared;
+}
+
+Device make_device(std::shared_ptr<driver::Device> device) {
+    return Device(std::make_shared<DeviceState>(std::move(device)));
+}
+
+DeviceInfo device_info(const driver::Info& info) {
+    return {info.backend + ":" + std::to_string(info.index),
+            info.backend,
+            info.index,
+            info.name,
+            info.driver,
+            info.is_cpu,
+            info.memory,
+            info.features};
+}
+
+}  // namespace kf::detail

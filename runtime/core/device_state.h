@@ -1,0 +1,54 @@
+// What all handles of one device share: its driver and the kernels made ready on it.
+#pragma once
+
+#include <kf/device.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "core/driver.h"
+
+namespace kf::detail {
+
+/// A kernel on one device, made ready once, on first use. Thread-safe.
+class LazyKernel {
+public:
+    /// Throws what the driver throws; a later call tries again.
+    const std::shared_ptr<driver::Kernel>& get(driver::Device& device, const manifest::Kernel& kernel) {
+        std::call_once(once_, [&] { kernel_ = device.load_kernel(kernel); });
+        return kernel_;
+    }
+
+private:
+    std::once_flag once_;
+    std::shared_ptr<driver::Kernel> kernel_;
+};
+
+class DeviceState {
+public:
+    explicit DeviceState(std::shared_ptr<driver::Device> device);
+
+    [[nodiscard]] driver::Device& driver() const { return *driver_; }
+    [[nodiscard]] const DeviceInfo& info() const { return info_; }
+
+    /// Memory for `size` bytes, rounded up so that whole words can be filled; null for 0.
+    [[nodiscard]] std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) const;
+    /// The one entry for kernels of this content; modules that share a kernel share its pipeline, which
+    /// goes with the last of them.
+    std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);
+
+private:
+    std::shared_ptr<driver::Device> driver_;
+    DeviceInfo info_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, std::weak_ptr<LazyKernel>> kernels_;
+};
+
+/// A handle over a driver's device; how tests put in one of their own.
+[[nodiscard]] Device make_device(std::shared_ptr<driver::Device> device);
+
+[[nodiscard]] DeviceInfo device_info(const driver::Info& info);
+
+}  // namespace kf::detail

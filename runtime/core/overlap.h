@@ -1,0 +1,26 @@
+// Which views are dense, and which may touch the same memory. Pure integer work.
+#pragma once
+
+#include <kf/any_tensor.h>
+
+namespace kf::detail {
+
+/// Elements follow each other in row-major order without gaps (extents of 1 may have any stride).
+[[nodiscard]] bool is_dense(const Dims& extents, const Dims& strides);
+
+/// Two of a view's elements may be one. Right for every view that slicing, selecting, transposing and
+/// broadcasting can make; for others it may say yes without need.
+[[nodiscard]] bool may_repeat(const Dims& extents, const Dims& strides);
+
+/// A set of addresses: of each element, `size` bytes from `address` + the strides (in bytes) times indices.
+struct Footprint {
+    std::uint64_t address = 0;
+    std::int64_t size = 0;
+    Dims extents;
+    Dims strides;
+};
+
+/// Whether two sets share a byte. Exact, but for views so entangled that finding out would take long: yes.
+[[nodiscard]] bool may_overlap(const Footprint& a, const Footprint& b);
+
+}  // namespace kf::detail

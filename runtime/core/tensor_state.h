@@ -1,0 +1,32 @@
+// What an AnyTensor points to.
+#pragma once
+
+#include <kf/any_tensor.h>
+
+#include <memory>
+
+#include "core/device_state.h"
+
+namespace kf::detail {
+
+/// Immutable. A tensor without elements has no allocation and address 0.
+struct TensorState {
+    std::shared_ptr<DeviceState> device;  ///< first: goes last
+    std::shared_ptr<driver::Allocation> allocation;
+    std::uint64_t offset = 0;  ///< of the first element, bytes into the allocation
+    ElementType element;
+    Dims shape;    ///< in elements
+    Dims strides;  ///< in elements
+    std::int64_t size = 0;
+    AnyTensor grad_in;
+    AnyTensor grad_out;
+
+    [[nodiscard]] std::uint64_t address() const { return allocation ? allocation->address + offset : 0; }
+};
+
+/// Extents in, row-major strides out.
+[[nodiscard]] Dims row_major(const Dims& shape);
+/// The product of the extents; throws ArgumentError (shape_mismatch) for negative ones and past 2^62.
+[[nodiscard]] std::int64_t checked_product(const Dims& extents, const char* what);
+
+}  // namespace kf::detail

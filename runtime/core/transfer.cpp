@@ -1,0 +1,196 @@
+// Making tensors and moving their elements between host and device.
+#include <kf/any_tensor.h>
+#include <kf/device.h>
+#include <kf/error.h>
+
+#include <cstring>
+#include <vector>
+
+#include "core/overlap.h"
+#include "core/tensor_state.h"
+
+namespace kf {
+namespace {
+
+using detail::TensorState;
+
+AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
+    if (!device) {
+        throw ArgumentError(ErrorCode::missing_argument, "tensor: the device is null");
+    }
+    if (shape.size() > max_rank) {
+        throw ArgumentError(ErrorCode::rank_mismatch,
+                            "a tensor has at most " + std::to_string(max_rank) + " dimensions");
+    }
+    Dims bytes = shape;
+    bytes.push_back(static_cast<std::int64_t>(element.size()));
+    const std::int64_t size = detail::checked_product(bytes, "tensor");
+    TensorState state;
+    state.device = device.state();
+    state.allocation = state.device->allocate(static_cast<std::uint64_t>(size));
+    state.element = element;
+    state.shape = shape;
+    state.strides = detail::row_major(shape);
+    state.size = detail::checked_product(shape, "tensor");
+    return AnyTensor(std::make_shared<const TensorState>(std::move(state)));
+}
+
+void fill(const AnyTensor& tensor, std::uint32_t word) {
+    const TensorState& state = *tensor.state();
+    if (state.size > 0) {
+        state.device->driver().fill(state.allocation, 0, state.allocation->size, word);
+    }
+}
+
+/// The bytes of the allocation that a view's elements lie in.
+struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+    std::uint64_t first = 0;  ///< where in it the first element is
+};
+
+Range range_of(const TensorState& state) {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    for (std::size_t i = 0; i < state.shape.size(); ++i) {
+        const std::int64_t reach = (state.shape[i] - 1) * state.strides[i];
+        (reach < 0 ? low : high) += reach;
+    }
+    const auto element = static_cast<std::int64_t>(state.element.size());
+    return {state.offset - static_cast<std::uint64_t>(-low * element),
+            static_cast<std::uint64_t>((high - low + 1) * element),
+            static_cast<std::uint64_t>(-low * element)};
+}
+
+/// Calls `visit(byte offset from the first element)` for each element in row-major order.
+template <class Visit>
+void for_each_element(const TensorState& state, Visit visit) {
+    Dims index(state.shape.size(), 0);
+    std::int64_t at = 0;
+    const auto element = static_cast<std::int64_t>(state.element.size());
+    for (std::int64_t n = 0; n < state.size; ++n) {
+        visit(at * element);
+        for (std::size_t d = state.shape.size(); d-- > 0;) {
+            at += state.strides[d];
+            if (++index[d] < state.shape[d]) {
+                break;
+            }
+            at -= state.strides[d] * state.shape[d];
+            index[d] = 0;
+        }
+    }
+}
+
+void check_size(const TensorState& state, std::size_t bytes, const char* what) {
+    const std::size_t element = state.element.size();
+    if (bytes != static_cast<std::size_t>(state.size) * element) {
+        throw ArgumentError(ErrorCode::shape_mismatch,
+                            std::string(what) + ": a tensor of shape " + to_string(state.shape) + " has " +
+                                std::to_string(state.size) + " elements, the host side has " +
+                                std::to_string(bytes / element));
+    }
+}
+
+const TensorState& get(const AnyTensor& tensor) {
+    if (!tensor) {
+        throw ArgumentError(ErrorCode::missing_argument, "the tensor is null");
+    }
+    return *tensor.state();
+}
+
+}  // namespace
+
+AnyTensor AnyTensor::empty(const Device& device, ElementType element, const Dims& shape) {
+    return make(device, element, shape);
+}
+
+AnyTensor AnyTensor::zeros(const Device& device, ElementType element, const Dims& shape) {
+    AnyTensor tensor = make(device, element, shape);
+    fill(tensor, 0);
+    return tensor;
+}
+
+AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims& shape) {
+    AnyTensor tensor = make(device, element, shape);
+    const auto scalars = static_cast<std::size_t>(tensor.size() * element.scalars());
+    switch (element.scalar) {
+        case ScalarType::boolean:
+        case ScalarType::int8:
+        case ScalarType::uint8: fill(tensor, 0x01010101U); break;
+        case ScalarType::int16:
+        case ScalarType::uint16: fill(tensor, 0x00010001U); break;
+        case ScalarType::float16: fill(tensor, 0x3c003c00U); break;
+        case ScalarType::int32:
+        case ScalarType::uint32: fill(tensor, 1U); break;
+        case ScalarType::float32: fill(tensor, 0x3f800000U); break;
+        case ScalarType::int64:
+        case ScalarType::uint64:
+            tensor.write(std::as_bytes(std::span(std::vector<std::uint64_t>(scalars, 1))));
+            break;
+        case ScalarType::float64:
+            tensor.write(std::as_bytes(std::span(std::vector<double>(scalars, 1.0))));
+            break;
+    }
+    return tensor;
+}
+
+AnyTensor AnyTensor::from_host(const Device& device, ElementType element, const Dims& shape,
+                               std::span<const std::byte> bytes) {
+    AnyTensor tensor = make(device, element, shape);
+    tensor.write(bytes);
+    return tensor;
+}
+
+void AnyTensor::read(std::span<std::byte> bytes) const {
+    const TensorState& state = get(*this);
+    check_size(state, bytes.size(), "read");
+    if (state.size == 0) {
+        return;
+    }
+    driver::Device& driver = state.device->driver();
+    if (detail::is_dense(state.shape, state.strides)) {
+        driver.read_back(state.allocation, state.offset, bytes);
+        return;
+    }
+    const Range range = range_of(state);
+    std::vector<std::byte> content(range.size);
+    driver.read_back(state.allocation, range.begin, content);
+    const std::size_t element = state.element.size();
+    std::byte* target = bytes.data();
+    const std::byte* first = content.data() + range.first;
+    for_each_element(state, [&](std::int64_t offset) {
+        std::memcpy(target, first + offset, element);
+        target += element;
+    });
+}
+
+void AnyTensor::write(std::span<const std::byte> bytes) const {
+    const TensorState& state = get(*this);
+    check_size(state, bytes.size(), "write");
+    if (state.size == 0) {
+        return;
+    }
+    driver::Device& driver = state.device->driver();
+    if (detail::is_dense(state.shape, state.strides)) {
+        driver.upload(state.allocation, state.offset, bytes);
+        return;
+    }
+    if (detail::may_repeat(state.shape, state.strides)) {
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            "write: elements of the view share memory (it is broadcast); shape " +
+                                to_string(state.shape) + ", strides " + to_string(state.strides));
+    }
+    const Range range = range_of(state);
+    std::vector<std::byte> content(range.size);
+    driver.read_back(state.allocation, range.begin, content);
+    const std::size_t element = state.element.size();
+    const std::byte* source = bytes.data();
+    std::byte* first = content.data() + range.first;
+    for_each_element(state, [&](std::int64_t offset) {
+        std::memcpy(first + offset, source, element);
+        source += element;
+    });
+    driver.upload(state.allocation, range.begin, content);
+}
+
+}  // namespace kf
