@@ -36,12 +36,10 @@ public:
             for (const PlannedCall& call : function.calls) {
                 CallKernels& one = kernels.emplace_back();
                 one.forward = collect_pass(call, PassKind::forward);
-                if (call.has_backward)
-                    one.backward = collect_pass(call, PassKind::backward);
+                if (call.has_backward) one.backward = collect_pass(call, PassKind::backward);
             }
         }
-        if (!errors_.empty())
-            return errors_;
+        if (!errors_.empty()) return errors_;
         return std::move(set_);
     }
 
@@ -72,8 +70,7 @@ private:
         }
         const auto known = std::find_if(set_.units.begin(), set_.units.end(),
                                         [&](const KernelUnit& other) { return same_kernel(unit, other); });
-        if (known != set_.units.end())
-            return known - set_.units.begin();
+        if (known != set_.units.end()) return known - set_.units.begin();
         unit.source_hash = hex(sha256(std::as_bytes(std::span(text))));
         set_.units.push_back(std::move(unit));
         return static_cast<std::int64_t>(set_.units.size()) - 1;

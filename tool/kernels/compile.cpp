@@ -35,38 +35,44 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
     return tasks;
 }
 
-void work(std::vector<Task*>& missing, std::atomic<std::size_t>& next, const CompileJob& job) {
-    Outcome<std::unique_ptr<Compiler>> compiler = job.make_compiler();
+void work(Compiler& compiler, std::vector<Task*>& missing, std::atomic<std::size_t>& next,
+          const CompileJob& job) {
     for (;;) {
         const std::size_t index = next.fetch_add(1);
-        if (index >= missing.size())
-            return;
+        if (index >= missing.size()) return;
         Task& task = *missing[index];
-        if (!compiler) {
-            task.errors = compiler.errors();
-            continue;
-        }
-        Outcome<CompiledKernel> compiled = compiler.value()->compile(*task.source, task.target);
+        Outcome<CompiledKernel> compiled = compiler.compile(*task.source, task.target);
         if (!compiled) {
             task.errors = compiled.errors();
             continue;
         }
-        if (job.store != nullptr)
-            job.store->keep(task.key, compiled.value());
+        if (job.store != nullptr) job.store->keep(task.key, compiled.value());
         task.result = std::move(compiled.value());
     }
 }
 
-void run(std::vector<Task*>& missing, const CompileJob& job) {
-    std::atomic<std::size_t> next{0};
+/// Compilers are made before the first thread starts: each forks a child process.
+Outcome<std::vector<std::unique_ptr<Compiler>>> make_compilers(std::size_t kernels, const CompileJob& job) {
     // A compiler takes a quarter of a second to set up, so a few kernels are not worth another one.
     constexpr std::size_t kernels_a_worker = 6;
-    const std::size_t useful = (missing.size() + kernels_a_worker - 1) / kernels_a_worker;
-    const std::size_t workers = std::max<std::size_t>(1, std::min<std::size_t>(job.workers, useful));
+    const std::size_t useful = (kernels + kernels_a_worker - 1) / kernels_a_worker;
+    std::vector<std::unique_ptr<Compiler>> compilers;
+    do {
+        Outcome<std::unique_ptr<Compiler>> compiler = job.make_compiler();
+        if (!compiler) return compiler.errors();
+        compilers.push_back(std::move(compiler.value()));
+    } while (compilers.size() < std::min<std::size_t>(job.workers, useful));
+    return compilers;
+}
+
+void run(std::vector<Task*>& missing, std::vector<std::unique_ptr<Compiler>>& compilers,
+         const CompileJob& job) {
+    std::atomic<std::size_t> next{0};
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers; ++i)
-        threads.emplace_back([&] { work(missing, next, job); });
-    work(missing, next, job);
+    for (std::size_t i = 1; i < compilers.size(); ++i) {
+        threads.emplace_back([&, i] { work(*compilers[i], missing, next, job); });
+    }
+    work(*compilers.front(), missing, next, job);
 }
 
 }  // namespace
@@ -75,13 +81,10 @@ Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, con
     std::vector<Task> tasks = tasks_of(kernels, job);
     std::vector<Task*> missing;
     for (Task& task : tasks) {
-        if (job.store != nullptr)
-            task.result = job.store->find(task.key);
-        if (!task.result)
-            missing.push_back(&task);
+        if (job.store != nullptr) task.result = job.store->find(task.key);
+        if (!task.result) missing.push_back(&task);
     }
-    if (!missing.empty())
-        run(missing, job);
+    if (!missing.empty()) run(missing, job);
 
     Diagnostics errors;
     std::vector<CompiledUnit> units(kernels.units.size());
@@ -90,11 +93,9 @@ Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, con
             if (std::find(errors.begin(), errors.end(), error) == errors.end())
                 errors.push_back(std::move(error));
         }
-        if (task.result)
-            units[task.unit].emplace(task.target, std::move(*task.result));
+        if (task.result) units[task.unit].emplace(task.target, std::move(*task.result));
     }
-    if (!errors.empty())
-        return errors;
+    if (!errors.empty()) return errors;
     return units;
 }
 

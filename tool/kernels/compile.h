@@ -24,7 +24,7 @@ public:
 };
 
 struct CompileJob {
-    /// Makes a compiler for one worker thread; it is asked to reflect before it compiles.
+    /// Makes a compiler for one worker thread. Called on the caller's thread.
     std::function<Outcome<std::unique_ptr<Compiler>>()> make_compiler;
     /// Compiler version, options and the content of every source file, hashed: part of each store key.
     std::string environment_hash;
