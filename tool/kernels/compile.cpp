@@ -84,7 +84,11 @@ Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, con
         if (job.store != nullptr) task.result = job.store->find(task.key);
         if (!task.result) missing.push_back(&task);
     }
-    if (!missing.empty()) run(missing, job);
+    if (!missing.empty()) {
+        auto compilers = make_compilers(missing.size(), job);
+        if (!compilers) return compilers.errors();
+        run(missing, compilers.value(), job);
+    }
 
     Diagnostics errors;
     std::vector<CompiledUnit> units(kernels.units.size());
