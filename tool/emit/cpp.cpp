@@ -1,0 +1,381 @@
+// Prepares the views of NAME.h and NAME.cpp; the text is in templates/cpp_*.mustache.
+#include "emit/cpp.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emit/cpp_methods.h"
+#include "emit/element.h"
+#include "emit/names.h"
+#include "emit/render.h"
+#include "emit/text.h"
+#include "emit_templates.h"
+
+namespace kf::gen {
+namespace {
+
+/// A planned function with its C++ names and member functions.
+struct CppFunction {
+    const PlannedFunction* plan;
+    std::string class_name;
+    std::string member;
+    std::vector<CppMethod> methods;
+
+    [[nodiscard]] bool has(bool backward, CppMethodKind kind) const {
+        return std::any_of(methods.begin(), methods.end(), [&](const CppMethod& method) {
+            return method.backward == backward && method.kind == kind;
+        });
+    }
+    [[nodiscard]] bool has_backward() const { return has(true, CppMethodKind::call); }
+};
+
+std::vector<CppFunction> cpp_functions(const Plan& plan) {
+    UniqueNames classes({"Module"});
+    UniqueNames members({"Module", "loaded", "loaded_", "try_load"});
+    std::vector<CppFunction> functions;
+    for (const PlannedFunction& function : plan.functions) {
+        CppFunction& made = functions.emplace_back();
+        made.plan = &function;
+        made.class_name = classes.claim(pascal_case(function.name) + "Function");
+        made.member = members.claim(cpp_identifier(function.name));
+        for (std::size_t i = 0; i < function.calls.size(); ++i) {
+            for (CppMethod& method : cpp_methods(function.calls[i], i))
+                made.methods.push_back(std::move(method));
+        }
+    }
+    return functions;
+}
+
+// ---- checks
+
+std::string join(const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+    return text;
+}
+
+std::string place(const Location& location) {
+    return location.file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
+}
+
+/// Where two calls part: the spec entry of the last argument that comes from another place.
+std::pair<Location, Location> parting(const PlannedCall& first, const PlannedCall& second) {
+    if (first.location == second.location && first.arguments.size() == second.arguments.size()) {
+        for (std::size_t i = first.arguments.size(); i-- > 0;) {
+            if (first.arguments[i].location != second.arguments[i].location)
+                return {first.arguments[i].location, second.arguments[i].location};
+        }
+    }
+    return {first.location, second.location};
+}
+
+void check_signatures(const CppFunction& function, Diagnostics& errors) {
+    std::map<std::string, std::size_t> seen;  // signature -> call
+    std::set<std::pair<std::size_t, std::size_t>> reported;
+    for (const CppMethod& method : function.methods) {
+        const std::string types = join(method.types);
+        const std::string key = (method.backward ? "backward." : "") + method.name() + "(" + types + ")";
+        const auto [other, fresh] = seen.emplace(key, method.call);
+        if (fresh || !reported.emplace(other->second, method.call).second) continue;
+        const auto [first, second] =
+            parting(function.plan->calls[other->second], function.plan->calls[method.call]);
+        errors.push_back(
+            {Severity::error,
+             "duplicate-signature",
+             second,
+             "two overloads of '" + function.plan->name + "' take the same host arguments: (" + types + ")",
+             {"the other one comes from " + place(first),
+              "give one of the calls a \"name\" of its own, or take the alternative out"}});
+    }
+}
+
+void check_elements(const PlannedFunction& function, Diagnostics& errors) {
+    for (const PlannedCall& call : function.calls) {
+        for (const PlannedArgument& argument : call.arguments) {
+            if (!has_host_type(argument.host.element)) {
+                errors.push_back({Severity::error,
+                                  "type-not-supported",
+                                  argument.location,
+                                  "argument '" + argument.host.name + "' of '" + function.name +
+                                      "': no host type for " + slang_name(argument.host.element) +
+                                      "; scalars and 2-, 3- and 4-vectors have one",
+                                  {}});
+            }
+        }
+    }
+}
+
+/// Functions of the C library's headers: a namespace can't have such a name beside them.
+constexpr std::array<std::string_view, 101> library_functions{
+    "abort",     "abs",     "acos",   "acosh",  "asin",    "asinh",  "atan",    "atan2",       "atanh",
+    "atexit",    "atof",    "atoi",   "atol",   "bsearch", "calloc", "cbrt",    "ceil",        "clock",
+    "copysign",  "cos",     "cosh",   "ctime",  "div",     "drem",   "erf",     "erfc",        "exit",
+    "exp",       "exp10",   "exp2",   "expm1",  "fabs",    "fdim",   "floor",   "fma",         "fmax",
+    "fmin",      "fmod",    "free",   "frexp",  "gamma",   "getenv", "hypot",   "ilogb",       "index",
+    "j0",        "j1",      "jn",     "labs",   "ldexp",   "ldiv",   "lgamma",  "llabs",       "lldiv",
+    "llrint",    "llround", "log",    "log10",  "log1p",   "log2",   "logb",    "lrint",       "lround",
+    "malloc",    "memchr",  "memcmp", "memcpy", "memmove", "memset", "modf",    "nan",         "nearbyint",
+    "nextafter", "pow",     "pow10",  "qsort",  "rand",    "random", "realloc", "remainder",   "remove",
+    "remquo",    "rename",  "rint",   "round",  "scalb",   "scalbn", "signal",  "significand", "sin",
+    "sinh",      "sqrt",    "srand",  "system", "tan",     "tanh",   "tgamma",  "time",        "trunc",
+    "y0",        "y1"};
+
+void check_namespace(const std::string& name, Diagnostics& errors) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= name.size();) {
+        const auto end = std::min(name.find("::", at), name.size());
+        parts.push_back(name.substr(at, end - at));
+        at = end + 2;
+    }
+    for (const std::string& part : parts) {
+        const bool hides = part == "kf" || part == "std";
+        const bool clashes =
+            &part == &parts.front() &&
+            std::find(library_functions.begin(), library_functions.end(), part) != library_functions.end();
+        if (!hides && !clashes && part == cpp_identifier(part)) continue;
+        const std::string why = hides     ? "hides the namespace that generated code uses"
+                                : clashes ? "is a function of the C library's"
+                                          : "is not a name that C++ allows";
+        errors.push_back({Severity::error,
+                          "reserved-namespace",
+                          {},
+                          "namespace '" + name + "': '" + part + "' " + why,
+                          {"state another one: \"namespace\": \"" + part +
+                           "_kernels\" in the spec, or NAMESPACE in "
+                           "add_kernel_functions()"}});
+    }
+}
+
+// ---- layout assertions
+
+View::List layouts(const Plan& plan) {
+    std::map<std::pair<manifest::Scalar, std::vector<std::int64_t>>, manifest::Element> elements;
+    for (const PlannedFunction& function : plan.functions) {
+        for (const PlannedCall& call : function.calls) {
+            for (const PlannedArgument& argument : call.arguments) {
+                const manifest::Element& element = argument.host.element;
+                elements.emplace(std::pair(element.scalar, element.extents), element);
+            }
+        }
+    }
+    View::List list;
+    for (const auto& [key, element] : elements) {
+        const std::string type = cpp_type(element);
+        std::vector<std::string> terms{"sizeof(" + type + ") == " + std::to_string(element_size(element)),
+                                       "std::is_trivially_copyable_v<" + type + ">"};
+        list.emplace_back(View::Object{{"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
+        if (element.extents.empty()) continue;
+        terms.clear();
+        for (std::int64_t i = 0; i < element.extents[0]; ++i) {
+            terms.push_back("offsetof(" + type + ", " + "xyzw"[i] +
+                            ") == " + std::to_string(i * scalar_size(element.scalar)));
+        }
+        list.emplace_back(View::Object{{"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
+    }
+    return list;
+}
+
+// ---- the header
+
+View::List strings(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
+
+std::vector<std::string> overload_doc(const PlannedCall& call) {
+    std::vector<manifest::Argument> arguments;
+    for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
+    std::vector<std::string> lines{describe_shape(call.rank)};
+    for (std::string& line : describe_arguments(arguments, cpp_argument_names(call)))
+        lines.push_back(std::move(line));
+    return lines;
+}
+
+/// One entry for each call that has methods of this pass.
+View::List overloads(const CppFunction& function, bool backward) {
+    const std::size_t indent = backward ? 8 : 4;
+    View::List list;
+    for (std::size_t call = 0; call < function.plan->calls.size(); ++call) {
+        View::List declarations;
+        for (const CppMethod& method : function.methods) {
+            if (method.call != call || method.backward != backward) continue;
+            const std::string head = method.result + " " + method.name() + "(";
+            declarations.emplace_back(wrap_list(indent, (method.nodiscard ? "[[nodiscard]] " : "") + head,
+                                                method.parameters(true), ") const;"));
+            declarations.emplace_back(
+                wrap_list(indent, "kf::Result<" + method.result + "> " + method.twin_name() + "(",
+                          method.parameters(true), ") const;"));
+        }
+        if (declarations.empty()) continue;
+        list.emplace_back(View::Object{{"separate", !list.empty()},
+                                       {"doc", strings(overload_doc(function.plan->calls[call]))},
+                                       {"declarations", std::move(declarations)}});
+    }
+    return list;
+}
+
+View header_view(const Plan& plan, const std::vector<CppFunction>& functions, bool embedded) {
+    View::List views;
+    for (const CppFunction& function : functions) {
+        View::List doc;
+        for (const std::string& line : doc_lines(function.plan->doc))
+            doc.emplace_back(line.empty() ? "" : " " + line);
+        View::List backward;
+        if (function.has_backward())
+            backward.emplace_back(View::Object{{"overloads", overloads(function, true)}});
+        views.emplace_back(View::Object{{"class", function.class_name},
+                                        {"member", function.member},
+                                        {"has_doc", !doc.empty()},
+                                        {"doc", std::move(doc)},
+                                        {"records", function.has(false, CppMethodKind::append_to)},
+                                        {"backward", std::move(backward)},
+                                        {"overloads", overloads(function, false)}});
+    }
+    View::List asserts = layouts(plan);
+    return View::Object{{"name", plan.name},
+                        {"namespace", plan.cpp_namespace},
+                        {"standard_headers", View::List{"cstddef", "cstdint", "string", "type_traits"}},
+                        {"has_layouts", !asserts.empty()},
+                        {"layouts", std::move(asserts)},
+                        {"embedded", embedded},
+                        {"functions", std::move(views)}};
+}
+
+// ---- the source
+
+std::string packed_arguments(const std::vector<std::string>& arguments) {
+    if (std::string line = "    std::array args{" + join(arguments) + "};"; line.size() <= columns)
+        return line;
+    std::string text = "    std::array args{";
+    for (const std::string& argument : arguments) text += "\n        " + argument + ",";
+    return text + "\n    };";
+}
+
+/// The body of a twin: the member function that throws, called inside kf::attempt().
+std::string forwarding(const CppMethod& method) {
+    const std::string target = method.kind == CppMethodKind::call ? "(*this)(" : method.name() + "(";
+    const std::string call = "[&] { return " + target + join(method.names) + "); });";
+    const std::string head = "    return kf::attempt(";
+    if (head.size() + call.size() <= columns) return head + call;
+    if (8 + call.size() <= columns) return head + "\n        " + call;
+    return head + "[&] {\n" + wrap_list(8, "return " + target, method.names, ");") + "\n    });";
+}
+
+View method_view(const CppFunction& function, const CppMethod& method) {
+    const std::string owner = function.class_name + (method.backward ? "::Backward" : "") + "::";
+    View::List local;
+    View::List returns;
+    if (!method.local.empty()) {
+        local.emplace_back(View::Object{{"type", method.local}});
+        returns.emplace_back(View::Object{{"value", "result"}});
+    } else if (method.result != "void") {
+        returns.emplace_back(View::Object{{"value", method.result + "(std::move(args[" +
+                                                        std::to_string(method.result_at) + "].allocated))"}});
+    }
+    return View::Object{
+        {"head", wrap_list(0, method.result + " " + owner + method.name() + "(", method.parameters(false),
+                           ") const {")},
+        {"twin_head", wrap_list(0, "kf::Result<" + method.result + "> " + owner + method.twin_name() + "(",
+                                method.parameters(false), ") const {")},
+        {"has_local", std::move(local)},
+        {"args", packed_arguments(method.arguments)},
+        {"call", std::to_string(method.call)},
+        {"pass", method.backward ? "backward" : "forward"},
+        {"records", method.kind == CppMethodKind::append_to},
+        {"returns", std::move(returns)},
+        {"forwarded", forwarding(method)}};
+}
+
+std::string constructor(const std::string& head, const std::vector<std::string>& members) {
+    const std::string list = " : " + join(members) + " {}";
+    if (head.size() + list.size() <= columns) return head + list;
+    if (list.size() + 3 <= columns) return head + "\n   " + list;
+    std::string text = head;
+    for (std::size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "\n    : " : ",\n      ") + members[i];
+    return text + " {}";
+}
+
+/// The artifact as little-endian words: few tokens, so that compilers are quick.
+View embedded_view(std::span<const std::byte> bytes) {
+    constexpr std::size_t words_per_line = 5;
+    const std::size_t words = std::max<std::size_t>(1, (bytes.size() + 7) / 8);
+    View::List lines;
+    std::string line;
+    for (std::size_t word = 0; word < words; ++word) {
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < 8 && word * 8 + i < bytes.size(); ++i)
+            value |= std::to_integer<std::uint64_t>(bytes[word * 8 + i]) << (8 * i);
+        std::array<char, 24> text{};
+        std::snprintf(text.data(), text.size(), "0x%016llx", static_cast<unsigned long long>(value));
+        line += (line.empty() ? "" : ", ") + std::string(text.data());
+        if ((word + 1) % words_per_line == 0 || word + 1 == words) {
+            lines.emplace_back(line + (word + 1 == words ? "" : ","));
+            line.clear();
+        }
+    }
+    return View::Object{{"words", std::to_string(words)},
+                        {"size", std::to_string(bytes.size())},
+                        {"lines", std::move(lines)}};
+}
+
+View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
+    View::List views;
+    std::vector<std::string> members{"loaded_(std::move(loaded))"};
+    for (const CppFunction& function : functions) {
+        View::List methods;
+        for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
+        std::vector<std::string> parts;
+        if (function.has_backward()) parts.emplace_back("backward(function)");
+        parts.emplace_back("function_(function)");
+        views.emplace_back(
+            View::Object{{"constructor", constructor(function.class_name + "::" + function.class_name +
+                                                         "(const kf::detail::FunctionRef& function)",
+                                                     parts)},
+                         {"methods", std::move(methods)}});
+        members.push_back(function.member + "(loaded_.function(\"" + function.plan->name + "\"))");
+    }
+    View::List digest;
+    if (!options.sha256.empty()) digest.emplace_back(View::Object{{"digest", options.sha256}});
+    View::List headers{"array"};
+    const std::vector<std::string> needed =
+        options.artifact ? std::vector<std::string>{"bit", "cstddef", "cstdint", "span"}
+                         : std::vector<std::string>{"filesystem"};
+    headers.insert(headers.end(), needed.begin(), needed.end());
+    if (!options.sha256.empty()) headers.emplace_back("string_view");
+    if (!options.artifact) headers.emplace_back("system_error");
+    headers.emplace_back("utility");
+    View embedded = false;
+    if (options.artifact) embedded = embedded_view(*options.artifact);
+    return View::Object{{"name", plan.name},
+                        {"namespace", plan.cpp_namespace},
+                        {"standard_headers", std::move(headers)},
+                        {"embedded", std::move(embedded)},
+                        {"sha256", std::move(digest)},
+                        {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
+                        {"functions", std::move(views)}};
+}
+
+}  // namespace
+
+Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
+    Diagnostics errors;
+    check_namespace(plan.cpp_namespace, errors);
+    for (const PlannedFunction& function : plan.functions) check_elements(function, errors);
+    if (!errors.empty()) return errors;
+    const std::vector<CppFunction> functions = cpp_functions(plan);
+    for (const CppFunction& function : functions) check_signatures(function, errors);
+    if (!errors.empty()) return errors;
+
+    auto header = render("cpp_header.mustache", templates::cpp_header_mustache,
+                         header_view(plan, functions, options.artifact.has_value()));
+    auto source =
+        render("cpp_source.mustache", templates::cpp_source_mustache, source_view(plan, functions, options));
+    if (!header) return header.errors();
+    if (!source) return source.errors();
+    return CppFiles{std::move(header.value()), std::move(source.value())};
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,39 @@
+// The generated C++: NAME.h with typed overloads, NAME.cpp that packs their arguments.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "diagnostic/diagnostic.h"
+#include "plan/plan.h"
+
+namespace kf::gen {
+
+struct CppOptions {
+    /// NAME.kfa's bytes, to be embedded in NAME.cpp; unset: the library looks for the file at run time.
+    std::optional<std::span<const std::byte>> artifact;
+    /// Hex SHA-256 of NAME.kfa. Not empty: a file with another one is refused when loaded.
+    std::string sha256;
+};
+
+struct CppFiles {
+    std::string header;
+    std::string source;
+};
+
+/// How a planned call looks in C++:
+/// - Arguments stand in parameter order: values as T, tensors as const kf::Tensor<T, N>&, out tensors as
+///   kf::Out (made by kf::out(y)), inout tensors as const kf::Tensor<T, N>& (a handle: elements are written
+///   in place), out and inout values as T&.
+/// - A result is returned; a tensor's may instead be given as a trailing kf::out(y).
+/// - backward takes the inputs, differentiable values as kf::DiffArg<T>, then the differentiable outputs:
+///   tensors, whose gradient flows in, or for values that gradient itself, 1 by default.
+/// - append_to is left out where host values would have to be read back.
+///
+/// Errors: "duplicate-signature" (two overloads with one host signature), "reserved-namespace" (one that
+/// hides the runtime's or a C library function's name), "type-not-supported" (no host type for an element).
+Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options);
+
+}  // namespace kf::gen

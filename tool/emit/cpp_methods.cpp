@@ -1,0 +1,214 @@
+// From a planned call to the signatures of its C++ member functions.
+#include "emit/cpp_methods.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "emit/element.h"
+#include "emit/names.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Gradient;
+using manifest::Role;
+
+bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
+
+bool is_output(const Argument& argument) {
+    return argument.role == Role::out || argument.role == Role::result;
+}
+
+std::string tensor_type(const Argument& argument) {
+    return "kf::Tensor<" + cpp_type(argument.element) + ", " + std::to_string(argument.rank) + ">";
+}
+
+/// "1.0F", and so on for each component.
+std::string one(const manifest::Element& element) {
+    const std::string scalar = element.scalar == manifest::Scalar::float64 ? "1.0" : "1.0F";
+    if (element.extents.empty()) return scalar;
+    std::string text = "{";
+    for (std::int64_t i = 0; i < element.extents[0]; ++i) text += (i == 0 ? "" : ", ") + scalar;
+    return text + "}";
+}
+
+/// Builds the methods of one call.
+class Builder {
+public:
+    Builder(const PlannedCall& call, std::size_t index)
+        : call_(call), index_(index), names_(cpp_argument_names(call)) {}
+
+    std::vector<CppMethod> build() {
+        const Argument* result = nullptr;
+        bool reads_back = false;
+        bool writes = false;
+        for (const PlannedArgument& argument : call_.arguments) {
+            const Argument& host = argument.host;
+            if (host.role == Role::result) result = &host;
+            reads_back = reads_back || (host.role != Role::in && is_value(host));
+            writes = writes || host.role == Role::out || host.role == Role::inout;
+        }
+        const bool gives_tensor = result != nullptr && !is_value(*result);
+        for (const CppMethodKind kind : {CppMethodKind::call, CppMethodKind::append_to}) {
+            if (kind == CppMethodKind::append_to && reads_back) continue;
+            methods_.push_back(forward(kind, false));
+            methods_.back().nodiscard = result != nullptr && !writes;
+            if (gives_tensor) methods_.push_back(forward(kind, true));
+        }
+        if (call_.has_backward) {
+            methods_.push_back(backward(CppMethodKind::call));
+            if (can_record_backward()) methods_.push_back(backward(CppMethodKind::append_to));
+        }
+        return std::move(methods_);
+    }
+
+private:
+    CppMethod start(CppMethodKind kind, bool is_backward) const {
+        CppMethod method;
+        method.kind = kind;
+        method.backward = is_backward;
+        method.call = index_;
+        method.result = "void";
+        if (kind == CppMethodKind::append_to) add(method, "kf::Encoder&", "encoder");
+        return method;
+    }
+
+    static void add(CppMethod& method, std::string type, std::string name, std::string value = {}) {
+        method.types.push_back(std::move(type));
+        method.names.push_back(std::move(name));
+        method.defaults.push_back(std::move(value));
+    }
+
+    CppMethod forward(CppMethodKind kind, bool give_result) const {
+        CppMethod method = start(kind, false);
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const Argument& argument = call_.arguments[i].host;
+            const std::string& name = names_[i];
+            const std::string type = cpp_type(argument.element);
+            switch (argument.role) {
+                case Role::in:
+                    add(method, is_value(argument) ? type : "const " + tensor_type(argument) + "&", name);
+                    method.arguments.push_back("Arg::in(" + name + ")");
+                    break;
+                case Role::inout:
+                    add(method, is_value(argument) ? type + "&" : "const " + tensor_type(argument) + "&",
+                        name);
+                    method.arguments.push_back("Arg::inout(" + name + ")");
+                    break;
+                case Role::out:
+                    add(method,
+                        is_value(argument) ? type + "&" : "const kf::Out<" + tensor_type(argument) + ">&",
+                        name);
+                    method.arguments.push_back("Arg::out(" + name + ")");
+                    break;
+                case Role::result: add_result(method, argument, give_result, i); break;
+            }
+        }
+        return method;
+    }
+
+    static void add_result(CppMethod& method, const Argument& argument, bool give, std::size_t at) {
+        method.result_at = at;
+        if (give) {
+            add(method, "const kf::Out<" + tensor_type(argument) + ">&", "result");
+            method.arguments.emplace_back("Arg::out(result)");
+        } else if (is_value(argument)) {
+            method.result = method.local = cpp_type(argument.element);
+            method.arguments.emplace_back("Arg::out(result)");
+        } else {
+            method.result = tensor_type(argument);
+            method.arguments.emplace_back("Arg::none()");
+        }
+    }
+
+    /// A recorded backward pass must have a tensor to write gradients to, and no host value to write.
+    [[nodiscard]] bool can_record_backward() const {
+        bool has_target = false;
+        for (const PlannedArgument& argument : call_.arguments) {
+            const Argument& host = argument.host;
+            if (is_output(host) || host.gradient == Gradient::never) continue;
+            if (is_value(host) && host.gradient == Gradient::required) return false;
+            has_target = has_target || !is_value(host);
+        }
+        return has_target;
+    }
+
+    CppMethod backward(CppMethodKind kind) const {
+        CppMethod method = start(kind, true);
+        method.arguments.assign(call_.arguments.size(), "Arg::none()");
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const Argument& argument = call_.arguments[i].host;
+            if (is_output(argument)) continue;
+            const bool wants = kind == CppMethodKind::call && argument.gradient != Gradient::never;
+            const std::string type = cpp_type(argument.element);
+            if (is_value(argument))
+                add(method, wants ? "kf::DiffArg<" + type + ">" : type, names_[i]);
+            else
+                add(method, "const " + tensor_type(argument) + "&", names_[i]);
+            method.arguments[i] = "Arg::in(" + names_[i] + ")";
+        }
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const Argument& argument = call_.arguments[i].host;
+            if (!is_output(argument) || !argument.differentiable) continue;
+            if (is_value(argument)) {
+                std::string name = names_[i] + "_grad";
+                while (std::find(names_.begin(), names_.end(), name) != names_.end()) name += '_';
+                add(method, cpp_type(argument.element), name, one(argument.element));
+                method.arguments[i] = "Arg::flowing_in(" + name + ")";
+            } else {
+                add(method, "const " + tensor_type(argument) + "&", names_[i]);
+                method.arguments[i] = "Arg::in(" + names_[i] + ")";
+            }
+        }
+        keep_trailing_defaults(method);
+        return method;
+    }
+
+    static void keep_trailing_defaults(CppMethod& method) {
+        bool trailing = true;
+        for (auto value = method.defaults.rbegin(); value != method.defaults.rend(); ++value) {
+            trailing = trailing && !value->empty();
+            if (!trailing) value->clear();
+        }
+    }
+
+    const PlannedCall& call_;
+    std::size_t index_;
+    std::vector<std::string> names_;
+    std::vector<CppMethod> methods_;
+};
+
+}  // namespace
+
+std::string CppMethod::name() const { return kind == CppMethodKind::call ? "operator()" : "append_to"; }
+
+std::string CppMethod::twin_name() const {
+    return kind == CppMethodKind::call ? "try_call" : "try_append_to";
+}
+
+std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
+    std::vector<std::string> list;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        const bool value = with_defaults && !defaults[i].empty();
+        list.push_back(types[i] + " " + names[i] + (value ? " = " + defaults[i] : ""));
+    }
+    return list;
+}
+
+std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index) {
+    return Builder(call, index).build();
+}
+
+std::vector<std::string> cpp_argument_names(const PlannedCall& call) {
+    UniqueNames names;
+    std::vector<std::string> list;
+    for (const PlannedArgument& argument : call.arguments) {
+        const bool is_result = argument.host.role == Role::result;
+        list.push_back(names.claim(is_result ? "result" : cpp_identifier(argument.host.name)));
+    }
+    return list;
+}
+
+}  // namespace kf::gen

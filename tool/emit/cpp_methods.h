@@ -1,0 +1,41 @@
+// The C++ member functions that a planned call becomes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kf::gen {
+
+enum class CppMethodKind { call, append_to };
+
+/// One member function: what its declaration and its definition are made of.
+struct CppMethod {
+    CppMethodKind kind = CppMethodKind::call;
+    bool backward = false;
+    bool nodiscard = false;
+    std::size_t call = 0;            ///< index among the function's calls
+    std::string result;              ///< its type; "void"
+    std::vector<std::string> types;  ///< of the parameters
+    std::vector<std::string> names;
+    std::vector<std::string> defaults;   ///< empty where there is none
+    std::string local;                   ///< type of the host value that is returned; empty: none
+    std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each argument of the call
+    std::size_t result_at = 0;           ///< which argument the result is
+
+    /// "operator()" or "append_to".
+    [[nodiscard]] std::string name() const;
+    [[nodiscard]] std::string twin_name() const;  ///< of the one that returns a kf::Result
+    /// "std::int32_t a, float grad = 1.0F", one entry each.
+    [[nodiscard]] std::vector<std::string> parameters(bool with_defaults) const;
+};
+
+/// Of the forward pass, then of the backward pass where there is one.
+std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index);
+
+/// The arguments' names in C++, all different.
+std::vector<std::string> cpp_argument_names(const PlannedCall& call);
+
+}  // namespace kf::gen

@@ -1,0 +1,80 @@
+// The words that each language keeps for itself.
+#include "emit/names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace kf::gen {
+namespace {
+
+constexpr std::array<std::string_view, 97> cpp_keywords{
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
+    "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl",
+    "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
+    "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern",
+    "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
+    "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+    "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
+    "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true",
+    "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq",
+    // What generated functions call their own.
+    "args", "backward", "encoder", "function_", "result"};
+
+/// Macros of common C headers and compilers that look like names.
+constexpr std::array<std::string_view, 17> cpp_macros{
+    "EOF",   "FALSE", "I",       "INFINITY", "NAN",    "NULL",  "TRUE",   "assert", "errno",
+    "linux", "major", "makedev", "minor",    "stderr", "stdin", "stdout", "unix"};
+
+constexpr std::array<std::string_view, 38> python_keywords{
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+    // Reserved for every function.
+    "out", "shape", "stream"};
+
+std::string identifier(std::string_view name) {
+    std::string text(name);
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.insert(0, "_");
+    return text;
+}
+
+bool contains(const auto& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::string cpp_identifier(std::string_view name) {
+    std::string text = identifier(name);
+    return contains(cpp_keywords, text) || contains(cpp_macros, text) ? text + "_" : text;
+}
+
+std::string python_identifier(std::string_view name) {
+    std::string text = identifier(name);
+    return contains(python_keywords, text) || text == "self" ? text + "_" : text;
+}
+
+std::string pascal_case(std::string_view name) {
+    std::string text;
+    bool raise = true;
+    for (const char c : identifier(name)) {
+        if (c == '_') {
+            raise = true;
+            continue;
+        }
+        text += raise ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+        raise = false;
+    }
+    return text;
+}
+
+std::string UniqueNames::claim(std::string name) {
+    while (!taken_.insert(name).second) name += '_';
+    return name;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,30 @@
+// Identifiers in the languages that are generated.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace kf::gen {
+
+/// `name` as a C++ identifier: other characters become _, keywords, common macros and the names that
+/// generated code uses itself (encoder, result) take a trailing _.
+std::string cpp_identifier(std::string_view name);
+
+/// The same for Python, where out, shape and stream are reserved too.
+std::string python_identifier(std::string_view name);
+
+/// "grid_sample2" becomes "GridSample2".
+std::string pascal_case(std::string_view name);
+
+/// Hands out names that differ: one that is taken gets trailing _ until it isn't.
+class UniqueNames {
+public:
+    explicit UniqueNames(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
+    std::string claim(std::string name);
+
+private:
+    std::set<std::string> taken_;
+};
+
+}  // namespace kf::gen
