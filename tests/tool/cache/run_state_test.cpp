@@ -1,0 +1,71 @@
+// Telling that nothing changed, and never telling so wrongly.
+#include "cache/run_state.h"
+
+#include <gtest/gtest.h>
+
+#include "tool/output/fake_file_system.h"
+
+namespace kf::gen {
+namespace {
+
+class RunStateTest : public testing::Test {
+protected:
+    void SetUp() override {
+        disk_.files = {
+            {"m.kf.json", "{}"}, {"m.slang", "float f();"}, {"kfgen", "program"}, {"out/m.h", "header"}};
+        disk_.times = {{"kfgen", 7}};
+        state_ = record_run(disk_, "key", {{"m.kf.json", "m.slang", "include/shadow.slang"}, {"kfgen"}},
+                            {{"out/m.h", "header", false}});
+    }
+
+    FakeFileSystem disk_;
+    RunState state_;
+};
+
+TEST_F(RunStateTest, IsCurrentWhenNothingChanged) {
+    EXPECT_TRUE(is_current(disk_, state_, "key"));
+    disk_.times["m.slang"] = 99;  // touched, not changed
+    EXPECT_TRUE(is_current(disk_, state_, "key"));
+}
+
+TEST_F(RunStateTest, IsNotCurrentWhenAnythingChanged) {
+    EXPECT_FALSE(is_current(disk_, state_, "another key"));
+    const auto changed = [&](auto&& change) {
+        FakeFileSystem& disk = disk_;
+        const auto files = disk.files;
+        const auto times = disk.times;
+        change(disk);
+        const bool current = is_current(disk, state_, "key");
+        disk.files = files;
+        disk.times = times;
+        return !current;
+    };
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["m.kf.json"] = "[]"; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["m.slang"] += ' '; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files.erase("m.slang"); }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["include/shadow.slang"] = ""; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.times["kfgen"] = 8; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["kfgen"] += '2'; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["out/m.h"] = "edited"; }));
+    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files.erase("out/m.h"); }));
+    EXPECT_TRUE(is_current(disk_, state_, "key"));
+}
+
+TEST_F(RunStateTest, SurvivesItsFile) {
+    state_.inputs.push_back({"with space\nand \\break", "absent"});
+    EXPECT_EQ(parse_run_state(run_state_text(state_)), state_);
+    EXPECT_EQ(parse_run_state(run_state_text({})), RunState{});
+}
+
+TEST_F(RunStateTest, RefusesDamagedFiles) {
+    const std::string text = run_state_text(state_);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        EXPECT_FALSE(parse_run_state(text.substr(0, i))) << i;
+        std::string changed = text;
+        changed[i] ^= 1;
+        EXPECT_FALSE(parse_run_state(changed)) << i;
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen

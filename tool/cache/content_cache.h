@@ -1,0 +1,34 @@
+// Bytes kept between runs under the hash of all that they were made from.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "output/file_system.h"
+
+namespace kf::gen {
+
+/// A folder of files; several processes and threads may use it at once. It may be deleted at any time,
+/// and nothing removes entries from it but that.
+class ContentCache {
+public:
+    /// `file_system` must outlive the cache.
+    ContentCache(FileSystem& file_system, std::filesystem::path folder)
+        : file_system_(file_system), folder_(std::move(folder)) {}
+
+    /// `key` is hexadecimal, at least 3 digits. A damaged entry counts as none.
+    [[nodiscard]] std::optional<std::string> find(std::string_view key) const;
+
+    /// False when the entry can't be written: a cache that doesn't work makes a run slower, not wrong.
+    bool keep(std::string_view key, std::string_view content);
+
+private:
+    [[nodiscard]] std::filesystem::path path_of(std::string_view key) const;
+
+    FileSystem& file_system_;
+    std::filesystem::path folder_;
+};
+
+}  // namespace kf::gen

@@ -1,0 +1,51 @@
+// What a run read and wrote, so that the next one can tell that nothing changed without loading Slang.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "output/file_system.h"
+#include "output/sink.h"
+
+namespace kf::gen {
+
+/// A file and what it held: "sha256:…", "stat:SIZE:TIME", or "absent".
+struct RecordedFile {
+    std::filesystem::path path;
+    std::string fingerprint;
+
+    bool operator==(const RecordedFile&) const = default;
+};
+
+/// `key` stands for all that is not a file: kfgen's version and the options that shape the outputs.
+struct RunState {
+    std::string key;
+    std::vector<RecordedFile> inputs;
+    std::vector<RecordedFile> outputs;
+
+    bool operator==(const RunState&) const = default;
+};
+
+/// What a run read. A file that was looked for and is not there is an input too: once it appears (an
+/// import that shadows another), the run is no longer current.
+struct RunInputs {
+    std::vector<std::filesystem::path> files;  ///< by content
+    std::vector<std::filesystem::path>
+        programs;  ///< by size and time: kfgen, libslang: large, and replaced whole
+};
+
+RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
+                    const std::vector<OutputFile>& outputs);
+
+/// Whether all inputs and outputs are as recorded and the key is the same.
+bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key);
+
+/// The state file's text. parse_run_state gives nothing when the text is damaged or of another version:
+/// then the run is simply not current.
+std::string run_state_text(const RunState& state);
+std::optional<RunState> parse_run_state(std::string_view text);
+
+}  // namespace kf::gen

@@ -1,0 +1,99 @@
+// The disk behind one narrow interface: the real one.
+#include "output/file_system.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace kf::gen {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostic file_error(std::string id, const fs::path& path, const std::string& what, std::error_code reason) {
+    const std::string why = reason ? ": " + reason.message() : "";
+    return {Severity::error, std::move(id), {path.string(), 0, 0}, what + why, {}};
+}
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+}  // namespace
+
+std::optional<FileStatus> DiskFileSystem::status(const fs::path& path) const {
+    std::error_code error;
+    const fs::file_status found = fs::status(path, error);
+    if (error || !fs::exists(found)) {
+        return std::nullopt;
+    }
+    FileStatus status;
+    status.is_directory = fs::is_directory(found);
+    status.size = status.is_directory ? 0 : fs::file_size(path, error);
+    const fs::file_time_type modified = fs::last_write_time(path, error);
+    if (error) {
+        return std::nullopt;
+    }
+    status.modified =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(modified.time_since_epoch()).count();
+    return status;
+}
+
+Outcome<std::string> DiskFileSystem::read(const fs::path& path) const {
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+        return file_error("file-not-found", path, "there is no such file", {});
+    }
+    if (fs::is_directory(path, error)) {
+        return file_error("file-unreadable", path, "this is a folder, not a file", {});
+    }
+    errno = 0;
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream content;
+    if (!stream || (stream.peek() != std::ifstream::traits_type::eof() && !(content << stream.rdbuf()))) {
+        return file_error("file-unreadable", path, "the file can't be read", last_error());
+    }
+    return std::move(content).str();
+}
+
+std::optional<Diagnostic> DiskFileSystem::write(const fs::path& path, std::string_view content) {
+    std::error_code error;
+    if (path.has_parent_path()) {
+        fs::create_directories(path.parent_path(), error);
+        if (error) {
+            return file_error("file-unwritable", path, "the folder can't be made", error);
+        }
+    }
+    errno = 0;
+    std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close();
+    if (!stream) {
+        return file_error("file-unwritable", path, "the file can't be written", last_error());
+    }
+    return std::nullopt;
+}
+
+std::optional<Diagnostic> DiskFileSystem::rename(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error) {
+        return file_error("file-unwritable", to, "the file can't be replaced", error);
+    }
+    return std::nullopt;
+}
+
+void DiskFileSystem::remove(const fs::path& path) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+}
+
+fs::path DiskFileSystem::temporary_beside(const fs::path& path) {
+    fs::path name = path;
+    name.replace_filename("." + path.filename().string() + "." + std::to_string(::getpid()) + "." +
+                          std::to_string(temporaries_++) + ".tmp");
+    return name;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,61 @@
+// The disk behind one narrow interface, so that tests need none.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+struct FileStatus {
+    bool is_directory = false;
+    std::uint64_t size = 0;     ///< bytes
+    std::int64_t modified = 0;  ///< nanoseconds; only good for comparing with itself
+};
+
+/// All methods may be called from several threads at once on different paths.
+class FileSystem {
+public:
+    virtual ~FileSystem() = default;
+
+    /// Empty when nothing is there or it can't be looked at.
+    [[nodiscard]] virtual std::optional<FileStatus> status(const std::filesystem::path& path) const = 0;
+
+    /// The whole file. Errors: "file-not-found", "file-unreadable".
+    [[nodiscard]] virtual Outcome<std::string> read(const std::filesystem::path& path) const = 0;
+
+    /// Creates or replaces the file, and its folders where they are missing. Error: "file-unwritable".
+    virtual std::optional<Diagnostic> write(const std::filesystem::path& path, std::string_view content) = 0;
+
+    /// Puts `from` in the place of `to` in one step. Error: "file-unwritable".
+    virtual std::optional<Diagnostic> rename(const std::filesystem::path& from,
+                                             const std::filesystem::path& to) = 0;
+
+    /// Removes the file if it is there.
+    virtual void remove(const std::filesystem::path& path) = 0;
+
+    /// A name in the same folder that nobody else uses, for a file to be renamed to `path`.
+    virtual std::filesystem::path temporary_beside(const std::filesystem::path& path) = 0;
+};
+
+/// The real one.
+class DiskFileSystem final : public FileSystem {
+public:
+    [[nodiscard]] std::optional<FileStatus> status(const std::filesystem::path& path) const override;
+    [[nodiscard]] Outcome<std::string> read(const std::filesystem::path& path) const override;
+    std::optional<Diagnostic> write(const std::filesystem::path& path, std::string_view content) override;
+    std::optional<Diagnostic> rename(const std::filesystem::path& from,
+                                     const std::filesystem::path& to) override;
+    void remove(const std::filesystem::path& path) override;
+    std::filesystem::path temporary_beside(const std::filesystem::path& path) override;
+
+private:
+    std::atomic<unsigned> temporaries_{0};
+};
+
+}  // namespace kf::gen
