@@ -275,20 +275,13 @@ private:
 
 std::string_view json_type_phrase(JsonType type) {
     switch (type) {
-        case JsonType::null:
-            return "null";
-        case JsonType::boolean:
-            return "true or false";
-        case JsonType::integer:
-            return "an integer";
-        case JsonType::number:
-            return "a number";
-        case JsonType::string:
-            return "a string";
-        case JsonType::array:
-            return "an array";
-        case JsonType::object:
-            break;
+        case JsonType::null: return "null";
+        case JsonType::boolean: return "true or false";
+        case JsonType::integer: return "an integer";
+        case JsonType::number: return "a number";
+        case JsonType::string: return "a string";
+        case JsonType::array: return "an array";
+        case JsonType::object: break;
     }
     return "an object";
 }

@@ -54,15 +54,9 @@ constexpr std::array forms{KindForm{"value", Kind::value, true, false, {}},
                            KindForm{"wang_hash", Kind::wang_hash, false, false, {}},
                            KindForm{"rand_float", Kind::rand_float, false, false, {}}};
 
-bool is_space(char c) {
-    return c == ' ' || c == '\t';
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
+bool is_space(char c) { return c == ' ' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
 class KindParser {
 public:

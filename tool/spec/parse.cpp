@@ -3,162 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include "spec/json.h"
+#include "spec/names.h"
 #include "spec/schema.h"
 
 namespace kf::gen {
 namespace {
-
-/// Words that can't name what is generated: keywords of C++20 and Python 3, and names of our own.
-bool is_reserved(std::string_view name) {
-    static const std::set<std::string_view> words{"False",
-                                                  "None",
-                                                  "True",
-                                                  "alignas",
-                                                  "alignof",
-                                                  "and",
-                                                  "and_eq",
-                                                  "as",
-                                                  "asm",
-                                                  "assert",
-                                                  "async",
-                                                  "auto",
-                                                  "await",
-                                                  "bitand",
-                                                  "bitor",
-                                                  "bool",
-                                                  "break",
-                                                  "case",
-                                                  "catch",
-                                                  "char",
-                                                  "char16_t",
-                                                  "char32_t",
-                                                  "char8_t",
-                                                  "class",
-                                                  "co_await",
-                                                  "co_return",
-                                                  "co_yield",
-                                                  "compl",
-                                                  "concept",
-                                                  "const",
-                                                  "const_cast",
-                                                  "consteval",
-                                                  "constexpr",
-                                                  "constinit",
-                                                  "continue",
-                                                  "decltype",
-                                                  "def",
-                                                  "default",
-                                                  "del",
-                                                  "delete",
-                                                  "do",
-                                                  "double",
-                                                  "dynamic_cast",
-                                                  "elif",
-                                                  "else",
-                                                  "enum",
-                                                  "except",
-                                                  "explicit",
-                                                  "export",
-                                                  "extern",
-                                                  "false",
-                                                  "finally",
-                                                  "float",
-                                                  "for",
-                                                  "friend",
-                                                  "from",
-                                                  "global",
-                                                  "goto",
-                                                  "if",
-                                                  "import",
-                                                  "in",
-                                                  "inline",
-                                                  "int",
-                                                  "is",
-                                                  "kernelfunctions",
-                                                  "kf",
-                                                  "lambda",
-                                                  "long",
-                                                  "mutable",
-                                                  "namespace",
-                                                  "new",
-                                                  "noexcept",
-                                                  "nonlocal",
-                                                  "not",
-                                                  "not_eq",
-                                                  "nullptr",
-                                                  "operator",
-                                                  "or",
-                                                  "or_eq",
-                                                  "pass",
-                                                  "private",
-                                                  "protected",
-                                                  "public",
-                                                  "raise",
-                                                  "register",
-                                                  "reinterpret_cast",
-                                                  "requires",
-                                                  "return",
-                                                  "short",
-                                                  "signed",
-                                                  "sizeof",
-                                                  "static",
-                                                  "static_assert",
-                                                  "static_cast",
-                                                  "std",
-                                                  "struct",
-                                                  "switch",
-                                                  "template",
-                                                  "this",
-                                                  "thread_local",
-                                                  "throw",
-                                                  "true",
-                                                  "try",
-                                                  "typedef",
-                                                  "typeid",
-                                                  "typename",
-                                                  "union",
-                                                  "unsigned",
-                                                  "using",
-                                                  "virtual",
-                                                  "void",
-                                                  "volatile",
-                                                  "wchar_t",
-                                                  "while",
-                                                  "with",
-                                                  "xor",
-                                                  "xor_eq",
-                                                  "yield"};
-    return words.count(name) != 0;
-}
-
-/// "ns::Type<int>.method" -> {"ns", "Type", "method"}.
-std::vector<std::string> name_parts(std::string_view function) {
-    std::vector<std::string> parts(1);
-    int depth = 0;
-    for (const char c : function) {
-        depth += c == '<' ? 1 : c == '>' ? -1 : 0;
-        if (depth > 0 || c == '>') {
-            continue;
-        }
-        if (c == '.' || c == ':') {
-            if (!parts.back().empty()) {
-                parts.emplace_back();
-            }
-        } else {
-            parts.back() += c;
-        }
-    }
-    return parts;
-}
-
-std::string default_host_name(std::string_view function) {
-    const std::vector<std::string> parts = name_parts(function);
-    const bool constructor = parts.back() == "__init" && parts.size() > 1;
-    return constructor ? parts[parts.size() - 2] : parts.back();
-}
 
 /// Which options make sense for a kind.
 struct AllowedOptions {
@@ -167,30 +18,23 @@ struct AllowedOptions {
 
 AllowedOptions allowed_options(Kind kind) {
     switch (kind) {
-        case Kind::value:
-            return {true, true, true, false, false, true};
-        case Kind::tensor:
-            return {true, true, true, true, false, true};
-        case Kind::texture:
-            return {true, false, false, false, true, false};
+        case Kind::value: return {true, true, true, false, false, true};
+        case Kind::tensor: return {true, true, true, true, false, true};
+        case Kind::texture: return {true, false, false, false, true, false};
         case Kind::buffer:
         case Kind::rwbuffer:
         case Kind::byteaddress:
-        case Kind::rwbyteaddress:
-            return {false, false, true, false, false, false};
+        case Kind::rwbyteaddress: return {false, false, true, false, false, false};
         case Kind::grid:
-        case Kind::range:
-            return {true, false, false, false, false, false};
-        case Kind::fields:
-            return {false, false, true, false, false, false};
+        case Kind::range: return {true, false, false, false, false, false};
+        case Kind::fields: return {false, false, true, false, false, false};
         case Kind::sampler:
         case Kind::pointer:
         case Kind::acceleration_structure:
         case Kind::call_id:
         case Kind::thread_id:
         case Kind::wang_hash:
-        case Kind::rand_float:
-            break;
+        case Kind::rand_float: break;
     }
     return {false, false, false, false, false, false};
 }

@@ -108,22 +108,13 @@ private:
         }
         check_choice(node, schema, path);
         switch (node.type) {
-            case JsonType::object:
-                check_object(node, schema, path);
-                break;
-            case JsonType::array:
-                check_array(node, schema, path);
-                break;
-            case JsonType::string:
-                check_string(node, schema, path);
-                break;
+            case JsonType::object: check_object(node, schema, path); break;
+            case JsonType::array: check_array(node, schema, path); break;
+            case JsonType::string: check_string(node, schema, path); break;
             case JsonType::integer:
-            case JsonType::number:
-                check_number(node, schema, path);
-                break;
+            case JsonType::number: check_number(node, schema, path); break;
             case JsonType::boolean:
-            case JsonType::null:
-                break;
+            case JsonType::null: break;
         }
     }
 
@@ -313,15 +304,11 @@ private:
 
     static std::string phrase(const JsonNode& node) {
         switch (node.type) {
-            case JsonType::string:
-                return "the string \"" + node.text.substr(0, 60) + '"';
-            case JsonType::boolean:
-                return node.text;
+            case JsonType::string: return "the string \"" + node.text.substr(0, 60) + '"';
+            case JsonType::boolean: return node.text;
             case JsonType::integer:
-            case JsonType::number:
-                return "the number " + node.text.substr(0, 60);
-            default:
-                return std::string(json_type_phrase(node.type));
+            case JsonType::number: return "the number " + node.text.substr(0, 60);
+            default: return std::string(json_type_phrase(node.type));
         }
     }
 
@@ -351,9 +338,7 @@ private:
 
 }  // namespace
 
-std::string_view spec_schema() {
-    return embedded::spec_schema;
-}
+std::string_view spec_schema() { return embedded::spec_schema; }
 
 Diagnostics validate(const JsonNode& document, std::string_view schema) {
     const json parsed = json::parse(schema);

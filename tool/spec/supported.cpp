@@ -82,8 +82,6 @@ private:
 
 }  // namespace
 
-Diagnostics check_supported(const Spec& spec) {
-    return Checker().run(spec);
-}
+Diagnostics check_supported(const Spec& spec) { return Checker().run(spec); }
 
 }  // namespace kf::gen

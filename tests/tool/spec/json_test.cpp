@@ -24,9 +24,7 @@ Diagnostic first_error(std::string_view text) {
     return outcome.errors().front();
 }
 
-Location at(std::int64_t line, std::int64_t column) {
-    return {"t.json", line, column};
-}
+Location at(std::int64_t line, std::int64_t column) { return {"t.json", line, column}; }
 
 TEST(Json, GivesEveryValueAndKeyItsPlace) {
     const JsonNode root =

@@ -57,9 +57,7 @@ void expect_strict(const json& schema, const std::string& path) {
     }
 }
 
-TEST(Schema, IsStrict) {
-    expect_strict(json::parse(spec_schema()), "");
-}
+TEST(Schema, IsStrict) { expect_strict(json::parse(spec_schema()), ""); }
 
 TEST(Schema, KindPatternAgreesWithTheParser) {
     const json schema = json::parse(spec_schema());

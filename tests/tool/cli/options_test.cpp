@@ -1,0 +1,222 @@
+// The command line: what it sets, and what it says when it is wrong.
+#include "cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "tool/output/fake_file_system.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::HasSubstr;
+
+CommandLine parse(const std::vector<std::string>& arguments) {
+    ::unsetenv("KFGEN_CACHE_DIR");
+    return parse_command_line(arguments, FakeFileSystem(), "1.2.3");
+}
+
+Options options(const std::vector<std::string>& arguments) {
+    const CommandLine line = parse(arguments);
+    EXPECT_FALSE(line.done) << line.text;
+    return line.options;
+}
+
+TEST(CommandLine, ReadsASimpleCall) {
+    Options expected;
+    expected.command = Command::generate;
+    expected.spec = "m.kf.json";
+    expected.output_directory = "out";
+    EXPECT_EQ(options({"generate", "m.kf.json", "-o", "out"}), expected);
+    EXPECT_EQ(options({"generate", "--output-dir=out", "m.kf.json"}), expected);
+    EXPECT_EQ(options({"check", "m.kf.json"}).command, Command::check);
+    EXPECT_EQ(options({"list", "m.kf.json"}).command, Command::list);
+}
+
+TEST(CommandLine, ReadsEveryOption) {
+    Options expected;
+    expected.command = Command::generate;
+    expected.spec = "dir/m.kf.json";
+    expected.output_directory = "out";
+    expected.depfile = "m.d";
+    expected.stamp = "m.stamp";
+    expected.cache = "cache";
+    expected.backends = {Backend::vulkan, Backend::cuda};
+    expected.namespace_name = "app::kernels";
+    expected.include_directories = {"a", "b", "c d"};
+    expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
+    expected.no_embed = expected.python = expected.dry_run = true;
+    expected.jobs = 3;
+    expected.verbosity = Verbosity::verbose;
+    expected.error_format = ErrorFormat::json;
+    // Lists end with each value: the spec after -I and -D is the spec.
+    EXPECT_EQ(options({"generate",
+                       "-o",
+                       "out",
+                       "--depfile",
+                       "m.d",
+                       "--stamp",
+                       "m.stamp",
+                       "--cache-dir",
+                       "cache",
+                       "--backend",
+                       "vulkan",
+                       "--backend",
+                       "cuda",
+                       "--backend",
+                       "vulkan",
+                       "--namespace",
+                       "app::kernels",
+                       "-Ia",
+                       "--include-directory",
+                       "b",
+                       "-I",
+                       "c d",
+                       "-D",
+                       "A",
+                       "-DB=x=y",
+                       "--define",
+                       "C=",
+                       "dir/m.kf.json",
+                       "--no-embed",
+                       "--python",
+                       "-n",
+                       "--jobs",
+                       "3",
+                       "-v",
+                       "--error-format",
+                       "json"}),
+              expected);
+    EXPECT_EQ(options({"check", "-q", "m"}).verbosity, Verbosity::quiet);
+    EXPECT_EQ(options({"-v", "check", "m"}).verbosity, Verbosity::verbose);
+}
+
+TEST(CommandLine, TakesTheCacheFromTheEnvironment) {
+    ::setenv("KFGEN_CACHE_DIR", "from/environment", 1);
+    EXPECT_EQ(parse_command_line({"check", "m"}, FakeFileSystem(), "").options.cache, "from/environment");
+    EXPECT_EQ(parse_command_line({"check", "m", "--cache-dir", "x"}, FakeFileSystem(), "").options.cache,
+              "x");
+    ::unsetenv("KFGEN_CACHE_DIR");
+}
+
+TEST(CommandLine, PrintsVersionAndHelp) {
+    const CommandLine version = parse({"--version"});
+    EXPECT_TRUE(version.done);
+    EXPECT_EQ(version.exit_code, exit_done);
+    EXPECT_EQ(version.text, "kfgen 1.2.3\n");
+    for (const auto& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"generate", "--help"}}) {
+        const CommandLine help = parse(arguments);
+        EXPECT_TRUE(help.done);
+        EXPECT_EQ(help.exit_code, exit_done);
+        EXPECT_THAT(help.text, HasSubstr("usage: kfgen"));
+    }
+}
+
+TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
+    const std::string help = parse({"--help"}).text;
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 25);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 90U) << line;
+    }
+    for (const char* option : {"generate",
+                               "check",
+                               "list",
+                               "-o",
+                               "-n, --dry-run",
+                               "--depfile",
+                               "--stamp",
+                               "--python",
+                               "--no-embed",
+                               "--backend",
+                               "--namespace",
+                               "-I",
+                               "--include-directory",
+                               "-D",
+                               "--define",
+                               "--cache-dir",
+                               "-j, --jobs",
+                               "-v",
+                               "--verbose",
+                               "-q",
+                               "--quiet",
+                               "--error-format",
+                               "@FILE"}) {
+        EXPECT_THAT(help, HasSubstr(option));
+    }
+}
+
+TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
+    struct Case {
+        std::vector<std::string> arguments;
+        std::string part;
+    };
+    const Case cases[] = {
+        {{}, "no command is given"},
+        {{"genrate", "m", "-o", "out"}, "did you mean 'generate'?"},
+        {{"generate", "m"}, "--output-dir"},
+        {{"generate", "-o", "out"}, "SPEC"},
+        {{"generate", "m", "-o", "out", "--depfil", "x"}, "did you mean '--depfile'?"},
+        {{"generate", "m", "-o"}, "--output-dir"},
+        {{"check", "m", "-o", "out"}, "unknown argument '-o'"},
+        {{"check", "m", "second"}, "unknown argument 'second'"},
+        {{"check", "m", "--backend", "metal"}, "metal"},
+        {{"check", "m", "--error-format", "xml"}, "xml"},
+        {{"check", "m", "--jobs", "0"}, "--jobs"},
+        {{"check", "m", "--jobs", "many"}, "many"},
+        {{"check", "m", "-D", "1x"}, "'1x' is not NAME"},
+        {{"check", "m", "--namespace", "a::class"}, "'a::class' can't be a C++ namespace"},
+        {{"check", "m", "--namespace", "a:b"}, "'a:b' can't be"},
+        {{"check", "m", "-v", "-q"}, "-"},
+        {{"check", "@missing"}, "missing"},
+    };
+    for (const Case& c : cases) {
+        const CommandLine line = parse(c.arguments);
+        EXPECT_TRUE(line.done) << c.part;
+        EXPECT_EQ(line.exit_code, exit_command_line) << c.part;
+        EXPECT_THAT(line.text, HasSubstr(c.part));
+        EXPECT_THAT(line.text, HasSubstr("error: "));
+        EXPECT_EQ(line.text.back(), '\n');
+    }
+}
+
+TEST(CommandLine, ReadsResponseFiles) {
+    FakeFileSystem disk;
+    disk.files["args"] = "m.kf.json\n-o 'an output'";
+    const CommandLine line = parse_command_line({"generate", "@args", "-n"}, disk, "");
+    ASSERT_FALSE(line.done) << line.text;
+    EXPECT_EQ(line.options.spec, "m.kf.json");
+    EXPECT_EQ(line.options.output_directory, "an output");
+    EXPECT_TRUE(line.options.dry_run);
+}
+
+TEST(OutputOptions, TellApartWhatShapesTheOutputs) {
+    const auto of = [](std::vector<std::string> more) {
+        more.insert(more.begin(), {"generate", "m", "-o", "out"});
+        return output_options(options(more));
+    };
+    const auto plain = of({});
+    for (const auto& more : std::vector<std::vector<std::string>>{{"--python"},
+                                                                  {"--no-embed"},
+                                                                  {"--backend", "cuda"},
+                                                                  {"--namespace", "x"},
+                                                                  {"-I", "x"},
+                                                                  {"-D", "x"},
+                                                                  {"--depfile", "x"},
+                                                                  {"--stamp", "x"}}) {
+        EXPECT_NE(of(more), plain) << more.front();
+    }
+    EXPECT_NE(of({"-D", "x"}), of({"-I", "x"}));
+    EXPECT_NE(of({"-D", "x"}), of({"-D", "x=2"}));
+    for (const auto& more : std::vector<std::vector<std::string>>{
+             {"-v"}, {"--jobs", "2"}, {"--cache-dir", "x"}, {"--error-format", "json"}}) {
+        EXPECT_EQ(of(more), plain) << more.front();
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,223 @@
+// The command line as a value: CLI11 parses, the help is ours.
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/response_file.h"
+#include "diagnostic/suggest.h"
+#include "spec/names.h"
+
+namespace kf::gen {
+namespace {
+
+// One page for all commands. It fits a screen: 24 lines of 80 columns.
+constexpr std::string_view help_text = R"(usage: kfgen COMMAND SPEC [OPTION ...] [@FILE ...]
+
+Compiles Slang functions ahead of time into kernels with C++ and Python wrappers.
+SPEC (NAME.kf.json) says which functions and how their arguments are passed.
+
+  generate SPEC -o DIR     write NAME.h, NAME.cpp, NAME.kfa and NAME.d into DIR
+    -n, --dry-run            say what would be written, write nothing
+    --depfile FILE           where the depfile goes instead of DIR/NAME.d
+    --stamp FILE             a file to rewrite whenever the run succeeds
+  check SPEC               do all that generate does, but write nothing
+  list SPEC                print the calls, their overloads and their kernels
+
+  --python                 also NAME.py, NAME.pyi and py.typed
+  --no-embed               load NAME.kfa at run time, not from inside NAME.cpp
+  --backend vulkan|cuda    compile for this, not for the spec's targets (repeatable)
+  --namespace NS           the C++ namespace, instead of the spec's
+  -I DIR                   look for Slang imports here too (--include-directory)
+  -D NAME[=TEXT]           define a macro for Slang (--define)
+  --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR)
+  -j, --jobs N             compile with N threads (default: one per processor)
+  -v, -q                   say more (--verbose), say nothing but errors (--quiet)
+  --error-format text|json   how errors are printed
+)";
+
+std::pair<std::string, std::string> split_define(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (!is_identifier(name)) {
+        throw CLI::ValidationError("--define", "'" + text + "' is not NAME or NAME=TEXT");
+    }
+    return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
+}
+
+void check_namespace(const std::string& name) {
+    const std::vector<std::string> parts = name_parts(name);
+    const bool good = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+        return is_identifier(part) && (!is_reserved(part) || part == "kf");
+    });
+    if (!good || join(parts, "::") != name) {
+        throw CLI::ValidationError("--namespace", "'" + name + "' can't be a C++ namespace");
+    }
+}
+
+/// CLI11's parser, filled with kfgen's commands and what they set.
+class Parser {
+public:
+    explicit Parser(const std::string& version) : app_("", "kfgen") {
+        app_.set_version_flag("--version", "kfgen " + version);
+        app_.require_subcommand(1);
+        app_.fallthrough();
+        CLI::App& generate = command("generate", Command::generate);
+        generate.add_option("-o,--output-dir", output_directory_)->required();
+        generate.add_option("--depfile", depfile_);
+        generate.add_option("--stamp", stamp_);
+        generate.add_flag("-n,--dry-run", options_.dry_run);
+        command("check", Command::check);
+        command("list", Command::list);
+
+        app_.add_flag("--python", options_.python);
+        app_.add_flag("--no-embed", options_.no_embed);
+        app_.add_option("--backend", backends_)
+            ->allow_extra_args(false)
+            ->check(CLI::IsMember(std::vector<std::string>{"vulkan", "cuda"}));
+        app_.add_option("--namespace", options_.namespace_name);
+        app_.add_option("-I,--include-directory", include_directories_)->allow_extra_args(false);
+        app_.add_option("-D,--define", defines_)->allow_extra_args(false);
+        app_.add_option("--cache-dir", cache_)->envname("KFGEN_CACHE_DIR");
+        app_.add_option("-j,--jobs", options_.jobs)->check(CLI::Range(1U, 1024U));
+        auto* verbose = app_.add_flag("-v,--verbose");
+        auto* quiet = app_.add_flag("-q,--quiet");
+        verbose->excludes(quiet);
+        app_.add_option("--error-format", error_format_)
+            ->check(CLI::IsMember(std::vector<std::string>{"text", "json"}));
+    }
+
+    CommandLine parse(std::vector<std::string> arguments) {
+        CommandLine result;
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one for the first
+        try {
+            app_.parse(std::move(arguments));
+            result.options = options();
+        } catch (const CLI::CallForHelp&) {
+            result.done = true;
+            result.text = help_text;
+        } catch (const CLI::CallForVersion& version) {
+            result.done = true;
+            result.text = std::string(version.what()) + '\n';
+        } catch (const CLI::ParseError& error) {
+            result.done = true;
+            result.exit_code = exit_command_line;
+            result.text = format_text(diagnostic(error)) + '\n';
+        }
+        return result;
+    }
+
+private:
+    CLI::App& command(const std::string& name, Command value) {
+        CLI::App* sub = app_.add_subcommand(name, "");
+        sub->final_callback([this, value] { options_.command = value; });
+        sub->add_option("SPEC", spec_)->required();
+        return *sub;
+    }
+
+    Options options() {
+        Options result = std::move(options_);
+        result.spec = spec_;
+        result.output_directory = output_directory_;
+        result.depfile = depfile_;
+        result.stamp = stamp_;
+        result.cache = cache_;
+        for (const std::string& backend : backends_) {
+            const Backend value = backend == "cuda" ? Backend::cuda : Backend::vulkan;
+            if (std::find(result.backends.begin(), result.backends.end(), value) == result.backends.end()) {
+                result.backends.push_back(value);
+            }
+        }
+        result.include_directories.assign(include_directories_.begin(), include_directories_.end());
+        for (const std::string& define : defines_) {
+            result.defines.push_back(split_define(define));
+        }
+        if (!result.namespace_name.empty()) {
+            check_namespace(result.namespace_name);
+        }
+        result.verbosity = app_.count("--verbose") != 0 ? Verbosity::verbose
+                           : app_.count("--quiet") != 0 ? Verbosity::quiet
+                                                        : Verbosity::normal;
+        result.error_format = error_format_ == "json" ? ErrorFormat::json : ErrorFormat::text;
+        return result;
+    }
+
+    [[nodiscard]] Diagnostic diagnostic(const CLI::ParseError& error) const {
+        Diagnostic result{Severity::error, "command-line", {}, error.what(), {}};
+        const std::vector<std::string> unexpected = app_.remaining(true);
+        if (!unexpected.empty()) {
+            const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
+            result.message = "unknown argument '" + word + "'";
+            std::vector<std::string> known{"generate", "check", "list"};
+            std::vector<const CLI::App*> apps{&app_};
+            for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
+                apps.push_back(sub);
+            }
+            for (const CLI::App* app : apps) {
+                for (const CLI::Option* option : app->get_options()) {
+                    for (const std::string& name : option->get_lnames()) {
+                        known.push_back("--" + name);
+                    }
+                }
+            }
+            if (const auto near = closest(word, known)) {
+                result.notes.push_back("did you mean '" + *near + "'?");
+            }
+        } else if (app_.get_subcommands().empty()) {
+            result.message = "no command is given: generate, check or list";
+        }
+        result.notes.emplace_back("kfgen --help lists commands and options");
+        return result;
+    }
+
+    CLI::App app_;
+    Options options_;
+    std::string spec_;
+    std::string output_directory_;
+    std::string depfile_;
+    std::string stamp_;
+    std::string cache_;
+    std::string error_format_ = "text";
+    std::vector<std::string> backends_;
+    std::vector<std::string> include_directories_;
+    std::vector<std::string> defines_;
+};
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments, const FileSystem& file_system,
+                               const std::string& version) {
+    Outcome<std::vector<std::string>> expanded = expand_response_files(arguments, file_system);
+    if (!expanded) {
+        CommandLine result;
+        result.done = true;
+        result.exit_code = exit_command_line;
+        for (const Diagnostic& error : expanded.errors()) {
+            result.text += format_text(error) + '\n';
+        }
+        return result;
+    }
+    return Parser(version).parse(std::move(expanded.value()));
+}
+
+std::vector<std::string> output_options(const Options& options) {
+    const auto absolute = [](const std::filesystem::path& path) {
+        return path.empty() ? std::string() : std::filesystem::absolute(path).lexically_normal().string();
+    };
+    std::vector<std::string> parts{absolute(options.spec),        absolute(options.output_directory),
+                                   absolute(options.depfile),     absolute(options.stamp),
+                                   options.namespace_name,        options.no_embed ? "no-embed" : "",
+                                   options.python ? "python" : ""};
+    for (const Backend backend : options.backends) {
+        parts.emplace_back(backend == Backend::cuda ? "backend=cuda" : "backend=vulkan");
+    }
+    for (const std::filesystem::path& directory : options.include_directories) {
+        parts.push_back("include=" + absolute(directory));
+    }
+    for (const auto& [name, text] : options.defines) {
+        parts.push_back("define=" + name + '=' + text);
+    }
+    return parts;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,61 @@
+// The command line as a value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "output/file_system.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+/// 1 is for input that is wrong, 3 for kfgen or a compiler that failed; main picks those.
+enum ExitCode : int { exit_done = 0, exit_input = 1, exit_command_line = 2, exit_failed = 3 };
+
+enum class Command : std::uint8_t { none, generate, check, list };
+enum class ErrorFormat : std::uint8_t { text, json };
+enum class Verbosity : std::uint8_t { quiet, normal, verbose };
+
+/// Paths are as written: relative ones start at the working directory.
+struct Options {
+    Command command = Command::none;
+    std::filesystem::path spec;
+    std::filesystem::path output_directory;
+    std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
+    std::filesystem::path stamp;                               ///< empty: none
+    std::filesystem::path cache;                               ///< folder for compiled kernels; empty: none
+    std::vector<Backend> backends;                             ///< empty: the spec's targets
+    std::string namespace_name;                                ///< empty: the spec's
+    std::vector<std::filesystem::path> include_directories;    ///< after the spec's search_paths
+    std::vector<std::pair<std::string, std::string>> defines;  ///< override the spec's; no value means "1"
+    bool no_embed = false;
+    bool python = false;
+    bool dry_run = false;
+    unsigned jobs = 0;  ///< 0: one per processor
+    Verbosity verbosity = Verbosity::normal;
+    ErrorFormat error_format = ErrorFormat::text;
+
+    bool operator==(const Options&) const = default;
+};
+
+/// Either options to run with, or text to print and the code to exit with.
+struct CommandLine {
+    Options options;
+    bool done = false;  ///< --help, --version or an error: print `text` and exit
+    ExitCode exit_code = exit_done;
+    std::string text;  ///< for stderr when exit_code is not 0, else for stdout; ends with a line break
+};
+
+/// `arguments` without the program's name; `version` is what --version prints. "@FILE" stands for the
+/// arguments in FILE: separated by white space, quoted with '…' or "…", \ before any character; files
+/// may name further files.
+CommandLine parse_command_line(const std::vector<std::string>& arguments, const FileSystem& file_system,
+                               const std::string& version);
+
+/// What of the options shapes the outputs, as text: for the key of a run (cache/run_state.h).
+std::vector<std::string> output_options(const Options& options);
+
+}  // namespace kf::gen

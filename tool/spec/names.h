@@ -1,0 +1,23 @@
+// Which words can name what is generated.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kf::gen {
+
+/// Keywords of C++20 and of Python 3, and the names kf, kernelfunctions and std.
+bool is_reserved(std::string_view name);
+
+/// Letters, digits and _, not beginning with a digit.
+bool is_identifier(std::string_view name);
+
+/// "ns::Type<int>.method" -> {"ns", "Type", "method"}.
+std::vector<std::string> name_parts(std::string_view name);
+
+/// What the host calls a Slang function when the spec doesn't say: its last name, or for a constructor
+/// ("Type.__init") its type's.
+std::string default_host_name(std::string_view function);
+
+}  // namespace kf::gen
