@@ -16,6 +16,7 @@
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
+#include "plan/types.h"
 
 namespace kf::gen {
 namespace {
@@ -174,7 +175,7 @@ View::List layouts(const Plan& plan) {
         terms.clear();
         for (std::int64_t i = 0; i < element.extents[0]; ++i) {
             terms.push_back("offsetof(" + type + ", " + "xyzw"[i] +
-                            ") == " + std::to_string(i * scalar_size(element.scalar)));
+                            ") == " + std::to_string(i * storage_size(element.scalar)));
         }
         list.emplace_back(View::Object{{"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
     }

@@ -5,30 +5,30 @@
 #include <cstddef>
 #include <string_view>
 
+#include "plan/types.h"
+
 namespace kf::gen {
 namespace {
 
 struct ScalarNames {
-    std::string_view slang;
     std::string_view cpp;
     std::string_view numpy;
-    std::int64_t size;
 };
 
 /// In the order of manifest::Scalar.
 constexpr std::array<ScalarNames, 12> scalars{{
-    {"bool", "bool", "bool_", 1},
-    {"int8_t", "std::int8_t", "int8", 1},
-    {"int16_t", "std::int16_t", "int16", 2},
-    {"int", "std::int32_t", "int32", 4},
-    {"int64_t", "std::int64_t", "int64", 8},
-    {"uint8_t", "std::uint8_t", "uint8", 1},
-    {"uint16_t", "std::uint16_t", "uint16", 2},
-    {"uint", "std::uint32_t", "uint32", 4},
-    {"uint64_t", "std::uint64_t", "uint64", 8},
-    {"half", "kf::half", "float16", 2},
-    {"float", "float", "float32", 4},
-    {"double", "double", "float64", 8},
+    {"bool", "bool_"},
+    {"std::int8_t", "int8"},
+    {"std::int16_t", "int16"},
+    {"std::int32_t", "int32"},
+    {"std::int64_t", "int64"},
+    {"std::uint8_t", "uint8"},
+    {"std::uint16_t", "uint16"},
+    {"std::uint32_t", "uint32"},
+    {"std::uint64_t", "uint64"},
+    {"kf::half", "float16"},
+    {"float", "float32"},
+    {"double", "float64"},
 }};
 
 const ScalarNames& names_of(manifest::Scalar scalar) { return scalars[static_cast<std::size_t>(scalar)]; }
@@ -59,31 +59,14 @@ bool has_host_type(const manifest::Element& element) {
            (element.extents.size() == 1 && element.extents[0] >= 2 && element.extents[0] <= 4);
 }
 
-std::string slang_name(const manifest::Element& element) {
-    std::string text(names_of(element.scalar).slang);
-    for (std::size_t i = 0; i < element.extents.size(); ++i)
-        text += (i == 0 ? "" : "x") + std::to_string(element.extents[i]);
-    return text;
-}
-
 std::string cpp_type(const manifest::Element& element) {
     return element.extents.empty() ? std::string(names_of(element.scalar).cpp) : "kf::" + slang_name(element);
 }
 
 std::string numpy_name(manifest::Scalar scalar) { return std::string(names_of(scalar).numpy); }
 
-std::int64_t scalar_size(manifest::Scalar scalar) { return names_of(scalar).size; }
-
 std::int64_t element_size(const manifest::Element& element) {
-    std::int64_t size = scalar_size(element.scalar);
-    for (const std::int64_t extent : element.extents) size *= extent;
-    return size;
-}
-
-bool is_floating(manifest::Scalar scalar) { return scalar >= manifest::Scalar::float16; }
-
-bool is_integer(manifest::Scalar scalar) {
-    return scalar != manifest::Scalar::boolean && !is_floating(scalar);
+    return storage_size(element.scalar) * scalar_count(element.extents);
 }
 
 std::vector<std::string> describe_arguments(const std::vector<manifest::Argument>& arguments,

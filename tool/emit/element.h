@@ -12,19 +12,13 @@ namespace kf::gen {
 /// Whether generated code has a type for it: a scalar, or a vector of 2 to 4.
 bool has_host_type(const manifest::Element& element);
 
-/// "float3": as Slang spells it.
-std::string slang_name(const manifest::Element& element);
 /// "kf::float3", "std::int32_t".
 std::string cpp_type(const manifest::Element& element);
 /// "float32": NumPy's name of the scalar.
 std::string numpy_name(manifest::Scalar scalar);
 
-/// Bytes.
-std::int64_t scalar_size(manifest::Scalar scalar);
+/// Bytes of one element on the host.
 std::int64_t element_size(const manifest::Element& element);
-
-bool is_floating(manifest::Scalar scalar);
-bool is_integer(manifest::Scalar scalar);
 
 /// Lines that say of every argument of a call what it is: "- x: in, float tensor [d0, 3], differentiable".
 /// `names` are the arguments' names in the language at hand. Dimensions of the call are d0, d1 …
