@@ -1,0 +1,28 @@
+"""mypy --strict over our Python, the samples, and the stubs that kfgen generated for them."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tree import ROOT
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    arguments = parser.parse_args()
+
+    generated = sorted((arguments.build / "samples").glob("*/*.generated"))
+    stubs = [path for folder in generated for path in folder.glob("*/*.pyi")]
+    if not stubs:
+        print(f"no generated stubs in {arguments.build / 'samples'}")
+        return 1
+    environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, [ROOT / "runtime/python", *generated]))}
+    command = [sys.executable, "-m", "mypy", "--strict", "tests", "runtime", "samples", *map(str, stubs)]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

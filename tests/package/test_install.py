@@ -1,0 +1,88 @@
+"""An installed package serves a project that knows nothing else: find_package, add_kernel_functions, run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONSUMER = Path(__file__).parent / "consumer"
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", build_dir, "--prefix", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def consumer(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("consumer")
+    run("cmake", "-S", CONSUMER, "-B", folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", folder)
+    return folder
+
+
+def test_kernels_inside_the_program(consumer: Path) -> None:
+    assert run(consumer / "app").split() == ["2", "4", "6"]
+
+
+def test_kernels_beside_the_program(consumer: Path, tmp_path: Path) -> None:
+    assert run(consumer / "beside").split() == ["3", "4", "5"]
+
+    # Without its file the program says which one it wants.
+    lonely = tmp_path / "beside"
+    lonely.write_bytes((consumer / "beside").read_bytes())
+    lonely.chmod(0o755)
+    done = subprocess.run([lonely], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "offset.kfa" in done.stdout
+
+
+def test_second_build_does_nothing(consumer: Path) -> None:
+    assert "no work to do" in run("cmake", "--build", consumer)
+
+
+def test_python_module_is_generated_too(consumer: Path) -> None:
+    package = consumer / "scale.generated" / "consumer"
+    assert {path.name for path in package.iterdir()} == {"scale.py", "scale.pyi", "scale.kfa", "py.typed"}
+    program = "from consumer import scale; print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[2.0, 4.0, 6.0]", done.stderr
+
+
+def test_missing_component_is_said(prefix: Path, tmp_path: Path) -> None:
+    for path in prefix.rglob("KernelFunctionsToolTargets*"):
+        hidden = path.rename(tmp_path / path.name)
+        assert hidden.exists()
+    try:
+        done = subprocess.run(
+            [
+                "cmake",
+                "-S",
+                CONSUMER,
+                "-B",
+                tmp_path / "build",
+                "-G",
+                "Ninja",
+                f"-DCMAKE_PREFIX_PATH={prefix}",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode != 0
+        assert "tool" in done.stderr
+    finally:
+        folder = next(prefix.rglob("KernelFunctionsConfig.cmake")).parent
+        for path in tmp_path.glob("KernelFunctionsToolTargets*"):
+            path.rename(folder / path.name)

@@ -1,0 +1,75 @@
+"""What users get of a release build: small, and free of anything but the C and C++ runtime libraries."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ALLOWED = re.compile(r"(ld-linux.*|lib(c|m|dl|pthread|gcc_s|stdc\+\+)\.so\.\d+)")
+LARGEST_RUNTIME = 1_500_000
+
+DEMO_LINES = [
+    "add(10, 20) = 30",
+    "[10,20,30] + 20 = [30,40,50]",
+    "[10,20,30] + [40,50,60] = [50,70,90]",
+    "[[10,20,30],[40,50,60]] + [1,2,3] = [[11,22,33],[41,52,63]]",
+]
+
+
+@pytest.fixture(scope="module")
+def release(source_dir: Path) -> Path:
+    """The release build, made by ./bootstrap test before."""
+    folder = source_dir / "build" / "release"
+    assert folder.exists(), "build it first: ./bootstrap build"
+    return folder
+
+
+def needed(program: Path) -> set[str]:
+    listing = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", listing))
+
+
+def demos(source_dir: Path) -> list[str]:
+    lines = (source_dir / "samples" / "demo.txt").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_demo_programs_need_nothing_else(release: Path, source_dir: Path) -> None:
+    programs = [line for line in demos(source_dir) if not line.endswith(".py")]
+    assert programs
+    for line in programs:
+        others = {name for name in needed(release / "samples" / line) if not ALLOWED.fullmatch(name)}
+        assert not others, line
+
+
+def test_python_extension_needs_nothing_else(release: Path) -> None:
+    extension = next((release / "python" / "kernelfunctions").glob("_kf.*.so"))
+    assert {name for name in needed(extension) if not ALLOWED.fullmatch(name)} == set()
+
+
+def test_runtime_is_small(release: Path, tmp_path: Path) -> None:
+    library = next(release.rglob("libkf_runtime.a"))
+    stripped = tmp_path / library.name
+    subprocess.run(["strip", "--strip-unneeded", library, "-o", stripped], check=True)
+    assert stripped.stat().st_size < LARGEST_RUNTIME
+
+
+def test_demo(source_dir: Path) -> None:
+    """Each line is printed twice: by the C++ program and by the Python one."""
+    done = subprocess.run(
+        [source_dir / "bootstrap", "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    for line in DEMO_LINES:
+        assert lines.count(line) == 2, f"{line}\n{done.stdout}"
+    assert len(re.findall(r"^\[10,20,30\] \+ \[40,50,60,70\].*error", done.stdout, re.MULTILINE)) == 2
+    assert done.stdout.count("[9,23,41,63]") == 2
+    assert done.stdout.count("[12,16,20,24]") == 2
