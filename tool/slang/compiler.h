@@ -17,9 +17,12 @@ enum class CodeTarget : std::uint8_t { spirv, cuda_source };
 
 /// What a session of the compiler is set up with; from the spec and the command line.
 struct CompilerOptions {
-    std::vector<std::filesystem::path> search_paths;        ///< absolute, in order
+    std::vector<std::filesystem::path> search_paths;  ///< absolute, in order
     std::vector<std::pair<std::string, std::string>> defines;
-    std::chrono::seconds time_limit{120};                   ///< for one compile; a hang becomes an error
+    /// Absolute; loaded before the first kernel is compiled, so that it can import them by
+    /// module_names(). What reflect() was given takes this place.
+    std::vector<std::filesystem::path> modules;
+    std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"
 };
 
 /// Where one field of an entry point's parameter struct lies on one target.
@@ -31,19 +34,23 @@ struct FieldLayout {
 
 /// One compiled entry point.
 struct CompiledKernel {
-    std::string code;                    ///< SPIR-V words as bytes (OpSource patched to Unknown), or CUDA source
-    std::int64_t block_size = 0;         ///< bytes of the parameter struct
-    std::vector<FieldLayout> block;      ///< its fields, in order
-    std::vector<std::string> features;   ///< what the device must offer: see docs/runtime.md, "features"
+    std::string code;                ///< SPIR-V words as bytes (OpSource patched to Unknown), or CUDA source
+    std::int64_t block_size = 0;     ///< bytes of the parameter struct, padding at its end included
+    std::vector<FieldLayout> block;  ///< its fields, in order
+    bool by_address = false;         ///< `uniform Args* args`: the parameter is the block's address
+    std::vector<std::string> features;  ///< what the device must offer: see docs/runtime.md, "features"
 };
 
+/// The entry point is a compute shader with one uniform parameter: a struct, or a pointer to one. It
+/// keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
-    std::string text;         ///< a whole Slang module that imports the user's
-    Location origin;          ///< the spec entry it was made for; errors in it point here
+    std::string text;  ///< a whole Slang module that imports the user's
+    Location origin;   ///< the spec entry it was made for; errors in it point here
 };
 
-/// Not thread-safe: one per worker thread.
+/// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does
+/// comes back as diagnostics, "slang-internal" for a crash, "slang-timeout" for a hang.
 class Compiler {
 public:
     virtual ~Compiler() = default;
@@ -55,7 +62,13 @@ public:
     [[nodiscard]] virtual std::string version() const = 0;
 };
 
-/// Opens libslang-compiler. `support_modules` are built-in modules (name, text) such as kf.slang.
+/// What generated kernels `import` for each of `modules`: the file's stem made an identifier, and
+/// numbered when taken.
+std::vector<std::string> module_names(const std::vector<std::filesystem::path>& modules);
+
+/// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next
+/// call starts another. Slang itself starts with the first call (about 0.25 s). Call it before other
+/// threads start. `support_modules` are built-in modules (name, text) such as kf, for `import kf;`.
 Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
     const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules);
 

@@ -12,10 +12,31 @@
 namespace kf::gen {
 
 enum class ScalarType : std::uint8_t {
-    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    float32,
+    float64
 };
 
-enum class TypeKind : std::uint8_t { void_type, scalar, vector, matrix, array, structure, interface, resource, other };
+enum class TypeKind : std::uint8_t {
+    void_type,
+    scalar,
+    vector,
+    matrix,
+    array,
+    structure,
+    interface,
+    resource,
+    other
+};
 
 struct Field;
 
@@ -29,7 +50,7 @@ struct Type {
     std::vector<Type> element;                ///< of arrays: exactly one
     std::vector<Field> fields;                ///< of structs, in order
     std::string name;
-    bool differentiable = false;              ///< conforms to IDifferentiable
+    bool differentiable = false;  ///< conforms to IDifferentiable
 
     bool operator==(const Type&) const;
 };
@@ -54,12 +75,14 @@ struct Parameter {
 };
 
 struct Function {
-    std::string name;               ///< as called: "add", later "Type.method"
+    std::string name;  ///< as called: "add", "ns.add"; of a struct's member "Type.method"
     std::vector<Parameter> parameters;
     Type result;
+    bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
-    bool is_generic = false;        ///< not yet specialised: `parameters` may name generic types
-    std::string doc;                ///< the comment written above it, markers stripped, lines kept
+    bool is_generic = false;  ///< not yet specialised: `parameters` may name generic types
+    bool is_method = false;   ///< needs an object: `name` is no expression that can be called
+    std::string doc;          ///< the comment written above it, markers stripped, lines kept
     Location location;
 
     bool operator==(const Function&) const = default;

@@ -1,0 +1,92 @@
+// Comments and attributes found in source text.
+#include "slang/declaration.h"
+
+#include <gmock/gmock.h>
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// The declaration whose name is the first "NAME" in the text.
+DeclarationText declaration(const std::string& text) {
+    const std::size_t at = text.find("NAME");
+    std::int64_t line = 1;
+    std::int64_t column = 1;
+    for (std::size_t index = 0; index < at; ++index) {
+        ++column;
+        if (text[index] == '\n') {
+            ++line;
+            column = 1;
+        }
+    }
+    return SourceText(text).declaration_at(line, column);
+}
+
+TEST(Declaration, TripleSlashComment) {
+    EXPECT_EQ(declaration("/// Adds.\n///   Two lines.\nfloat NAME(float a);").doc, "Adds.\n  Two lines.");
+}
+
+TEST(Declaration, PlainComment) { EXPECT_EQ(declaration("//Adds.\n  float NAME();").doc, "Adds."); }
+
+TEST(Declaration, BlockComments) {
+    EXPECT_EQ(declaration("/** Adds. */\nfloat NAME();").doc, "Adds.");
+    EXPECT_EQ(declaration("/* Adds. */ float NAME();").doc, "Adds.");
+    EXPECT_EQ(declaration("/**\n * One.\n *\n *   - two\n */\nfloat NAME();").doc, "One.\n\n  - two");
+    EXPECT_EQ(declaration("/*!\n   One.\n   Two.\n*/\nfloat NAME();").doc, "One.\nTwo.");
+}
+
+TEST(Declaration, CommentAboveAttributes) {
+    const auto found =
+        declaration("// Adds.\n[Differentiable]\n[ForceInline, Custom(1, \"]\")]\nfloat NAME();");
+    EXPECT_EQ(found.doc, "Adds.");
+    EXPECT_THAT(found.attributes, ElementsAre("Differentiable", "ForceInline", "Custom(1,\"]\")"));
+}
+
+TEST(Declaration, CommentBetweenAttributesAndDeclaration) {
+    EXPECT_EQ(declaration("[Differentiable]\n// Adds.\nfloat NAME();").doc, "Adds.");
+}
+
+TEST(Declaration, BlankLineSeparates) { EXPECT_EQ(declaration("// License.\n\nfloat NAME();").doc, ""); }
+
+TEST(Declaration, OnlyTheRunDirectlyAbove) {
+    EXPECT_EQ(declaration("// Section.\n\n// Adds.\nfloat NAME();").doc, "Adds.");
+    EXPECT_EQ(declaration("/* Section. */\n// Adds.\nfloat NAME();").doc, "Adds.");
+}
+
+TEST(Declaration, CommentBehindOtherCodeIsNotTaken) {
+    EXPECT_EQ(declaration("float other(); // about other\nfloat NAME();").doc, "");
+    EXPECT_EQ(declaration("namespace n { // about n\nfloat NAME(); }").doc, "");
+}
+
+TEST(Declaration, StopsAtTheDeclarationBefore) {
+    const auto found = declaration("// Other.\n[Other] float other() { return 1; }\nfloat NAME();");
+    EXPECT_EQ(found.doc, "");
+    EXPECT_THAT(found.attributes, IsEmpty());
+}
+
+TEST(Declaration, StopsAtPreprocessorLines) {
+    EXPECT_EQ(declaration("// About A.\n#define A \\\n  1\nfloat NAME();").doc, "");
+    EXPECT_EQ(declaration("#define A \\\n  1\n// Adds.\nfloat NAME();").doc, "Adds.");
+}
+
+TEST(Declaration, CarriageReturnsAndTabs) {
+    EXPECT_EQ(declaration("\t/// Adds.\r\n\t/// More.\r\n\tfloat NAME();\r\n").doc, "Adds.\nMore.");
+}
+
+TEST(Declaration, CommentMarksInStringsAreText) {
+    EXPECT_EQ(declaration("static const String s = \"// no\";\nfloat NAME();").doc, "");
+}
+
+TEST(Declaration, PlacesOutsideTheTextGiveNothing) {
+    const SourceText source("float f();");
+    EXPECT_EQ(source.declaration_at(0, 1).doc, "");
+    EXPECT_EQ(source.declaration_at(9, 1).doc, "");
+    EXPECT_EQ(source.declaration_at(1, 900).doc, "");
+    EXPECT_EQ(SourceText("").declaration_at(1, 1).doc, "");
+    EXPECT_EQ(SourceText("/* open").declaration_at(1, 9).doc, "");
+}
+
+}  // namespace
+}  // namespace kf::gen

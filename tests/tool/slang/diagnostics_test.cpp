@@ -1,0 +1,73 @@
+// Slang's machine-readable lines become our diagnostics.
+#include "slang/diagnostics.h"
+
+#include <gmock/gmock.h>
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(SlangDiagnostics, FirstSpanIsTheMessage) {
+    const Diagnostics errors = parse_slang_diagnostics(
+        "E30027\terror\t/a/b.slang\t3\t15\t3\t18\tmember not found\n"
+        "E30027\tspan\t/a/b.slang\t3\t15\t3\t18\t'foo' is not a member of 'float'.\n");
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(
+        errors[0],
+        (Diagnostic{
+            Severity::error, "slang-E30027", {"/a/b.slang", 3, 15}, "'foo' is not a member of 'float'", {}}));
+}
+
+TEST(SlangDiagnostics, MoreSpansAndNotesAreNotes) {
+    const Diagnostics errors = parse_slang_diagnostics(
+        "E1\terror\ta\t3\t15\t3\t18\ttitle\n"
+        "E1\tspan\ta\t3\t15\t3\t18\tmessage\n"
+        "E1\tspan\tb\t4\t2\t4\t5\tdeclared here\n"
+        "E2\tnote\tc\t5\t6\t5\t7\tcandidate\n"
+        "E2\tspan\tc\t5\t6\t5\t7\tfloat f(int)\n");
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].message, "message");
+    EXPECT_THAT(errors[0].notes,
+                ElementsAre("b:4:2: declared here", "c:5:6: candidate", "c:5:6: float f(int)"));
+}
+
+TEST(SlangDiagnostics, WarningsAndTheirNotesAreLeftOut) {
+    EXPECT_TRUE(parse_slang_diagnostics("E30081\twarning\ta\t1\t2\t1\t3\tconversion\n"
+                                        "E30081\tspan\ta\t1\t2\t1\t3\tfrom bool\n"
+                                        "E30082\tnote\ta\t1\t2\t1\t3\tsee here\n")
+                    .empty());
+}
+
+TEST(SlangDiagnostics, ClosingRemarksGoWhenThereIsMore) {
+    const std::string closing =
+        "E39999\terror\t\t0\t0\t0\t0\timport failed due to compilation error\n"
+        "E40003\tfatal error\t\t0\t0\t0\t0\tcompilation ceased\n"
+        "abort compilation: E40003\tfatal error\t\t0\t0\t0\t0\tcompilation ceased\n";
+    const Diagnostics errors =
+        parse_slang_diagnostics("E30015\terror\ta\t4\t12\t4\t27\tundefined identifier\n" + closing);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].id, "slang-E30015");
+    EXPECT_EQ(parse_slang_diagnostics(closing).size(), 2U);
+    EXPECT_EQ(parse_slang_diagnostics("E39999\terror\ta\t1\t1\t1\t1\tno overload\n" + closing).size(), 1U);
+}
+
+TEST(SlangDiagnostics, RepeatedErrorsComeOnce) {
+    const std::string line = "E30015\terror\ta\t4\t12\t4\t27\tundefined identifier\n";
+    EXPECT_EQ(parse_slang_diagnostics(line + line).size(), 1U);
+}
+
+TEST(SlangDiagnostics, OtherTextIsAnInternalError) {
+    const Diagnostics errors = parse_slang_diagnostics(
+        "assert failure: slang-dictionary.h(313): The key already exists in Dictionary.");
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].id, "slang-internal");
+    EXPECT_THAT(errors[0].message, testing::HasSubstr("The key already exists"));
+    EXPECT_EQ(parse_slang_diagnostics("E99999\terror\ta\t1\t1\t1\t1\tunhandled\n").at(0).id,
+              "slang-internal");
+}
+
+TEST(SlangDiagnostics, NothingIsNoError) { EXPECT_TRUE(parse_slang_diagnostics("").empty()); }
+
+}  // namespace
+}  // namespace kf::gen

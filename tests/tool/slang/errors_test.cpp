@@ -1,0 +1,157 @@
+// Wrong input: every error has an id and a place, and the compiler goes on afterwards.
+#include <gmock/gmock.h>
+
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::HasSubstr;
+
+const std::string entry = "[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
+
+KernelSource good_kernel() {
+    return {
+        "k", "struct Args { float* x; }\n" + entry + "void k(uniform Args args) { args.x[0] = 1; }\n", {}};
+}
+
+Diagnostics compile_errors(const std::string& text, CodeTarget target = CodeTarget::spirv) {
+    const auto compiler = make_compiler();
+    const Outcome<CompiledKernel> compiled = compiler->compile({"k", text, {"/spec.kf.json", 7, 3}}, target);
+    EXPECT_FALSE(compiled.ok());
+    // A failure leaves the compiler usable.
+    EXPECT_TRUE(compiler->compile(good_kernel(), target).ok());
+    return compiled.ok() ? Diagnostics{{}} : compiled.errors();
+}
+
+TEST(SlangErrors, InTheUsersModule) {
+    const ScratchFolder folder;
+    const auto file =
+        folder.write("bad.slang", "float f(float a)\n{\n    int x = a.foo;\n    return y;\n}\n");
+    const auto compiler = make_compiler();
+    const Outcome<Module> module = compiler->reflect({file});
+    ASSERT_FALSE(module.ok());
+    ASSERT_EQ(module.errors().size(), 2U) << describe(module.errors());
+    EXPECT_EQ(module.errors()[0].id, "slang-E30027");
+    EXPECT_EQ(module.errors()[0].location, (Location{file.string(), 3, 15}));
+    EXPECT_THAT(module.errors()[0].message, HasSubstr("'foo' is not a member of 'float'"));
+    EXPECT_EQ(module.errors()[1].id, "slang-E30015");
+    EXPECT_EQ(module.errors()[1].location, (Location{file.string(), 4, 12}));
+    EXPECT_TRUE(compiler->reflect({folder.write("good.slang", "float f() { return 1; }\n")}).ok());
+}
+
+TEST(SlangErrors, InAnImportedModule) {
+    const ScratchFolder folder;
+    const auto inner = folder.write("inner.slang", "float f() { return y; }\n");
+    const auto outer = folder.write("outer.slang", "import inner;\n");
+    const Outcome<Module> module = make_compiler()->reflect({outer});
+    ASSERT_FALSE(module.ok());
+    ASSERT_EQ(module.errors().size(), 1U) << describe(module.errors());
+    EXPECT_EQ(module.errors()[0].id, "slang-E30015");
+    EXPECT_EQ(module.errors()[0].location, (Location{inner.string(), 1, 20}));
+}
+
+TEST(SlangErrors, OfSeveralModules) {
+    const ScratchFolder folder;
+    const Outcome<Module> module =
+        make_compiler()->reflect({folder.write("one.slang", "float f() { return y; }\n"),
+                                  folder.write("two.slang", "float g() { return z; }\n")});
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.errors().size(), 2U) << describe(module.errors());
+}
+
+TEST(SlangErrors, MissingModuleAndImport) {
+    const ScratchFolder folder;
+    CompilerOptions options;
+    options.search_paths = {folder.path() / "paths"};
+    const auto compiler = make_compiler(options);
+    const Outcome<Module> missing = compiler->reflect({folder.path() / "none.slang"});
+    ASSERT_FALSE(missing.ok());
+    EXPECT_EQ(missing.errors().at(0).id, "slang-module-not-found");
+    EXPECT_THAT(missing.errors().at(0).message, HasSubstr("none.slang"));
+    const Outcome<Module> folder_named = compiler->reflect({folder.path()});
+    ASSERT_FALSE(folder_named.ok());
+    EXPECT_EQ(folder_named.errors().at(0).id, "slang-module-not-found");
+
+    const auto file = folder.write("a.slang", "\nimport nowhere;\n");
+    const Outcome<Module> import = compiler->reflect({file});
+    ASSERT_FALSE(import.ok());
+    ASSERT_EQ(import.errors().size(), 1U) << describe(import.errors());
+    EXPECT_EQ(import.errors()[0].location, (Location{file.string(), 2, 8}));
+    EXPECT_THAT(import.errors()[0].message, HasSubstr("nowhere.slang"));
+    EXPECT_THAT(import.errors()[0].notes, Contains("searched: " + options.search_paths[0].string()));
+}
+
+TEST(SlangErrors, ModuleNamedLikeASupportModule) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler({}, {{"kf", "public float kf_one() { return 1; }\n"}});
+    const Outcome<Module> module = compiler->reflect({folder.write("kf.slang", "float f() { return 1; }\n")});
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.errors().at(0).id, "slang-module-name-taken");
+}
+
+TEST(SlangErrors, InTheGeneratedKernel) {
+    const Diagnostics errors =
+        compile_errors("struct Args { float* x; }\n" + entry +
+                       "void k(uniform Args args) {\n    args.x[0] = missing(1);\n}\n");
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_EQ(errors[0].id, "slang-E30015");
+    EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
+    EXPECT_THAT(errors[0].message, HasSubstr("missing"));
+    EXPECT_THAT(errors[0].notes, Contains("in the generated kernel 'k', line 4: args.x[0] = missing(1);"));
+}
+
+TEST(SlangErrors, AmbiguousAndUnmatchedCallsListCandidates) {
+    const Diagnostics errors = compile_errors(
+        "float f(float2 a) { return 1; }\nfloat f(float3 a) { return 1; }\nstruct Args { float* x; }\n" +
+        entry + "void k(uniform Args args) { args.x[0] = f(Args()); }\n");
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_THAT(errors[0].notes, Contains(HasSubstr("float3"))) << describe(errors);
+}
+
+TEST(SlangErrors, UnsizedArrayParametersOnVulkan) {
+    const Diagnostics errors =
+        compile_errors("float f(float x[]) { return x[1]; }\nstruct Args { float* x; }\n" + entry +
+                       "void k(uniform Args args) { float y[]; args.x[0] = f(y); }\n");
+    ASSERT_FALSE(errors.empty());
+    EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
+}
+
+TEST(SlangErrors, EntryPointsThatBreakTheRules) {
+    EXPECT_EQ(compile_errors("struct Args { float* x; }\n").at(0).id, "slang-no-entry-point");
+    EXPECT_EQ(compile_errors(entry + "void k() {}\n").at(0).id, "slang-kernel-parameters");
+    EXPECT_EQ(compile_errors(entry + "void k(uniform float a, uniform float b) {}\n").at(0).id,
+              "slang-kernel-parameters");
+    EXPECT_EQ(compile_errors(entry + "void k(uniform float a) {}\n").at(0).id, "slang-kernel-parameters");
+}
+
+TEST(SlangErrors, BrokenSupportModule) {
+    const auto compiler = make_compiler({}, {{"kf", "public float kf_one() { return nothing; }\n"}});
+    const Outcome<CompiledKernel> compiled = compiler->compile(good_kernel(), CodeTarget::spirv);
+    ASSERT_FALSE(compiled.ok());
+    EXPECT_EQ(compiled.errors().at(0).id, "slang-E30015");
+}
+
+TEST(SlangErrors, ATimeLimit) {
+    CompilerOptions options;
+    options.time_limit = 1ms;
+    const auto compiler = make_compiler(options);
+    KernelSource source = good_kernel();
+    source.origin = {"/spec.kf.json", 7, 3};
+    for (int round = 0; round < 2; ++round) {
+        const Outcome<CompiledKernel> compiled = compiler->compile(source, CodeTarget::spirv);
+        ASSERT_FALSE(compiled.ok());
+        EXPECT_EQ(compiled.errors().at(0).id, "slang-timeout");
+        EXPECT_EQ(compiled.errors().at(0).location, source.origin);
+        EXPECT_THAT(compiled.errors().at(0).message, HasSubstr("0.001 s"));
+    }
+    const ScratchFolder folder;
+    const Outcome<Module> module = compiler->reflect({folder.write("a.slang", "float f() { return 1; }\n")});
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.errors().at(0).id, "slang-timeout");
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,252 @@
+// Reflection by the real Slang.
+#include <gmock/gmock.h>
+
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::IsEmpty;
+
+struct NamedScalar {
+    std::string name;
+    ScalarType type;
+    bool differentiable;
+};
+
+const std::vector<NamedScalar> scalars = {
+    {"bool", ScalarType::boolean, false},    {"int8_t", ScalarType::int8, false},
+    {"int16_t", ScalarType::int16, false},   {"int", ScalarType::int32, false},
+    {"int64_t", ScalarType::int64, false},   {"uint8_t", ScalarType::uint8, false},
+    {"uint16_t", ScalarType::uint16, false}, {"uint", ScalarType::uint32, false},
+    {"uint64_t", ScalarType::uint64, false}, {"half", ScalarType::float16, true},
+    {"float", ScalarType::float32, true},    {"double", ScalarType::float64, true},
+};
+
+TEST(Reflect, ScalarsAndVectors) {
+    std::string text;
+    for (const NamedScalar& scalar : scalars) {
+        text += scalar.name + " f_" + scalar.name + "(" + scalar.name + " a, " + scalar.name + "2 b, " +
+                scalar.name + "3 c, vector<" + scalar.name + ", 4> d, " + scalar.name +
+                "1 e) { return a; }\n";
+    }
+    const Module module = reflect_text(text);
+    ASSERT_EQ(module.functions.size(), scalars.size());
+    for (std::size_t index = 0; index < scalars.size(); ++index) {
+        const NamedScalar& scalar = scalars[index];
+        const Function& function = module.functions[index];
+        SCOPED_TRACE(scalar.name);
+        EXPECT_EQ(function.name, "f_" + scalar.name);
+        EXPECT_EQ(function.result,
+                  (Type{TypeKind::scalar, scalar.type, 1, 1, 0, {}, {}, scalar.name, scalar.differentiable}));
+        ASSERT_EQ(function.parameters.size(), 5U);
+        EXPECT_EQ(function.parameters[0].type, function.result);
+        for (std::size_t vector = 1; vector < 5; ++vector) {
+            const auto columns = static_cast<std::int64_t>(vector < 4 ? vector + 1 : 1);
+            EXPECT_EQ(function.parameters[vector].type, (Type{TypeKind::vector,
+                                                              scalar.type,
+                                                              1,
+                                                              columns,
+                                                              0,
+                                                              {},
+                                                              {},
+                                                              scalar.name + std::to_string(columns),
+                                                              scalar.differentiable}));
+        }
+    }
+}
+
+TEST(Reflect, OtherTypes) {
+    const Module module = reflect_text(
+        "interface IShape { float area(); }\n"
+        "enum Color { red, green }\n"
+        "void f(float2x3 m, float a[2][3], int3 v[4], float u[], float* p, Texture2D<float4> t,\n"
+        "       SamplerState s, RWStructuredBuffer<int> b, IShape i, Color c, intptr_t n) {}\n");
+    const Function& f = function_named(module, "f");
+    ASSERT_EQ(f.parameters.size(), 11U);
+    const auto type = [&](std::size_t index) { return f.parameters[index].type; };
+    EXPECT_EQ(f.result.kind, TypeKind::void_type);
+    EXPECT_EQ(type(0), (Type{TypeKind::matrix, ScalarType::float32, 2, 3, 0, {}, {}, "float2x3", true}));
+    EXPECT_EQ(type(1).kind, TypeKind::array);
+    EXPECT_EQ(type(1).extent, 2);
+    EXPECT_EQ(type(1).name, "float[2][3]");
+    ASSERT_EQ(type(1).element.size(), 1U);
+    EXPECT_EQ(type(1).element[0].extent, 3);
+    EXPECT_EQ(type(1).element[0].name, "float[3]");
+    EXPECT_TRUE(type(1).differentiable);
+    EXPECT_EQ(type(2).name, "int3[4]");
+    EXPECT_FALSE(type(2).differentiable);
+    EXPECT_EQ(type(3).kind, TypeKind::array);
+    EXPECT_EQ(type(3).extent, 0);
+    EXPECT_EQ(type(4).kind, TypeKind::other);
+    EXPECT_EQ(type(5).kind, TypeKind::resource);
+    EXPECT_EQ(type(6).kind, TypeKind::resource);
+    EXPECT_EQ(type(7).kind, TypeKind::resource);
+    EXPECT_EQ(type(8).kind, TypeKind::interface);
+    EXPECT_EQ(type(9).kind, TypeKind::other);
+    EXPECT_EQ(type(9).name, "Color");
+    EXPECT_EQ(type(10).scalar, ScalarType::int64);
+}
+
+TEST(Reflect, Structs) {
+    const Module module = reflect_text(
+        "namespace geo { struct Inner : IDifferentiable { float z; half2 h; };  }\n"
+        "struct Ray : IDifferentiable { float3 o; no_diff float3 d; float w[4]; geo::Inner inner; int id; }\n"
+        "struct Plain { int a; bool2 b; }\n"
+        "Ray f(Ray r, Plain p) { return r; }\n");
+    const Function& f = function_named(module, "f");
+    const Type& ray = f.result;
+    EXPECT_EQ(ray.kind, TypeKind::structure);
+    EXPECT_EQ(ray.name, "Ray");
+    EXPECT_TRUE(ray.differentiable);
+    ASSERT_EQ(ray.fields.size(), 5U);
+    EXPECT_EQ(ray.fields[0].name, "o");
+    EXPECT_EQ(ray.fields[0].type.name, "float3");
+    EXPECT_FALSE(ray.fields[0].no_diff);
+    EXPECT_TRUE(ray.fields[1].no_diff);
+    EXPECT_EQ(ray.fields[2].type.name, "float[4]");
+    EXPECT_EQ(ray.fields[3].type.name, "geo.Inner");
+    ASSERT_EQ(ray.fields[3].type.fields.size(), 2U);
+    EXPECT_EQ(ray.fields[3].type.fields[1].type.name, "half2");
+    EXPECT_FALSE(ray.fields[4].type.differentiable);
+    EXPECT_FALSE(ray.fields[4].no_diff);
+    EXPECT_FALSE(f.parameters[1].type.differentiable);
+    EXPECT_EQ(f.parameters[1].type.fields.at(1).type.name, "bool2");
+}
+
+TEST(Reflect, Directions) {
+    const Module module = reflect_text(
+        "float f(float a, in float b, out float c, inout float d, const float e) { c = a; return e; }\n");
+    std::vector<Direction> directions;
+    for (const Parameter& parameter : function_named(module, "f").parameters) {
+        directions.push_back(parameter.direction);
+    }
+    EXPECT_THAT(directions,
+                ElementsAre(Direction::in, Direction::in, Direction::out, Direction::inout, Direction::in));
+}
+
+TEST(Reflect, OverloadsAndPlaces) {
+    const Module module = reflect_text("float add(float a) { return a; }\nint add(int a) { return a; }\n");
+    ASSERT_EQ(module.functions.size(), 2U);
+    EXPECT_EQ(module.functions[0].name, "add");
+    EXPECT_EQ(module.functions[1].name, "add");
+    EXPECT_EQ(module.functions[0].result.name, "float");
+    EXPECT_EQ(module.functions[1].result.name, "int");
+    EXPECT_THAT(module.functions[1].location.file, EndsWith("/sample.slang"));
+    EXPECT_EQ(module.functions[1].location.line, 2);
+    EXPECT_EQ(module.functions[1].location.column, 5);
+    EXPECT_THAT(module.module_names, ElementsAre("sample"));
+}
+
+TEST(Reflect, Docs) {
+    const Module module = reflect_text(
+        "// License\n\n"
+        "/// Adds two.\n/// And more.\n[Differentiable]\nfloat f(float a) { return a; }\n"
+        "/** Block\n * doc\n */\nint g() { return 1; }\n"
+        "int h() { return 1; } // not h's\nint i() { return 2; }\n");
+    EXPECT_EQ(function_named(module, "f").doc, "Adds two.\nAnd more.");
+    EXPECT_EQ(function_named(module, "g").doc, "Block\ndoc");
+    EXPECT_EQ(function_named(module, "h").doc, "");
+    EXPECT_EQ(function_named(module, "i").doc, "");
+}
+
+TEST(Reflect, Differentiability) {
+    const Module module = reflect_text(
+        "[Differentiable] float plain(float x, no_diff float k, int n) { return x * k; }\n"
+        "[BackwardDifferentiable] float backward(float x) { return x; }\n"
+        "[ForwardDifferentiable] float forward(float x) { return x; }\n"
+        "[BackwardDerivative(custom_bwd)] float custom(float x) { return x; }\n"
+        "void custom_bwd(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, d * 3); }\n"
+        "float substituted(float x) { return x; }\n"
+        "[BackwardDerivativeOf(substituted)]\n"
+        "void substituted_bwd(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, d * 3); }\n"
+        "no_diff float quiet(float x) { return x; }\n"
+        "float none(float x) { return x; }\n");
+    EXPECT_TRUE(function_named(module, "plain").backward_differentiable);
+    EXPECT_FALSE(function_named(module, "plain").no_diff_result);
+    EXPECT_FALSE(function_named(module, "plain").parameters.at(0).no_diff);
+    EXPECT_TRUE(function_named(module, "plain").parameters.at(1).no_diff);
+    EXPECT_FALSE(function_named(module, "plain").parameters.at(2).no_diff);
+    EXPECT_TRUE(function_named(module, "backward").backward_differentiable);
+    EXPECT_FALSE(function_named(module, "forward").backward_differentiable);
+    EXPECT_TRUE(function_named(module, "custom").backward_differentiable);
+    EXPECT_TRUE(function_named(module, "substituted").backward_differentiable);
+    EXPECT_TRUE(function_named(module, "quiet").no_diff_result);
+    EXPECT_FALSE(function_named(module, "none").backward_differentiable);
+}
+
+TEST(Reflect, ScopesMethodsAndGenerics) {
+    const Module module = reflect_text(
+        "namespace a { namespace b { float f(float x) { return x; } } float g() { return 1; } }\n"
+        "struct T : IDifferentiable { float v; float m(float x) { return x; }\n"
+        "  static float s(float x) { return x; } __init(float x) { v = x; } }\n"
+        "extension T { float extended() { return v; } }\n"
+        "T id<T : IFloat>(T x) { return x; }\n"
+        "float sum<let N : int>(float x[N]) { return x[0]; }\n");
+    std::vector<std::string> names;
+    for (const Function& function : module.functions) {
+        names.push_back(function.name);
+    }
+    EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "id", "sum"));
+    EXPECT_TRUE(function_named(module, "T.m").is_method);
+    EXPECT_FALSE(function_named(module, "T.s").is_method);
+    EXPECT_FALSE(function_named(module, "a.g").is_method);
+    EXPECT_FALSE(function_named(module, "a.g").is_generic);
+    EXPECT_TRUE(function_named(module, "id").is_generic);
+    EXPECT_TRUE(function_named(module, "sum").is_generic);
+    EXPECT_EQ(function_named(module, "sum").parameters.at(0).name, "x");
+}
+
+TEST(Reflect, SeveralModulesImportsAndDependencies) {
+    const ScratchFolder folder;
+    const auto first =
+        folder.write("first.slang",
+                     "import sub.second;\n__include part;\n#include \"table.h\"\n"
+                     "import kf;\nimport elsewhere;\n"
+                     "float first(Shared s) { return s.v + TABLE + kf_one() + elsewhere() + DEFINED; }\n");
+    const auto second = folder.write("sub/second.slang",
+                                     "struct Shared { float v; }\nfloat second(Shared s) { return s.v; }\n");
+    const auto part = folder.write(
+        "part.slang", "implementing first;\n/// In a part.\nfloat part(float x) { return x; }\n");
+    const auto table = folder.write("table.h", "#define TABLE 3\n");
+    const auto elsewhere = folder.write("paths/elsewhere.slang", "float elsewhere() { return 4; }\n");
+    CompilerOptions options;
+    options.search_paths = {folder.path() / "paths"};
+    options.defines = {{"DEFINED", "5"}};
+    const auto compiler = make_compiler(options, {{"kf", "public float kf_one() { return 1; }\n"}});
+    for (const auto& modules : {std::vector{first, second}, std::vector{second, first}}) {
+        const Outcome<Module> module = compiler->reflect(modules);
+        ASSERT_TRUE(module.ok()) << describe(module.errors());
+        ASSERT_EQ(module.value().functions.size(), 3U);
+        EXPECT_EQ(function_named(module.value(), "part").doc, "In a part.");
+        EXPECT_EQ(function_named(module.value(), "first").parameters.at(0).type,
+                  function_named(module.value(), "second").parameters.at(0).type);
+        EXPECT_THAT(
+            module.value().dependencies,
+            ElementsAre(first.string(), part.string(), elsewhere.string(), second.string(), table.string()));
+    }
+}
+
+TEST(Reflect, OddFileNames) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler();
+    const auto odd = folder.write("2d-shapes.v1.slang", "float f(float x) { return x; }\n");
+    const auto same = folder.write("other/2d-shapes.v1.slang", "float g(float x) { return x; }\n");
+    const Outcome<Module> module = compiler->reflect({odd, same});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    EXPECT_THAT(module.value().module_names, ElementsAre("_2d_shapes_v1", "_2d_shapes_v1_2"));
+    const KernelSource source{"k",
+                              "import _2d_shapes_v1; import _2d_shapes_v1_2;\nstruct Args { float* x; }\n"
+                              "[shader(\"compute\")] [numthreads(1, 1, 1)]\n"
+                              "void k(uniform Args args) { args.x[0] = f(1) + g(2); }\n",
+                              {}};
+    const Outcome<CompiledKernel> kernel = compiler->compile(source, CodeTarget::spirv);
+    EXPECT_TRUE(kernel.ok()) << describe(kernel.errors());
+}
+
+TEST(Reflect, AnEmptyModuleHasNoFunctions) { EXPECT_THAT(reflect_text("").functions, IsEmpty()); }
+
+}  // namespace
+}  // namespace kf::gen

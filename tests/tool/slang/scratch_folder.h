@@ -1,0 +1,42 @@
+// A temporary folder of Slang files and a compiler that reads them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+/// Removed with its files at the end.
+class ScratchFolder {
+public:
+    ScratchFolder();
+    ~ScratchFolder();
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    /// Writes `text` and gives the absolute path.
+    [[nodiscard]] std::filesystem::path write(const std::string& name, const std::string& text) const;
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+using SupportModules = std::vector<std::pair<std::string, std::string>>;
+
+std::unique_ptr<Compiler> make_compiler(const CompilerOptions& options = {},
+                                        const SupportModules& support_modules = {});
+
+/// Reflects one module with the text given; a failure is a failed test and an empty Module.
+Module reflect_text(const std::string& text);
+
+/// The only function of that name; otherwise a failed test.
+const Function& function_named(const Module& module, const std::string& name);
+
+/// Every diagnostic in one text, for failure messages.
+std::string describe(const Diagnostics& errors);
+
+}  // namespace kf::gen

@@ -1,0 +1,77 @@
+// SPIR-V bytes made by hand.
+#include "slang/spirv.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string spirv(const std::vector<std::vector<std::uint32_t>>& instructions) {
+    std::vector<std::uint32_t> words = {0x07230203, 0x00010500, 0, 10, 0};
+    for (const auto& instruction : instructions) {
+        words.push_back(static_cast<std::uint32_t>(instruction.size()) << 16U | instruction[0]);
+        words.insert(words.end(), instruction.begin() + 1, instruction.end());
+    }
+    std::string bytes(words.size() * sizeof(words[0]), '\0');
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    return bytes;
+}
+
+std::vector<std::uint32_t> extension(const std::string& name) {
+    std::vector<std::uint32_t> words((name.size() / 4) + 2);
+    words[0] = 10;
+    std::memcpy(&words[1], name.data(), name.size());
+    return words;
+}
+
+TEST(Spirv, PatchesOnlyTheSourceLanguage) {
+    std::string code = spirv({{17, 1}, {3, 11, 1}, {17, 3}, {3, 11, 2}});
+    ASSERT_TRUE(patch_source_language(code));
+    EXPECT_EQ(code, spirv({{17, 1}, {3, 0, 1}, {17, 3}, {3, 0, 2}}));
+}
+
+TEST(Spirv, RefusesWhatIsNoModule) {
+    const std::string good = spirv({{3, 11, 1}});
+    for (std::string code :
+         {std::string(), std::string("abcdefghijklmnopqrstuvwx"), good.substr(0, good.size() - 4),
+          good.substr(0, good.size() - 1), spirv({{3, 11, 1}}) + std::string(4, '\0')}) {
+        const std::string before = code;
+        EXPECT_FALSE(patch_source_language(code));
+        EXPECT_EQ(code, before);
+        EXPECT_THAT(required_features(code), IsEmpty());
+    }
+}
+
+TEST(Spirv, MapsCapabilities) {
+    EXPECT_THAT(required_features(spirv({{17, 1}})), IsEmpty());
+    EXPECT_THAT(required_features(spirv({{17, 1}, {17, 11}, {17, 9}, {17, 39}, {17, 22}, {17, 10}})),
+                ElementsAre("float16", "float64", "int16", "int64", "int8"));
+    EXPECT_THAT(
+        required_features(spirv({{17, 6033}, {17, 6034}, {17, 6095}, {17, 12}})),
+        ElementsAre("float16_atomic_add", "float32_atomic_add", "float64_atomic_add", "int64_atomics"));
+    EXPECT_THAT(required_features(spirv({{17, 61}, {17, 62}, {17, 63}, {17, 64}, {17, 65}})),
+                ElementsAre("subgroup_arithmetic", "subgroup_ballot", "subgroup_basic", "subgroup_shuffle",
+                            "subgroup_vote"));
+    EXPECT_THAT(required_features(spirv({{17, 4433}, {17, 4448}, {17, 4435}, {17, 4450}})),
+                ElementsAre("push_constant16", "push_constant8", "storage16", "storage8"));
+}
+
+TEST(Spirv, AddressesNeedScalarLayout) {
+    EXPECT_THAT(required_features(spirv({{17, 5347}})),
+                ElementsAre("buffer_device_address", "scalar_layout"));
+}
+
+TEST(Spirv, NamesWhatItDoesNotKnow) {
+    EXPECT_THAT(required_features(spirv(
+                    {{17, 60000}, extension("SPV_KHR_physical_storage_buffer"), extension("SPV_XYZ_new")})),
+                ElementsAre("capability-60000", "extension-SPV_XYZ_new"));
+}
+
+}  // namespace
+}  // namespace kf::gen

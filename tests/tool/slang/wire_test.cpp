@@ -1,0 +1,75 @@
+// What crosses to the child process comes back the same.
+#include "slang/wire.h"
+
+#include <gtest/gtest.h>
+
+namespace kf::gen {
+namespace {
+
+TEST(Wire, Requests) {
+    const auto reflect = decode_request(encode(CompilerRequest(ReflectRequest{{"/a/b.slang", "/c.slang"}})));
+    EXPECT_EQ(std::get<ReflectRequest>(reflect).modules.at(1), "/c.slang");
+    const KernelSource source{"main", "void main() {}\n", {"/s.kf.json", 3, 4}};
+    const auto compile = std::get<CompileRequest>(
+        decode_request(encode(CompilerRequest(CompileRequest{source, CodeTarget::cuda_source}))));
+    EXPECT_EQ(compile.source.entry_point, source.entry_point);
+    EXPECT_EQ(compile.source.text, source.text);
+    EXPECT_EQ(compile.source.origin, source.origin);
+    EXPECT_EQ(compile.target, CodeTarget::cuda_source);
+}
+
+TEST(Wire, Modules) {
+    Type ray;
+    ray.kind = TypeKind::structure;
+    ray.name = "Ray";
+    ray.fields.push_back(
+        {"o", {TypeKind::vector, ScalarType::float16, 1, 3, 0, {}, {}, "half3", true}, true});
+    Type rays;
+    rays.kind = TypeKind::array;
+    rays.extent = 4;
+    rays.element.push_back(ray);
+    Module module;
+    module.module_names = {"m"};
+    module.dependencies = {"/m.slang"};
+    module.functions.push_back({"f",
+                                {{"a", rays, Direction::inout, true}},
+                                ray,
+                                true,
+                                true,
+                                true,
+                                true,
+                                "doc \xff",
+                                {"/m.slang", 1, 2}});
+    const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(back.value().module_names, module.module_names);
+    EXPECT_EQ(back.value().dependencies, module.dependencies);
+    EXPECT_EQ(back.value().functions, module.functions);
+}
+
+TEST(Wire, Kernels) {
+    CompiledKernel kernel;
+    kernel.code = std::string("\x03\x02\x23\x07\0\xff", 6);
+    kernel.block_size = 48;
+    kernel.block.push_back({"x", 8, 16});
+    kernel.by_address = true;
+    kernel.features = {"int8"};
+    const Outcome<CompiledKernel> back = decode_kernel(encode(Outcome<CompiledKernel>(kernel)));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(back.value().code, kernel.code);
+    EXPECT_EQ(back.value().block_size, 48);
+    EXPECT_EQ(back.value().block.at(0).name, "x");
+    EXPECT_EQ(back.value().block.at(0).offset, 8);
+    EXPECT_EQ(back.value().block.at(0).size, 16);
+    EXPECT_TRUE(back.value().by_address);
+    EXPECT_EQ(back.value().features, kernel.features);
+}
+
+TEST(Wire, Errors) {
+    const Diagnostics errors = {{Severity::error, "slang-E1", {"/a", 1, 2}, "no", {"one", "two"}}};
+    EXPECT_EQ(decode_kernel(encode(Outcome<CompiledKernel>(errors))).errors(), errors);
+    EXPECT_EQ(decode_module(encode(Outcome<Module>(errors))).errors(), errors);
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,110 @@
+// The compiler in a child process, so that neither Slang's hangs nor its crashes are kfgen's.
+#include "slang/compiler.h"
+
+#include <slang.h>
+
+#include <exception>
+
+#include "slang/in_process_compiler.h"
+#include "slang/wire.h"
+#include "slang/worker_process.h"
+
+namespace kf::gen {
+
+namespace {
+
+std::string answer(Compiler& compiler, const std::string& bytes) {
+    const CompilerRequest request = decode_request(bytes);
+    if (const auto* reflect = std::get_if<ReflectRequest>(&request)) {
+        return encode(compiler.reflect(reflect->modules));
+    }
+    const auto& compile = std::get<CompileRequest>(request);
+    return encode(compiler.compile(compile.source, compile.target));
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+    std::string text = std::to_string(time.count() / 1000);
+    if (time.count() % 1000 != 0) {
+        std::string rest = std::to_string(1000 + time.count() % 1000).substr(1);
+        rest.erase(rest.find_last_not_of('0') + 1);
+        text += "." + rest;
+    }
+    return text;
+}
+
+class IsolatedCompiler final : public Compiler {
+public:
+    IsolatedCompiler(CompilerOptions options,
+                     std::vector<std::pair<std::string, std::string>> support_modules)
+        : options_(std::move(options)),
+          support_modules_(std::move(support_modules)),
+          worker_([this, compiler = std::shared_ptr<Compiler>()](const std::string& request) mutable {
+              // In the child: Slang starts with its first request. A child that replaces another has
+              // the modules of the last reflect(), which the parent wrote into options_.
+              if (!compiler) {
+                  compiler = make_in_process_compiler(options_, support_modules_);
+              }
+              return answer(*compiler, request);
+          }) {}
+
+    [[nodiscard]] bool running() const { return worker_.running(); }
+
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+        options_.modules = modules;
+        std::string what = "reading";
+        for (const std::filesystem::path& path : modules) {
+            what += " " + path.filename().string();
+        }
+        const Location place{modules.empty() ? std::string() : modules.front().string(), 0, 0};
+        return call(ReflectRequest{modules}, decode_module, what, place);
+    }
+
+    Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
+        return call(CompileRequest{source, target}, decode_kernel, "compiling '" + source.entry_point + "'",
+                    source.origin);
+    }
+
+    std::string version() const override { return spGetBuildTagString(); }
+
+private:
+    template <class T>
+    Outcome<T> call(const CompilerRequest& request, Outcome<T> (*decode)(const std::string&),
+                    const std::string& what, const Location& place) {
+        const WorkerProcess::Reply reply = worker_.call(encode(request), options_.time_limit);
+        if (reply.result == WorkerProcess::Result::answered) {
+            try {
+                return decode(reply.text);
+            } catch (const std::exception& error) {
+                return failure("slang-internal", place,
+                               "Slang's answer when " + what + " is malformed: " + error.what());
+            }
+        }
+        if (reply.result == WorkerProcess::Result::timed_out) {
+            return failure("slang-timeout", place,
+                           "Slang was stopped: " + what + " took longer than " +
+                               seconds_text(options_.time_limit) + " s");
+        }
+        return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
+    }
+
+    static Diagnostic failure(std::string id, const Location& place, std::string message) {
+        return {Severity::error, std::move(id), place, std::move(message), {}};
+    }
+
+    CompilerOptions options_;
+    std::vector<std::pair<std::string, std::string>> support_modules_;
+    WorkerProcess worker_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules) {
+    auto compiler = std::make_unique<IsolatedCompiler>(options, support_modules);
+    if (!compiler->running()) {
+        return Diagnostic{Severity::error, "slang-internal", {}, "no process could be started for Slang", {}};
+    }
+    return std::unique_ptr<Compiler>(std::move(compiler));
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,241 @@
+// A tokenizer just good enough to find where a declaration starts.
+#include "slang/declaration.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace kf::gen {
+
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::size_t end_of_string(std::string_view text, std::size_t begin) {
+    const char quote = text[begin];
+    for (std::size_t at = begin + 1; at < text.size(); ++at) {
+        if (text[at] == '\\') {
+            ++at;
+        } else if (text[at] == quote || text[at] == '\n') {
+            return at + 1;
+        }
+    }
+    return text.size();
+}
+
+// A preprocessor line goes on after a backslash at its end.
+std::size_t end_of_directive(std::string_view text, std::size_t begin) {
+    std::size_t at = begin;
+    while (at < text.size() && (text[at] != '\n' || text[at - 1] == '\\')) {
+        ++at;
+    }
+    return at;
+}
+
+std::string_view trim_right(std::string_view line) {
+    while (!line.empty() && is_blank(line.back())) {
+        line.remove_suffix(1);
+    }
+    return line;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    for (;;) {
+        const std::size_t end = text.find('\n');
+        lines.push_back(trim_right(text.substr(0, end)));
+        if (end == std::string_view::npos) {
+            return lines;
+        }
+        text.remove_prefix(end + 1);
+    }
+}
+
+// Takes "///", "//!", "//", "/**", "/*!", "/*", "*/" and the leading stars of block comments away.
+void append_comment(std::string_view comment, std::vector<std::string>& lines) {
+    const bool block = comment.starts_with("/*");
+    comment.remove_prefix(2);
+    if (block && comment.ends_with("*/")) {
+        comment.remove_suffix(2);
+    }
+    while (!comment.empty() && (comment.front() == (block ? '*' : '/') || comment.front() == '!')) {
+        comment.remove_prefix(1);
+    }
+    bool first = true;
+    for (std::string_view line : lines_of(comment)) {
+        if (!first) {
+            const std::size_t content = std::min(line.find_first_not_of(" \t"), line.size());
+            if (content < line.size() && line[content] == '*') {
+                line.remove_prefix(content + 1);
+            } else {
+                line.remove_prefix(content);
+                lines.emplace_back(line);
+                continue;
+            }
+        }
+        first = false;
+        if (line.starts_with(' ')) {
+            line.remove_prefix(1);
+        }
+        lines.emplace_back(line);
+    }
+}
+
+}  // namespace
+
+SourceText::SourceText(std::string text) : text_(std::move(text)) {
+    std::int64_t line = 1;
+    bool fresh_line = true;
+    line_starts_.push_back(0);
+    const std::string_view all = text_;
+    for (std::size_t at = 0; at < all.size();) {
+        const char c = all[at];
+        if (c == '\n') {
+            line_starts_.push_back(++at);
+            ++line;
+            fresh_line = true;
+            continue;
+        }
+        if (is_blank(c)) {
+            ++at;
+            continue;
+        }
+        Token token{Kind::code, at, at + 1, line, line, fresh_line};
+        if (all.substr(at, 2) == "//") {
+            token.kind = Kind::comment;
+            token.end = std::min(all.find('\n', at), all.size());
+        } else if (all.substr(at, 2) == "/*") {
+            token.kind = Kind::comment;
+            const std::size_t close = all.find("*/", at + 2);
+            token.end = close == std::string_view::npos ? all.size() : close + 2;
+        } else if (c == '#' && fresh_line) {
+            token.kind = Kind::boundary;
+            token.end = end_of_directive(all, at + 1);
+        } else if (c == '"' || c == '\'') {
+            token.end = end_of_string(all, at);
+        } else if (c == ';' || c == '{' || c == '}') {
+            token.kind = Kind::boundary;
+        } else if (is_word(c)) {
+            while (token.end < all.size() && is_word(all[token.end])) {
+                ++token.end;
+            }
+        }
+        for (std::size_t i = token.begin; i < token.end; ++i) {
+            if (all[i] == '\n') {
+                line_starts_.push_back(i + 1);
+                ++line;
+            }
+        }
+        token.last_line = line;
+        fresh_line = false;
+        at = token.end;
+        tokens_.push_back(token);
+    }
+}
+
+std::string_view SourceText::text_of(const Token& token) const {
+    return std::string_view(text_).substr(token.begin, token.end - token.begin);
+}
+
+std::string SourceText::comment_above(std::size_t token) const {
+    std::size_t first = token;
+    std::int64_t next_line = tokens_[token].first_line;
+    while (first > 0) {
+        const Token& above = tokens_[first - 1];
+        const bool block = above.kind == Kind::comment && text_of(above).starts_with("/*");
+        // A comment behind other code on its line belongs to that code.
+        const bool taken = above.kind == Kind::comment && above.starts_line &&
+                           (above.last_line == next_line - 1 || (block && above.last_line == next_line));
+        if (!taken || (block && first != token)) {
+            break;
+        }
+        --first;
+        next_line = above.first_line;
+        if (block) {
+            break;
+        }
+    }
+    std::vector<std::string> lines;
+    for (; first < token; ++first) {
+        append_comment(text_of(tokens_[first]), lines);
+    }
+    const auto filled = [](const std::string& text) { return !text.empty(); };
+    lines.erase(lines.begin(), std::find_if(lines.begin(), lines.end(), filled));
+    lines.erase(std::find_if(lines.rbegin(), lines.rend(), filled).base(), lines.end());
+    std::string doc;
+    for (const std::string& text : lines) {
+        doc += (doc.empty() ? "" : "\n") + text;
+    }
+    return doc;
+}
+
+std::vector<std::string> SourceText::attributes_between(std::size_t first, std::size_t last) const {
+    std::vector<std::string> attributes;
+    int squares = 0;
+    int rounds = 0;
+    std::string current;
+    const auto flush = [&] {
+        if (!current.empty()) {
+            attributes.push_back(std::move(current));
+        }
+        current.clear();
+    };
+    for (std::size_t index = first; index < last; ++index) {
+        const Token& token = tokens_[index];
+        if (token.kind == Kind::comment) {
+            continue;
+        }
+        const std::string_view text = text_of(token);
+        if (text == "[" && rounds == 0) {
+            ++squares;
+            continue;
+        }
+        if (text == "]" && rounds == 0) {
+            --squares;
+            flush();
+            continue;
+        }
+        if (squares <= 0) {
+            continue;
+        }
+        rounds += text == "(" ? 1 : text == ")" ? -1 : 0;
+        if (text == "," && rounds == 0) {
+            flush();
+        } else {
+            current += text;
+        }
+    }
+    return attributes;
+}
+
+DeclarationText SourceText::declaration_at(std::int64_t line, std::int64_t column) const {
+    if (line < 1 || static_cast<std::size_t>(line) > line_starts_.size() || column < 1) {
+        return {};
+    }
+    const std::size_t place =
+        line_starts_[static_cast<std::size_t>(line - 1)] + static_cast<std::size_t>(column - 1);
+    const auto name = std::find_if(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+        return token.begin <= place && place < token.end;
+    });
+    if (name == tokens_.end()) {
+        return {};
+    }
+    const auto name_index = static_cast<std::size_t>(name - tokens_.begin());
+    std::size_t first = name_index;
+    for (std::size_t index = name_index; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
+        if (tokens_[index - 1].kind == Kind::code) {
+            first = index - 1;
+        }
+    }
+    DeclarationText described;
+    described.attributes = attributes_between(first, name_index);
+    // Above the attributes, or between them and the declaration.
+    for (std::size_t index = first; index <= name_index && described.doc.empty(); ++index) {
+        if (tokens_[index].kind == Kind::code) {
+            described.doc = comment_above(index);
+        }
+    }
+    return described;
+}
+
+}  // namespace kf::gen

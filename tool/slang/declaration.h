@@ -1,0 +1,43 @@
+// What only the source text says of a Slang declaration: its comment and its attributes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kf::gen {
+
+struct DeclarationText {
+    std::string doc;                      ///< the comment directly above, markers stripped, lines kept
+    std::vector<std::string> attributes;  ///< "Differentiable", "BackwardDerivativeOf(f)": no blanks
+};
+
+/// One Slang source file, split into tokens once.
+class SourceText {
+public:
+    explicit SourceText(std::string text);
+    /// Describes the declaration whose name is at `line` and `column` (from 1; columns count bytes).
+    [[nodiscard]] DeclarationText declaration_at(std::int64_t line, std::int64_t column) const;
+
+private:
+    enum class Kind : std::uint8_t { code, comment, boundary };
+    struct Token {
+        Kind kind;
+        std::size_t begin;
+        std::size_t end;
+        std::int64_t first_line;
+        std::int64_t last_line;
+        bool starts_line;  // nothing but blanks before it on its line
+    };
+
+    [[nodiscard]] std::string_view text_of(const Token& token) const;
+    [[nodiscard]] std::string comment_above(std::size_t token) const;
+    [[nodiscard]] std::vector<std::string> attributes_between(std::size_t first, std::size_t last) const;
+
+    std::string text_;
+    std::vector<Token> tokens_;
+    std::vector<std::size_t> line_starts_;
+};
+
+}  // namespace kf::gen

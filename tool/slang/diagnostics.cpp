@@ -1,0 +1,163 @@
+// Reads lines of "code TAB severity TAB file TAB line TAB column TAB end line TAB end column TAB text".
+#include "slang/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kf::gen {
+
+namespace {
+
+struct Line {
+    std::string_view code;
+    std::string_view severity;
+    Location location;
+    std::string_view text;
+};
+
+std::int64_t to_number(std::string_view text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+bool is_code(std::string_view text) {
+    return text.size() > 1 && text[0] == 'E' &&
+           std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<Line> parse_line(std::string_view line) {
+    std::array<std::string_view, 8> cells;
+    for (std::size_t index = 0; index + 1 < cells.size(); ++index) {
+        const std::size_t tab = line.find('\t');
+        if (tab == std::string_view::npos) {
+            return std::nullopt;
+        }
+        cells[index] = line.substr(0, tab);
+        line.remove_prefix(tab + 1);
+    }
+    cells.back() = line;
+    if (!is_code(cells[0])) {
+        return std::nullopt;
+    }
+    return Line{
+        cells[0], cells[1], {std::string(cells[2]), to_number(cells[3]), to_number(cells[4])}, cells[7]};
+}
+
+// Says only that something else was wrong. E39999 is the code of other errors too.
+bool is_closing_remark(const Line& line) {
+    return line.code == "E40003" || (line.code == "E39999" && line.text.starts_with("import failed"));
+}
+
+std::string place_text(const Location& location) {
+    return location.file.empty() || location.line == 0 ? std::string()
+                                                       : location.file + ":" + std::to_string(location.line) +
+                                                             ":" + std::to_string(location.column) + ": ";
+}
+
+class Collector {
+public:
+    void add(const Line& line) {
+        if (line.severity == "span") {
+            add_span(line);
+        } else if (line.severity.find("error") != std::string_view::npos) {
+            add_error(line);
+        } else {
+            skipping_ = line.severity == "warning" || skipping_;
+            first_span_ = false;
+            if (line.severity == "note" && !skipping_) {
+                add_note(place_text(line.location) + std::string(line.text));
+            }
+        }
+    }
+    void add_unknown(std::string_view line) {
+        // "abort compilation: …" repeats the fatal error before it.
+        if (line.empty() || line.starts_with("abort compilation")) {
+            return;
+        }
+        unknown_ += (unknown_.empty() ? "" : "; ") + std::string(line);
+    }
+    Diagnostics take() {
+        if (errors_.empty()) {
+            errors_ = std::move(remarks_);
+        }
+        if (!unknown_.empty() && (errors_.empty() || unknown_.find("assert") != std::string::npos)) {
+            errors_.push_back({Severity::error, "slang-internal", {}, "Slang failed: " + unknown_, {}});
+        }
+        return std::move(errors_);
+    }
+
+private:
+    void add_error(const Line& line) {
+        const std::string id =
+            line.code == "E99999" ? std::string("slang-internal") : "slang-" + std::string(line.code);
+        Diagnostic error{Severity::error, id, line.location, std::string(line.text), {}};
+        // Each importing module repeats the errors of the imported one.
+        const auto same = [&](const Seen& seen) { return seen.id == id && seen.location == line.location; };
+        skipping_ =
+            !line.location.file.empty() && std::find_if(seen_.begin(), seen_.end(), same) != seen_.end();
+        first_span_ = true;
+        if (skipping_) {
+            return;
+        }
+        seen_.push_back({id, line.location});
+        current_ = is_closing_remark(line) ? &remarks_ : &errors_;
+        current_->push_back(std::move(error));
+    }
+    // The first span is the error's own place and says what exactly is wrong there.
+    void add_span(const Line& line) {
+        if (skipping_ || line.text.empty()) {
+            return;
+        }
+        Diagnostic& error = current_->back();
+        if (!first_span_) {
+            add_note(place_text(line.location) + std::string(line.text));
+            return;
+        }
+        first_span_ = false;
+        error.message = std::string(line.text);
+        while (error.message.ends_with('.')) {
+            error.message.pop_back();
+        }
+    }
+    void add_note(std::string text) { current_->back().notes.push_back(std::move(text)); }
+
+    struct Seen {
+        std::string id;
+        Location location;
+    };
+
+    Diagnostics errors_;
+    Diagnostics remarks_;             // kept for when there is nothing else
+    Diagnostics* current_ = nullptr;  // where the last error went; null while skipping from the start
+    std::vector<Seen> seen_;
+    std::string unknown_;
+    bool skipping_ = true;
+    bool first_span_ = false;
+};
+
+}  // namespace
+
+Diagnostics parse_slang_diagnostics(std::string_view text) {
+    Collector collector;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        while (!line.empty() && (line.back() == '\r' || line.back() == '\0')) {
+            line.remove_suffix(1);
+        }
+        if (const std::optional<Line> parsed = parse_line(line)) {
+            collector.add(*parsed);
+        } else {
+            collector.add_unknown(line);
+        }
+    }
+    return collector.take();
+}
+
+}  // namespace kf::gen

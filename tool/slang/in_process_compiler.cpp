@@ -1,0 +1,231 @@
+// Loads, reflects and compiles; one session for each target.
+#include "slang/in_process_compiler.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include "slang/layout.h"
+#include "slang/reflect.h"
+#include "slang/session.h"
+#include "slang/spirv.h"
+
+namespace kf::gen {
+
+namespace {
+
+// A session keeps all that it compiled, so it is replaced after so many kernels.
+constexpr int kernels_per_session = 256;
+
+Diagnostic internal_error(const std::string& what) {
+    return {Severity::error, "slang-internal", {}, "Slang failed: " + what, {}};
+}
+
+// Slang's own exceptions derive from nothing, but leave their text behind.
+Diagnostic caught_error() {
+    const char* text = slang::getLastInternalErrorMessage();
+    if (text != nullptr && *text != '\0') {
+        return internal_error(text);
+    }
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return internal_error(error.what());
+    } catch (...) {
+        return internal_error("unknown exception");
+    }
+}
+
+// FNV-1a. Names the module only, so that one text is loaded once into a session.
+std::string text_hash(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    }
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return digits.data();
+}
+
+std::string_view line_of(std::string_view text, std::int64_t line) {
+    for (; line > 1 && text.find('\n') != std::string_view::npos; --line) {
+        text.remove_prefix(text.find('\n') + 1);
+    }
+    text = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    return text;
+}
+
+// Errors inside the generated text point to the spec entry and quote the line that is wrong.
+Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
+    for (Diagnostic& error : errors) {
+        const bool generated = error.location.file.starts_with(virtual_folder);
+        if (!generated && !error.location.file.empty()) {
+            error.notes.push_back("found while compiling the kernel '" + source.entry_point + "'");
+            continue;
+        }
+        if (generated) {
+            error.notes.insert(error.notes.begin(),
+                               "in the generated kernel '" + source.entry_point + "', line " +
+                                   std::to_string(error.location.line) + ": " +
+                                   std::string(line_of(source.text, error.location.line)));
+        } else {
+            error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
+        }
+        error.location = source.origin;
+        for (std::string& note : error.notes) {
+            if (note.starts_with(virtual_folder)) {
+                note = "generated line " +
+                       note.substr(note.find(':', std::string_view(virtual_folder).size()) + 1);
+            }
+        }
+    }
+    return errors;
+}
+
+class InProcessCompiler final : public Compiler {
+public:
+    InProcessCompiler(CompilerOptions options,
+                      std::vector<std::pair<std::string, std::string>> support_modules)
+        : options_(std::move(options)), support_modules_(std::move(support_modules)) {}
+
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+        options_.modules = modules;
+        drop_sessions();
+        try {
+            return reflect_modules();
+        } catch (...) {
+            drop_sessions();
+            return caught_error();
+        }
+    }
+
+    Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
+        Outcome<CompiledKernel> outcome = internal_error("nothing was compiled");
+        try {
+            outcome = compile_kernel(source, target);
+        } catch (...) {
+            outcome = caught_error();
+        }
+        if (outcome) {
+            return outcome;
+        }
+        // A failed compile may leave a session in any state, and its error is final anyway.
+        drop_sessions();
+        return with_origin(outcome.errors(), source);
+    }
+
+    std::string version() const override { return spGetBuildTagString(); }
+
+private:
+    struct Entry {
+        std::optional<Session> session;
+        int kernels = 0;
+    };
+
+    void drop_sessions() {
+        for (Entry& entry : entries_) {
+            entry = {};
+        }
+    }
+
+    Entry& entry(CodeTarget target) { return entries_.at(static_cast<std::size_t>(target)); }
+
+    // The session with all modules loaded.
+    Outcome<Session*> session_for(CodeTarget target) {
+        if (!global_) {
+            if (SLANG_FAILED(slang::createGlobalSession(global_.out()))) {
+                return internal_error("it could not be started");
+            }
+        }
+        Entry& kept = entry(target);
+        if (kept.session && kept.kernels < kernels_per_session) {
+            return &*kept.session;
+        }
+        kept = {};
+        Outcome<Session> created = Session::create(*global_.get(), options_, target, support_modules_);
+        if (!created) {
+            return created.errors();
+        }
+        if (Diagnostics errors = created.value().load_files(options_.modules); !errors.empty()) {
+            return errors;
+        }
+        kept.session = std::move(created.value());
+        return &*kept.session;
+    }
+
+    Outcome<Module> reflect_modules() {
+        const Outcome<Session*> session = session_for(CodeTarget::spirv);
+        if (!session) {
+            return session.errors();
+        }
+        Module module = describe_modules(session.value()->slang(), session.value()->files());
+        module.module_names = module_names(options_.modules);
+        return module;
+    }
+
+    Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
+        const Outcome<Session*> found = session_for(target);
+        if (!found) {
+            return found.errors();
+        }
+        Session& session = *found.value();
+        ++entry(target).kernels;
+        const Outcome<slang::IModule*> module =
+            session.load_text("kernel_" + text_hash(source.text), source.text);
+        if (!module) {
+            return module.errors();
+        }
+        const std::string failed = "the kernel '" + source.entry_point + "' could not be compiled";
+        ComPtr<slang::IEntryPoint> entry_point;
+        if (SLANG_FAILED(
+                module.value()->findEntryPointByName(source.entry_point.c_str(), entry_point.out()))) {
+            return Diagnostic{Severity::error,
+                              "slang-no-entry-point",
+                              {},
+                              "the generated source has no entry point '" + source.entry_point + "'",
+                              {}};
+        }
+        const std::array<slang::IComponentType*, 2> parts = {module.value(), entry_point.get()};
+        ComPtr<slang::IComponentType> composed;
+        ComPtr<slang::IComponentType> linked;
+        ComPtr<slang::IBlob> code;
+        ComPtr<slang::IBlob> messages;
+        if (SLANG_FAILED(session.slang().createCompositeComponentType(parts.data(), parts.size(),
+                                                                      composed.out(), messages.out())) ||
+            SLANG_FAILED(composed->link(linked.out(), messages.out())) ||
+            SLANG_FAILED(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
+            return slang_errors(messages, failed);
+        }
+        CompiledKernel kernel;
+        kernel.code.assign(static_cast<const char*>(code->getBufferPointer()), code->getBufferSize());
+        if (target == CodeTarget::spirv) {
+            if (!patch_source_language(kernel.code)) {
+                return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
+            }
+            kernel.features = required_features(kernel.code);
+        }
+        if (Diagnostics errors = describe_block(session.slang(), *linked.get(), source, target, kernel);
+            !errors.empty()) {
+            return errors;
+        }
+        return kernel;
+    }
+
+    CompilerOptions options_;
+    std::vector<std::pair<std::string, std::string>> support_modules_;
+    ComPtr<slang::IGlobalSession> global_;  // before the sessions, which must go first
+    std::array<Entry, 2> entries_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> make_in_process_compiler(
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules) {
+    return std::make_unique<InProcessCompiler>(options, support_modules);
+}
+
+}  // namespace kf::gen

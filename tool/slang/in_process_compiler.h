@@ -1,0 +1,16 @@
+// The compiler without a child process around it: a crash or a hang of Slang's is the caller's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+std::unique_ptr<Compiler> make_in_process_compiler(
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules);
+
+}  // namespace kf::gen

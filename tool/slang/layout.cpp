@@ -1,0 +1,68 @@
+// Reads Slang's layout reflection, which differs between targets and between values and pointees.
+#include "slang/layout.h"
+
+#include "slang/com_ptr.h"
+
+namespace kf::gen {
+
+namespace {
+
+Diagnostic kernel_error(const KernelSource& source, std::string message) {
+    return {Severity::error, "slang-kernel-parameters", source.origin, std::move(message), {}};
+}
+
+bool is_system_value(slang::VariableLayoutReflection& parameter) {
+    return parameter.getCategory() == slang::ParameterCategory::VaryingInput ||
+           parameter.getSemanticName() != nullptr;
+}
+
+// Size with the padding at the end: what an array of them would take each.
+std::int64_t padded_size(slang::TypeLayoutReflection& layout) {
+    return static_cast<std::int64_t>(std::max(layout.getSize(), layout.getStride()));
+}
+
+}  // namespace
+
+Diagnostics describe_block(slang::ISession& session, slang::IComponentType& program,
+                           const KernelSource& source, CodeTarget target, CompiledKernel& kernel) {
+    slang::ProgramLayout* layout = program.getLayout();
+    if (layout == nullptr || layout->getEntryPointCount() != 1) {
+        return {kernel_error(source, "Slang gave no layout of '" + source.entry_point + "'")};
+    }
+    slang::EntryPointReflection& entry = *layout->getEntryPointByIndex(0);
+    slang::VariableLayoutReflection* block = nullptr;
+    for (unsigned index = 0; index < entry.getParameterCount(); ++index) {
+        slang::VariableLayoutReflection* parameter = entry.getParameterByIndex(index);
+        if (is_system_value(*parameter)) {
+            continue;
+        }
+        if (block != nullptr) {
+            return {kernel_error(source, "'" + source.entry_point + "' has more than one uniform parameter")};
+        }
+        block = parameter;
+    }
+    if (block == nullptr) {
+        return {kernel_error(source, "'" + source.entry_point + "' has no uniform parameter")};
+    }
+    slang::TypeLayoutReflection* type = block->getTypeLayout();
+    if (type->getKind() == slang::TypeReflection::Kind::Pointer) {
+        kernel.by_address = true;
+        type = type->getElementTypeLayout();
+        // For CUDA Slang reports Vulkan's pointee layout (bool of 4 bytes), but emits a plain struct.
+        if (type != nullptr && target == CodeTarget::cuda_source) {
+            type = session.getTypeLayout(type->getType());
+        }
+    }
+    if (type == nullptr || type->getKind() != slang::TypeReflection::Kind::Struct) {
+        return {kernel_error(source, "the uniform parameter of '" + source.entry_point + "' is no struct")};
+    }
+    kernel.block_size = padded_size(*type);
+    for (unsigned index = 0; index < type->getFieldCount(); ++index) {
+        slang::VariableLayoutReflection& field = *type->getFieldByIndex(index);
+        kernel.block.push_back({field.getName(), static_cast<std::int64_t>(field.getOffset()),
+                                static_cast<std::int64_t>(field.getTypeLayout()->getSize())});
+    }
+    return {};
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,221 @@
+// Walks Slang's declarations.
+#include "slang/reflect.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "slang/declaration.h"
+#include "slang/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+namespace fs = std::filesystem;
+using slang::DeclReflection;
+using slang::Modifier;
+
+Direction direction_of(slang::VariableReflection& parameter) {
+    if (parameter.findModifier(Modifier::InOut) != nullptr) {
+        return Direction::inout;
+    }
+    return parameter.findModifier(Modifier::Out) != nullptr ? Direction::out : Direction::in;
+}
+
+class Walker {
+public:
+    Walker(slang::ISession& session, slang::IModule& module, std::vector<Function>& functions)
+        : session_(&session),
+          types_(*module.getLayout()),
+          file_(module.getFilePath() != nullptr ? module.getFilePath() : ""),
+          functions_(&functions) {}
+
+    void walk_module(DeclReflection& module) {
+        for (unsigned index = 0; index < module.getChildrenCount(); ++index) {
+            DeclReflection& child = *module.getChild(index);
+            if (is_included_file(child)) {
+                walk_children(child, {});
+            } else {
+                walk(child, {});
+            }
+        }
+    }
+
+    // [BackwardDerivativeOf(f)] makes f differentiable without a word at f.
+    void apply_derivatives() {
+        for (Function& function : *functions_) {
+            const std::size_t dot = function.name.rfind('.');
+            const std::string last = dot == std::string::npos ? function.name : function.name.substr(dot + 1);
+            if (derivatives_of_.contains(function.name) || derivatives_of_.contains(last)) {
+                function.backward_differentiable = true;
+            }
+        }
+    }
+
+private:
+    struct Scope {
+        std::string prefix;  // "ns." or "Type."
+        bool in_type = false;
+        bool generic = false;
+    };
+
+    Location location_of(DeclReflection& declaration) const {
+        slang::SourceLocation place;
+        if (SLANG_FAILED(session_->getDeclSourceLocation(&declaration, &place)) ||
+            place.filePath == nullptr) {
+            return {};
+        }
+        return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
+    }
+
+    // Slang does not say which unsupported declaration is an __include'd file and which an extension;
+    // the file's children lie in another file than the module.
+    bool is_included_file(DeclReflection& declaration) const {
+        if (declaration.getKind() != DeclReflection::Kind::Unsupported) {
+            return false;
+        }
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            const Location place = location_of(*declaration.getChild(index));
+            if (!place.file.empty()) {
+                std::error_code failure;
+                return place.file != file_ && fs::exists(place.file, failure) &&
+                       !fs::equivalent(place.file, file_, failure);
+            }
+        }
+        return false;
+    }
+
+    void walk_children(DeclReflection& declaration, const Scope& scope) {
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            walk(*declaration.getChild(index), scope);
+        }
+    }
+
+    void walk(DeclReflection& declaration, const Scope& scope) {
+        // Slang throws when an unsupported declaration is asked for its name.
+        const DeclReflection::Kind kind = declaration.getKind();
+        if (kind == DeclReflection::Kind::Func) {
+            add_function(declaration, scope);
+        } else if (kind == DeclReflection::Kind::Namespace) {
+            walk_children(declaration,
+                          {scope.prefix + declaration.getName() + ".", scope.in_type, scope.generic});
+        } else if (kind == DeclReflection::Kind::Struct && !location_of(declaration).file.empty()) {
+            walk_children(declaration, {scope.prefix + declaration.getName() + ".", true, scope.generic});
+        } else if (kind == DeclReflection::Kind::Generic) {
+            if (DeclReflection* inner = declaration.asGeneric()->getInnerDecl()) {
+                walk(*inner, {scope.prefix, scope.in_type, true});
+            }
+        }
+    }
+
+    SourceText* source(const std::string& file) {
+        const auto known = sources_.find(file);
+        if (known != sources_.end()) {
+            return &known->second;
+        }
+        std::ifstream stream(file, std::ios::binary);
+        std::ostringstream text;
+        text << stream.rdbuf();
+        return &sources_.emplace(file, SourceText(text.str())).first->second;
+    }
+
+    void add_function(DeclReflection& declaration, const Scope& scope) {
+        slang::FunctionReflection* reflected = declaration.asFunction();
+        const char* name = declaration.getName();
+        // "$init" and "$__syn_dadd" are the compiler's own.
+        if (reflected == nullptr || name == nullptr || name[0] == '$') {
+            return;
+        }
+        const Location location = location_of(declaration);
+        const DeclarationText written = source(location.file)->declaration_at(location.line, location.column);
+        Function function;
+        function.name = scope.prefix + name;
+        function.result = types_.describe(reflected->getReturnType());
+        function.no_diff_result = function.result.differentiable && has(*reflected, Modifier::NoDiff);
+        function.is_generic = scope.generic;
+        function.is_method = scope.in_type && !has(*reflected, Modifier::Static);
+        function.backward_differentiable =
+            has(*reflected, Modifier::Differentiable) && !is_forward_only(written.attributes);
+        function.doc = written.doc;
+        function.location = location;
+        for (unsigned index = 0; index < reflected->getParameterCount(); ++index) {
+            slang::VariableReflection& parameter = *reflected->getParameterByIndex(index);
+            Parameter& added = function.parameters.emplace_back();
+            added.name = parameter.getName() != nullptr ? parameter.getName() : "";
+            added.type = types_.describe(parameter.getType());
+            added.direction = direction_of(parameter);
+            // Slang adds no_diff to what cannot be differentiated anyway.
+            added.no_diff = added.type.differentiable && parameter.findModifier(Modifier::NoDiff) != nullptr;
+        }
+        note_derivative(written.attributes);
+        functions_->push_back(std::move(function));
+    }
+
+    static bool has(slang::FunctionReflection& function, Modifier::ID modifier) {
+        return function.findModifier(modifier) != nullptr;
+    }
+
+    // Reflection calls [ForwardDifferentiable] functions differentiable too.
+    static bool is_forward_only(const std::vector<std::string>& attributes) {
+        bool forward = false;
+        for (const std::string& attribute : attributes) {
+            const std::string name = attribute.substr(0, attribute.find('('));
+            if (name == "Differentiable" || name == "BackwardDifferentiable" ||
+                name == "BackwardDerivative" || name == "TreatAsDifferentiable" ||
+                name == "PrimalSubstitute") {
+                return false;
+            }
+            forward = forward || name == "ForwardDifferentiable" || name == "ForwardDerivative";
+        }
+        return forward;
+    }
+
+    void note_derivative(const std::vector<std::string>& attributes) {
+        constexpr std::string_view opening = "BackwardDerivativeOf(";
+        for (const std::string& attribute : attributes) {
+            if (attribute.starts_with(opening) && attribute.ends_with(')')) {
+                derivatives_of_.insert(
+                    attribute.substr(opening.size(), attribute.size() - opening.size() - 1));
+            }
+        }
+    }
+
+    slang::ISession* session_;
+    TypeDescriber types_;
+    std::string file_;
+    std::vector<Function>* functions_;
+    std::map<std::string, SourceText> sources_;
+    std::set<std::string> derivatives_of_;
+};
+
+}  // namespace
+
+Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules) {
+    Module described;
+    std::set<std::string> files;
+    for (slang::IModule* module : modules) {
+        std::vector<Function> functions;
+        Walker walker(session, *module, functions);
+        walker.walk_module(*module->getModuleReflection());
+        walker.apply_derivatives();
+        std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
+        for (SlangInt32 index = 0; index < module->getDependencyFileCount(); ++index) {
+            const fs::path path = module->getDependencyFilePath(index);
+            std::error_code failure;
+            if (fs::is_regular_file(path, failure)) {
+                const fs::path absolute = fs::absolute(path, failure);
+                files.insert((failure ? path : absolute).lexically_normal().string());
+            }
+        }
+    }
+    described.dependencies.assign(files.begin(), files.end());
+    return described;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,201 @@
+// Sets Slang up and loads modules into it.
+#include "slang/session.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "slang/diagnostics.h"
+
+namespace kf::gen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value) {
+    slang::CompilerOptionEntry entry{};
+    entry.name = name;
+    entry.value.kind = slang::CompilerOptionValueKind::Int;
+    entry.value.intValue0 = value;
+    return entry;
+}
+
+fs::path canonical_path(const fs::path& path) {
+    std::error_code failure;
+    fs::path result = fs::weakly_canonical(path, failure);
+    return failure ? path.lexically_normal() : result;
+}
+
+bool read_file(const fs::path& file, std::string& text) {
+    std::error_code failure;
+    if (!fs::is_regular_file(file, failure)) {
+        return false;
+    }
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    text = content.str();
+    return stream.good() || stream.eof();
+}
+
+}  // namespace
+
+Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise) {
+    Diagnostics errors;
+    if (text) {
+        const auto* bytes = static_cast<const char*>(text->getBufferPointer());
+        errors = parse_slang_diagnostics({bytes, text->getBufferSize()});
+    }
+    if (errors.empty()) {
+        errors.push_back({Severity::error, "slang-internal", {}, otherwise, {}});
+    }
+    return errors;
+}
+
+Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
+                                 CodeTarget target,
+                                 const std::vector<std::pair<std::string, std::string>>& support_modules) {
+    slang::TargetDesc target_description;
+    target_description.lineDirectiveMode = SLANG_LINE_DIRECTIVE_MODE_NONE;
+    if (target == CodeTarget::spirv) {
+        target_description.format = SLANG_SPIRV;
+        target_description.profile = global.findProfile("spirv_1_5");
+        target_description.flags = SLANG_TARGET_FLAG_GENERATE_SPIRV_DIRECTLY;
+    } else {
+        target_description.format = SLANG_CUDA_SOURCE;
+    }
+    std::vector<slang::CompilerOptionEntry> entries = {
+        integer_option(slang::CompilerOptionName::EnableMachineReadableDiagnostics, 1),
+        integer_option(slang::CompilerOptionName::VulkanUseEntryPointName, 1),
+        integer_option(slang::CompilerOptionName::DebugInformation, SLANG_DEBUG_INFO_LEVEL_NONE),
+    };
+    std::vector<std::string> paths;
+    for (const fs::path& path : options.search_paths) {
+        paths.push_back(path.string());
+    }
+    std::vector<const char*> path_pointers;
+    for (const std::string& path : paths) {
+        path_pointers.push_back(path.c_str());
+    }
+    std::vector<slang::PreprocessorMacroDesc> macros;
+    for (const auto& [name, value] : options.defines) {
+        macros.push_back({name.c_str(), value.c_str()});
+    }
+    slang::SessionDesc description;
+    description.targets = &target_description;
+    description.targetCount = 1;
+    description.defaultMatrixLayoutMode = SLANG_MATRIX_LAYOUT_ROW_MAJOR;
+    description.searchPaths = path_pointers.data();
+    description.searchPathCount = static_cast<SlangInt>(path_pointers.size());
+    description.preprocessorMacros = macros.data();
+    description.preprocessorMacroCount = static_cast<SlangInt>(macros.size());
+    description.compilerOptionEntries = entries.data();
+    description.compilerOptionEntryCount = static_cast<std::uint32_t>(entries.size());
+
+    Session session;
+    session.search_paths_ = options.search_paths;
+    if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
+        return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
+    }
+    for (const auto& [name, text] : support_modules) {
+        if (const Outcome<slang::IModule*> loaded = session.load_text(name, text); !loaded) {
+            return loaded.errors();
+        }
+    }
+    return session;
+}
+
+Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::string& text) {
+    ComPtr<slang::IBlob> messages;
+    const std::string path = virtual_folder + name + ".slang";
+    slang::IModule* module =
+        session_->loadModuleFromSourceString(name.c_str(), path.c_str(), text.c_str(), messages.out());
+    if (module == nullptr) {
+        return slang_errors(messages, "Slang could not load the module '" + name + "'");
+    }
+    return module;
+}
+
+slang::IModule* Session::find_loaded(const fs::path& file) const {
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        slang::IModule* module = session_->getLoadedModule(index);
+        const char* path = module->getFilePath();
+        if (path != nullptr && canonical_path(path) == file) {
+            return module;
+        }
+    }
+    return nullptr;
+}
+
+Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::string& name) {
+    std::string text;
+    if (!read_file(given, text)) {
+        return Diagnostic{Severity::error,
+                          "slang-module-not-found",
+                          {given.string(), 0, 0},
+                          "cannot read the Slang module '" + given.string() + "'",
+                          {}};
+    }
+    const fs::path file = canonical_path(given);
+    slang::IModule* module = find_loaded(file);
+    if (module != nullptr && module->getName() == name) {
+        return module;
+    }
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        if (session_->getLoadedModule(index)->getName() == name) {
+            return Diagnostic{Severity::error,
+                              "slang-module-name-taken",
+                              {given.string(), 0, 0},
+                              "another Slang module is already named '" + name + "'",
+                              {"rename the file '" + given.filename().string() + "'"}};
+        }
+    }
+    if (module != nullptr) {
+        // A module before this one imported the file by another name: pass that on.
+        const Outcome<slang::IModule*> alias =
+            load_text(name, "__exported import \"" + file.generic_string() + "\";\n");
+        if (!alias) {
+            return alias.errors();
+        }
+        return module;
+    }
+    ComPtr<slang::IBlob> messages;
+    module = session_->loadModuleFromSourceString(name.c_str(), file.c_str(), text.c_str(), messages.out());
+    if (module != nullptr) {
+        return module;
+    }
+    Diagnostics errors = slang_errors(messages, "Slang could not load the module '" + name + "'");
+    for (Diagnostic& error : errors) {
+        if (error.location.file.empty()) {
+            error.location.file = file.string();
+        }
+        if (error.id == "slang-E00001") {
+            for (const fs::path& path : search_paths_) {
+                error.notes.push_back("searched: " + path.string());
+            }
+        }
+    }
+    return errors;
+}
+
+Diagnostics Session::load_files(const std::vector<fs::path>& files) {
+    const std::vector<std::string> names = module_names(files);
+    Diagnostics errors;
+    for (std::size_t index = 0; index < files.size(); ++index) {
+        const Outcome<slang::IModule*> loaded = load_file(files[index], names[index]);
+        if (loaded) {
+            files_.push_back(loaded.value());
+            continue;
+        }
+        for (const Diagnostic& error : loaded.errors()) {
+            // Two modules that import a third repeat its errors.
+            if (std::find(errors.begin(), errors.end(), error) == errors.end()) {
+                errors.push_back(error);
+            }
+        }
+    }
+    return errors;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,49 @@
+// One Slang session: a target, the support modules and the spec's modules.
+#pragma once
+
+#include <slang.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slang/com_ptr.h"
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+/// The support modules' and kernels' paths start with this, which no file's does.
+inline constexpr const char* virtual_folder = "kfgen:/";
+
+/// Not thread-safe. Slang's exceptions pass through.
+class Session {
+public:
+    /// Null where Slang refuses; `global` must outlive the session.
+    static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
+                                   CodeTarget target,
+                                   const std::vector<std::pair<std::string, std::string>>& support_modules);
+
+    /// Loads the files so that `import` finds each by its name of module_names(); empty when all went
+    /// well. Once a session.
+    [[nodiscard]] Diagnostics load_files(const std::vector<std::filesystem::path>& files);
+    /// The modules of the files, in their order; owned by the session.
+    [[nodiscard]] const std::vector<slang::IModule*>& files() const { return files_; }
+    /// Loads text under a name of its own; loading a name again gives the first text's module.
+    Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
+
+    [[nodiscard]] slang::ISession& slang() const { return *session_.get(); }
+
+private:
+    slang::IModule* find_loaded(const std::filesystem::path& file) const;
+    Outcome<slang::IModule*> load_file(const std::filesystem::path& file, const std::string& name);
+
+    ComPtr<slang::ISession> session_;
+    std::vector<slang::IModule*> files_;
+    std::vector<std::filesystem::path> search_paths_;
+};
+
+/// What Slang said in `text` as errors; never empty: when Slang failed without a word, `otherwise`.
+Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise);
+
+}  // namespace kf::gen

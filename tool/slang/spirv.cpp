@@ -1,0 +1,204 @@
+// Walks the words of a SPIR-V module.
+#include "slang/spirv.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <set>
+
+namespace kf::gen {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x07230203;
+constexpr std::size_t header_words = 5;
+constexpr std::uint32_t op_source = 3;
+constexpr std::uint32_t op_extension = 10;
+constexpr std::uint32_t op_capability = 17;
+constexpr std::uint32_t source_language_unknown = 0;
+
+struct CapabilityFeature {
+    std::uint32_t capability;
+    std::string_view feature;  // empty: every device that runs compute kernels has it
+};
+
+// Numbers from the SPIR-V specification, section 3.31.
+constexpr std::array capability_features = {
+    CapabilityFeature{0, ""},                        // Matrix
+    CapabilityFeature{1, ""},                        // Shader
+    CapabilityFeature{9, "float16"},                 // Float16
+    CapabilityFeature{10, "float64"},                // Float64
+    CapabilityFeature{11, "int64"},                  // Int64
+    CapabilityFeature{12, "int64_atomics"},          // Int64Atomics
+    CapabilityFeature{22, "int16"},                  // Int16
+    CapabilityFeature{25, "image_gather_extended"},  // ImageGatherExtended
+    CapabilityFeature{34, "image_cube_array"},       // ImageCubeArray
+    CapabilityFeature{39, "int8"},                   // Int8
+    CapabilityFeature{43, ""},                       // Sampled1D
+    CapabilityFeature{44, ""},                       // Image1D
+    CapabilityFeature{45, "image_cube_array"},       // SampledCubeArray
+    CapabilityFeature{46, ""},                       // SampledBuffer
+    CapabilityFeature{47, ""},                       // ImageBuffer
+    CapabilityFeature{49, "storage_image_extended_formats"},
+    CapabilityFeature{50, ""},  // ImageQuery
+    CapabilityFeature{55, "storage_image_read_without_format"},
+    CapabilityFeature{56, "storage_image_write_without_format"},
+    CapabilityFeature{61, "subgroup_basic"},  // GroupNonUniform
+    CapabilityFeature{62, "subgroup_vote"},
+    CapabilityFeature{63, "subgroup_arithmetic"},
+    CapabilityFeature{64, "subgroup_ballot"},
+    CapabilityFeature{65, "subgroup_shuffle"},
+    CapabilityFeature{66, "subgroup_shuffle_relative"},
+    CapabilityFeature{67, "subgroup_clustered"},
+    CapabilityFeature{68, "subgroup_quad"},
+    CapabilityFeature{4433, "storage16"},          // StorageBuffer16BitAccess
+    CapabilityFeature{4434, "uniform_storage16"},  // UniformAndStorageBuffer16BitAccess
+    CapabilityFeature{4435, "push_constant16"},    // StoragePushConstant16
+    CapabilityFeature{4441, "variable_pointers_storage_buffer"},
+    CapabilityFeature{4442, "variable_pointers"},
+    CapabilityFeature{4448, "storage8"},          // StorageBuffer8BitAccess
+    CapabilityFeature{4449, "uniform_storage8"},  // UniformAndStorageBuffer8BitAccess
+    CapabilityFeature{4450, "push_constant8"},    // StoragePushConstant8
+    CapabilityFeature{4464, "denorm_preserve"},
+    CapabilityFeature{4465, "denorm_flush_to_zero"},
+    CapabilityFeature{4466, "signed_zero_inf_nan_preserve"},
+    CapabilityFeature{4467, "rounding_mode_rte"},
+    CapabilityFeature{4468, "rounding_mode_rtz"},
+    CapabilityFeature{4472, "ray_query"},
+    CapabilityFeature{4479, "ray_tracing_pipeline"},
+    CapabilityFeature{5016, "image_int64_atomics"},
+    CapabilityFeature{5055, "shader_clock"},
+    CapabilityFeature{5297, "subgroup_partitioned"},
+    CapabilityFeature{5301, "descriptor_indexing"},  // ShaderNonUniform
+    CapabilityFeature{5302, "descriptor_indexing"},  // RuntimeDescriptorArray
+    CapabilityFeature{5345, "vulkan_memory_model"},
+    CapabilityFeature{5346, "vulkan_memory_model_device_scope"},
+    CapabilityFeature{5347, "buffer_device_address"},  // PhysicalStorageBufferAddresses
+    CapabilityFeature{5379, "demote_to_helper_invocation"},
+    CapabilityFeature{5612, "float32_atomic_min_max"},
+    CapabilityFeature{5613, "float64_atomic_min_max"},
+    CapabilityFeature{5616, "float16_atomic_min_max"},
+    CapabilityFeature{6016, "integer_dot_product"},  // DotProductInputAll
+    CapabilityFeature{6017, "integer_dot_product"},  // DotProductInput4x8Bit
+    CapabilityFeature{6018, "integer_dot_product"},  // DotProductInput4x8BitPacked
+    CapabilityFeature{6019, "integer_dot_product"},  // DotProduct
+    CapabilityFeature{6022, "cooperative_matrix"},
+    CapabilityFeature{6033, "float32_atomic_add"},
+    CapabilityFeature{6034, "float64_atomic_add"},
+    CapabilityFeature{6095, "float16_atomic_add"},
+};
+
+// Extensions that say nothing beyond the capabilities they come with, or that are core since 1.5.
+constexpr std::array<std::string_view, 22> implied_extensions = {
+    "SPV_EXT_demote_to_helper_invocation",
+    "SPV_EXT_descriptor_indexing",
+    "SPV_EXT_physical_storage_buffer",
+    "SPV_EXT_shader_atomic_float16_add",
+    "SPV_EXT_shader_atomic_float_add",
+    "SPV_EXT_shader_atomic_float_min_max",
+    "SPV_EXT_shader_image_int64",
+    "SPV_KHR_16bit_storage",
+    "SPV_KHR_8bit_storage",
+    "SPV_KHR_cooperative_matrix",
+    "SPV_KHR_float_controls",
+    "SPV_KHR_integer_dot_product",
+    "SPV_KHR_physical_storage_buffer",
+    "SPV_KHR_ray_query",
+    "SPV_KHR_ray_tracing",
+    "SPV_KHR_shader_clock",
+    "SPV_KHR_storage_buffer_storage_class",
+    "SPV_KHR_terminate_invocation",
+    "SPV_KHR_variable_pointers",
+    "SPV_KHR_vulkan_memory_model",
+    "SPV_GOOGLE_decorate_string",
+    "SPV_NV_shader_subgroup_partitioned",
+};
+
+std::uint32_t word_at(std::string_view code, std::size_t index) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, code.data() + index * sizeof(word), sizeof(word));
+    return word;
+}
+
+// Calls visit(opcode, index of the first word, count of words) for each instruction, until it has
+// seen them all; false when the words do not add up to whole instructions.
+template <class Visit>
+bool each_instruction(std::string_view code, Visit visit) {
+    if (code.size() % sizeof(std::uint32_t) != 0 || code.size() < header_words * sizeof(std::uint32_t) ||
+        word_at(code, 0) != magic) {
+        return false;
+    }
+    const std::size_t words = code.size() / sizeof(std::uint32_t);
+    for (std::size_t index = header_words; index < words;) {
+        const std::uint32_t first = word_at(code, index);
+        const std::size_t count = first >> 16U;
+        if (count == 0 || count > words - index) {
+            return false;
+        }
+        visit(first & 0xFFFFU, index, count);
+        index += count;
+    }
+    return true;
+}
+
+std::string_view literal_string(std::string_view code, std::size_t first_word, std::size_t words) {
+    const std::string_view bytes =
+        code.substr(first_word * sizeof(std::uint32_t), words * sizeof(std::uint32_t));
+    return bytes.substr(0, bytes.find('\0'));
+}
+
+}  // namespace
+
+bool patch_source_language(std::string& code) {
+    std::vector<std::size_t> operands;
+    const bool whole =
+        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+            if (opcode == op_source && count >= 2) {
+                operands.push_back(index + 1);
+            }
+        });
+    if (!whole) {
+        return false;
+    }
+    for (const std::size_t operand : operands) {
+        std::memcpy(code.data() + operand * sizeof(std::uint32_t), &source_language_unknown,
+                    sizeof(source_language_unknown));
+    }
+    return true;
+}
+
+std::vector<std::string> required_features(std::string_view code) {
+    std::set<std::string> features;
+    const bool whole =
+        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+            if (opcode == op_capability && count >= 2) {
+                const std::uint32_t capability = word_at(code, index + 1);
+                const auto* const known = std::find_if(
+                    capability_features.begin(), capability_features.end(),
+                    [&](const CapabilityFeature& entry) { return entry.capability == capability; });
+                if (known == capability_features.end()) {
+                    features.insert("capability-" + std::to_string(capability));
+                } else if (!known->feature.empty()) {
+                    features.emplace(known->feature);
+                }
+            } else if (opcode == op_extension && count >= 2) {
+                const std::string_view name = literal_string(code, index + 1, count - 1);
+                if (std::find(implied_extensions.begin(), implied_extensions.end(), name) ==
+                    implied_extensions.end()) {
+                    features.insert("extension-" + std::string(name));
+                }
+            }
+        });
+    if (!whole) {
+        return {};
+    }
+    // Data behind a pointer is laid out without padding (float3 stride 12), which only the scalar
+    // block layout allows.
+    if (features.contains("buffer_device_address")) {
+        features.insert("scalar_layout");
+    }
+    return {features.begin(), features.end()};
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,149 @@
+// Maps Slang's type kinds and scalar types to ours.
+#include "slang/types.h"
+
+#include "slang/com_ptr.h"
+
+namespace kf::gen {
+
+namespace {
+
+std::optional<ScalarType> scalar_type(slang::TypeReflection::ScalarType type) {
+    using Slang = slang::TypeReflection;
+    switch (type) {
+        case Slang::Bool: return ScalarType::boolean;
+        case Slang::Int8: return ScalarType::int8;
+        case Slang::Int16: return ScalarType::int16;
+        case Slang::Int32: return ScalarType::int32;
+        case Slang::Int64:
+        case Slang::IntPtr: return ScalarType::int64;
+        case Slang::UInt8: return ScalarType::uint8;
+        case Slang::UInt16: return ScalarType::uint16;
+        case Slang::UInt32: return ScalarType::uint32;
+        case Slang::UInt64:
+        case Slang::UIntPtr: return ScalarType::uint64;
+        case Slang::Float16: return ScalarType::float16;
+        case Slang::Float32: return ScalarType::float32;
+        case Slang::Float64: return ScalarType::float64;
+        default: return std::nullopt;
+    }
+}
+
+// As vectors and matrices spell it: "uint8_t" in "uint8_t3".
+std::string scalar_name(ScalarType type) {
+    switch (type) {
+        case ScalarType::boolean: return "bool";
+        case ScalarType::int8: return "int8_t";
+        case ScalarType::int16: return "int16_t";
+        case ScalarType::int32: return "int";
+        case ScalarType::int64: return "int64_t";
+        case ScalarType::uint8: return "uint8_t";
+        case ScalarType::uint16: return "uint16_t";
+        case ScalarType::uint32: return "uint";
+        case ScalarType::uint64: return "uint64_t";
+        case ScalarType::float16: return "half";
+        case ScalarType::float32: return "float";
+        case ScalarType::float64: return "double";
+    }
+    return {};
+}
+
+std::string full_name(slang::TypeReflection& type) {
+    ComPtr<ISlangBlob> blob;
+    if (SLANG_FAILED(type.getFullName(blob.out())) || !blob) {
+        return {};
+    }
+    std::string name(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
+    return name.c_str();  // without a terminator that the blob may count
+}
+
+}  // namespace
+
+TypeDescriber::TypeDescriber(slang::ProgramLayout& program)
+    : program_(&program), differentiable_(program.findTypeByName("IDifferentiable")) {}
+
+bool TypeDescriber::is_differentiable(slang::TypeReflection& type) const {
+    return differentiable_ != nullptr && program_->isSubType(&type, differentiable_);
+}
+
+Type TypeDescriber::describe(slang::TypeReflection* type) const {
+    if (type == nullptr) {
+        return {};
+    }
+    try {
+        return describe_whole(*type);
+    } catch (...) {
+        // "needed a known integer value": the extent is a generic parameter.
+        return {};
+    }
+}
+
+Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
+    using Kind = slang::TypeReflection::Kind;
+    Type described;
+    described.differentiable = is_differentiable(type);
+    const std::optional<ScalarType> scalar = scalar_type(type.getScalarType());
+    described.scalar = scalar.value_or(ScalarType::float32);
+    switch (type.getKind()) {
+        case Kind::Scalar:
+            described.name = full_name(type);
+            described.kind = scalar ? TypeKind::scalar : TypeKind::other;
+            if (type.getScalarType() == slang::TypeReflection::Void) {
+                described.kind = TypeKind::void_type;
+            }
+            return described;
+        case Kind::Vector:
+            described.kind = scalar ? TypeKind::vector : TypeKind::other;
+            described.columns = static_cast<std::int64_t>(type.getElementCount());
+            described.name =
+                scalar ? scalar_name(*scalar) + std::to_string(described.columns) : full_name(type);
+            return described;
+        case Kind::Matrix:
+            described.kind = scalar ? TypeKind::matrix : TypeKind::other;
+            described.rows = type.getRowCount();
+            described.columns = type.getColumnCount();
+            described.name = scalar ? scalar_name(*scalar) + std::to_string(described.rows) + "x" +
+                                          std::to_string(described.columns)
+                                    : full_name(type);
+            return described;
+        case Kind::Array: {
+            const std::size_t extent = type.getElementCount();
+            const bool sized = extent != SLANG_UNBOUNDED_SIZE && extent != SLANG_UNKNOWN_SIZE;
+            described.kind = TypeKind::array;
+            described.extent = sized ? static_cast<std::int64_t>(extent) : 0;
+            described.element.push_back(describe(type.getElementType()));
+            // Slang writes the outermost extent first.
+            const std::string& element = described.element.front().name;
+            const std::string bounds = sized ? "[" + std::to_string(extent) + "]" : "[]";
+            const std::size_t inner = element.find('[');
+            described.name = inner == std::string::npos || !element.ends_with(']')
+                                 ? element + bounds
+                                 : element.substr(0, inner) + bounds + element.substr(inner);
+            return described;
+        }
+        case Kind::Struct:
+            described.kind = TypeKind::structure;
+            described.name = full_name(type);
+            for (unsigned index = 0; index < type.getFieldCount(); ++index) {
+                slang::VariableReflection& field = *type.getFieldByIndex(index);
+                Field& added = described.fields.emplace_back();
+                added.name = field.getName() != nullptr ? field.getName() : "";
+                added.type = describe(field.getType());
+                added.no_diff =
+                    added.type.differentiable && field.findModifier(slang::Modifier::NoDiff) != nullptr;
+            }
+            return described;
+        case Kind::Interface: described.kind = TypeKind::interface; break;
+        case Kind::Resource:
+        case Kind::SamplerState:
+        case Kind::ConstantBuffer:
+        case Kind::TextureBuffer:
+        case Kind::ShaderStorageBuffer:
+        case Kind::ParameterBlock:
+        case Kind::DynamicResource: described.kind = TypeKind::resource; break;
+        default: described.kind = TypeKind::other; break;
+    }
+    described.name = full_name(type);
+    return described;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,112 @@
+// Every value as a CBOR array or map, by nlohmann_json's conversions.
+#include "slang/wire.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kf::gen {
+
+using Json = nlohmann::json;
+
+// Code may be any bytes, which JSON strings may not.
+static Json bytes_json(const std::string& text) { return Json::binary({text.begin(), text.end()}); }
+static std::string bytes_text(const Json& json) {
+    const auto& bytes = json.get_binary();
+    return {bytes.begin(), bytes.end()};
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin)
+
+static void to_json(Json& json, const Field& field);
+static void from_json(const Json& json, Field& field);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, fields, name,
+                                   differentiable)
+
+static void to_json(Json& json, const Field& field) {
+    json = Json::array({field.name, field.type, field.no_diff});
+}
+static void from_json(const Json& json, Field& field) {
+    json.at(0).get_to(field.name);
+    json.at(1).get_to(field.type);
+    json.at(2).get_to(field.no_diff);
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
+                                   backward_differentiable, is_generic, is_method, doc, location)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, dependencies)
+
+static void to_json(Json& json, const CompiledKernel& kernel) {
+    json = Json::array(
+        {bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.by_address, kernel.features});
+}
+static void from_json(const Json& json, CompiledKernel& kernel) {
+    kernel.code = bytes_text(json.at(0));
+    json.at(1).get_to(kernel.block_size);
+    json.at(2).get_to(kernel.block);
+    json.at(3).get_to(kernel.by_address);
+    json.at(4).get_to(kernel.features);
+}
+
+namespace {
+
+// Slang's messages quote source text, which need not be UTF-8; CBOR does not mind.
+std::string to_bytes(const Json& json) {
+    std::string bytes;
+    Json::to_cbor(json, bytes);
+    return bytes;
+}
+
+template <class T>
+std::string encode_outcome(const Outcome<T>& outcome) {
+    return to_bytes(outcome.ok() ? Json::array({true, outcome.value()})
+                                 : Json::array({false, outcome.errors()}));
+}
+
+template <class T>
+Outcome<T> decode_outcome(const std::string& bytes) {
+    const Json json = Json::from_cbor(bytes);
+    if (json.at(0).get<bool>()) {
+        return json.at(1).get<T>();
+    }
+    return json.at(1).get<Diagnostics>();
+}
+
+}  // namespace
+
+std::string encode(const CompilerRequest& request) {
+    if (const auto* reflect = std::get_if<ReflectRequest>(&request)) {
+        std::vector<std::string> paths;
+        for (const std::filesystem::path& path : reflect->modules) {
+            paths.push_back(path.string());
+        }
+        return to_bytes(Json::array({"reflect", paths}));
+    }
+    const auto& compile = std::get<CompileRequest>(request);
+    return to_bytes(Json::array({"compile", compile.source, compile.target}));
+}
+
+std::string encode(const Outcome<Module>& outcome) { return encode_outcome(outcome); }
+std::string encode(const Outcome<CompiledKernel>& outcome) { return encode_outcome(outcome); }
+
+CompilerRequest decode_request(const std::string& bytes) {
+    const Json json = Json::from_cbor(bytes);
+    if (json.at(0) == "reflect") {
+        ReflectRequest request;
+        for (const Json& path : json.at(1)) {
+            request.modules.emplace_back(path.get<std::string>());
+        }
+        return request;
+    }
+    return CompileRequest{json.at(1).get<KernelSource>(), json.at(2).get<CodeTarget>()};
+}
+
+Outcome<Module> decode_module(const std::string& bytes) { return decode_outcome<Module>(bytes); }
+Outcome<CompiledKernel> decode_kernel(const std::string& bytes) {
+    return decode_outcome<CompiledKernel>(bytes);
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,31 @@
+// How requests and answers cross from kfgen to the process that runs Slang: CBOR.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+struct ReflectRequest {
+    std::vector<std::filesystem::path> modules;
+};
+struct CompileRequest {
+    KernelSource source;
+    CodeTarget target = CodeTarget::spirv;
+};
+using CompilerRequest = std::variant<ReflectRequest, CompileRequest>;
+
+std::string encode(const CompilerRequest& request);
+std::string encode(const Outcome<Module>& outcome);
+std::string encode(const Outcome<CompiledKernel>& outcome);
+
+// Both ends are one program, so malformed bytes are a bug: nlohmann's exceptions pass through.
+CompilerRequest decode_request(const std::string& bytes);
+Outcome<Module> decode_module(const std::string& bytes);
+Outcome<CompiledKernel> decode_kernel(const std::string& bytes);
+
+}  // namespace kf::gen

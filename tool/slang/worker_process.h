@@ -1,0 +1,47 @@
+// A forked child that answers requests, so that a crash or a hang in it is an error here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+namespace kf::gen {
+
+/// The child is forked, not executed: `handler` runs in a copy of this process, with its memory as it
+/// was at construction (or, after a failure, at the next call). Construct it before other threads
+/// start where that is possible. The child ends with this object, and when the parent dies.
+/// Not thread-safe: one call at a time.
+class WorkerProcess {
+public:
+    using Handler = std::function<std::string(const std::string& request)>;
+
+    enum class Result { answered, timed_out, died };
+    struct Reply {
+        Result result = Result::answered;
+        std::string text;  ///< the answer; of a child that died: how ("signal 11 (Segmentation fault)")
+    };
+
+    explicit WorkerProcess(Handler handler);
+    ~WorkerProcess();
+    WorkerProcess(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+    /// False when the child could not be started; call() tries again.
+    [[nodiscard]] bool running() const { return child_ > 0; }
+
+    /// Sends `request` and waits for the answer. A child that needs longer than `limit` is killed;
+    /// the next call starts another.
+    Reply call(const std::string& request, std::chrono::milliseconds limit);
+
+private:
+    bool start();
+    std::string stop();
+
+    Handler handler_;
+    pid_t child_ = -1;
+    int socket_ = -1;
+};
+
+}  // namespace kf::gen
