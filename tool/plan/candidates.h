@@ -9,7 +9,8 @@
 namespace kf::gen {
 
 /// The overloads that have exactly the arguments that the call lists, or why there are none.
-/// Errors: "function-unknown", "function-generic", "argument-unknown", "argument-missing".
+/// Errors: "function-unknown", "function-generic", "function-method",
+/// "argument-unknown", "argument-missing".
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module);
 
 /// "float add(float x, float y)", for messages.

@@ -40,8 +40,7 @@ Split split(std::int64_t rank, const std::vector<std::int64_t>& fixed,
 }
 
 std::optional<Diagnostic> check_map(const KindSpec& kind, const Feed& target, std::int64_t call_rank) {
-    if (!kind.map)
-        return std::nullopt;
+    if (!kind.map) return std::nullopt;
     if (static_cast<std::int64_t>(kind.map->size()) != call_rank) {
         return error(kind, "argument-map",
                      subject(target) + ": \"map\" places " + std::to_string(call_rank) +
@@ -114,10 +113,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                      {"pass a tensor<" + slang_name(parameter->scalar) + ">[1]"});
     }
     argument.call_rank = parts.call_rank;
-    if (auto failure = check_map(kind, target, argument.call_rank))
-        return *failure;
-    if (kind.map)
-        argument.map.assign(kind.map->begin(), kind.map->end());
+    if (auto failure = check_map(kind, target, argument.call_rank)) return *failure;
+    if (kind.map) argument.map.assign(kind.map->begin(), kind.map->end());
     return argument;
 }
 

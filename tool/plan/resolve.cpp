@@ -24,14 +24,11 @@ using manifest::Role;
 constexpr std::uint32_t default_group_size = 128;
 
 Role role_of(Direction direction) {
-    if (direction == Direction::out)
-        return Role::out;
+    if (direction == Direction::out) return Role::out;
     return direction == Direction::inout ? Role::inout : Role::in;
 }
 
-bool is_output(const Argument& argument) {
-    return argument.role != Role::in;
-}
+bool is_output(const Argument& argument) { return argument.role != Role::in; }
 
 /// One kind for each parameter, in parameter order, then one for the result (nothing: "auto").
 struct Choice {
@@ -55,8 +52,7 @@ std::vector<Choice> choices(const CallSpec& call, const Function& function) {
         }
         all = std::move(longer);
     }
-    if (call.result.empty())
-        return all;
+    if (call.result.empty()) return all;
     std::vector<Choice> longer;
     for (const Choice& choice : all) {
         for (const KindSpec& kind : call.result) {
@@ -67,9 +63,7 @@ std::vector<Choice> choices(const CallSpec& call, const Function& function) {
     return longer;
 }
 
-bool has_result(const Function& function) {
-    return function.result.kind != TypeKind::void_type;
-}
+bool has_result(const Function& function) { return function.result.kind != TypeKind::void_type; }
 
 Argument automatic_result(const Type& type, std::int64_t rank) {
     Argument argument;
@@ -87,8 +81,7 @@ std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
     std::int64_t rank = 0;
     for (const PlannedArgument& argument : arguments) {
         rank = std::max(rank, argument.host.call_rank);
-        for (const std::int64_t dimension : argument.host.map)
-            rank = std::max(rank, dimension + 1);
+        for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
     }
     return rank;
 }
@@ -96,8 +89,7 @@ std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
 /// Dimensions without a "map" align at the call's last one.
 void align(std::vector<PlannedArgument>& arguments, std::int64_t rank) {
     for (PlannedArgument& argument : arguments) {
-        if (!argument.host.map.empty())
-            continue;
+        if (!argument.host.map.empty()) continue;
         argument.host.map.resize(static_cast<std::size_t>(argument.host.call_rank));
         std::iota(argument.host.map.begin(), argument.host.map.end(), rank - argument.host.call_rank);
     }
@@ -106,8 +98,7 @@ void align(std::vector<PlannedArgument>& arguments, std::int64_t rank) {
 Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::int64_t rank) {
     Diagnostics errors;
     for (const PlannedArgument& argument : arguments) {
-        if (!is_output(argument.host) || argument.host.call_rank == rank)
-            continue;
+        if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
         const std::string name = argument.is_result ? "the result" : "output '" + argument.host.name + "'";
         errors.push_back({Severity::error,
                           "output-broadcast",
@@ -184,8 +175,7 @@ private:
             sorted[function.parameters[i].name] = choice.parameters[i];
         }
         std::vector<const KindSpec*> key;
-        for (const auto& [name, kind] : sorted)
-            key.push_back(kind);
+        for (const auto& [name, kind] : sorted) key.push_back(kind);
         key.push_back(choice.result);
         return key;
     }
@@ -196,21 +186,18 @@ private:
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
         Diagnostics errors = feed_parameters(function, choice, planned);
-        if (!errors.empty())
-            return errors;
+        if (!errors.empty()) return errors;
         planned.rank = call_rank(planned.arguments);
         if (has_result(function) && choice.result == nullptr) {
             planned.arguments.push_back({automatic_result(function.result, planned.rank), function.result,
-                                         true, false, call_.location});
+                                         true, function.no_diff_result, call_.location});
         }
         errors = check_outputs(planned.arguments, planned.rank);
-        if (!errors.empty())
-            return errors;
+        if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(planned.rank);
         errors = plan_backward(function, choice, planned);
-        if (!errors.empty())
-            return errors;
+        if (!errors.empty()) return errors;
         return planned;
     }
 
@@ -231,10 +218,10 @@ private:
                  {parameter.name, parameter.type, role_of(parameter.direction), function.location}, false,
                  parameter.no_diff);
         }
-        if (!has_result(function))
-            return errors;
+        if (!has_result(function)) return errors;
         if (choice.result != nullptr) {
-            take(*choice.result, {"result", function.result, Role::result, function.location}, true, false);
+            take(*choice.result, {"result", function.result, Role::result, function.location}, true,
+                 function.no_diff_result);
         } else if (!element_of(function.result)) {
             errors.push_back({Severity::error,
                               "type-not-supported",
@@ -248,10 +235,8 @@ private:
     }
 
     std::array<std::uint32_t, 3> group_size(std::int64_t rank) const {
-        if (rank == 0)
-            return {1, 1, 1};
-        if (!call_.threads)
-            return {default_group_size, 1, 1};
+        if (rank == 0) return {1, 1, 1};
+        if (!call_.threads) return {default_group_size, 1, 1};
         // Calls are numbered flat, so a group of any shape is a run of that many calls.
         const auto& size = call_.threads->size;
         return {static_cast<std::uint32_t>(size[0] * size[1] * size[2]), 1, 1};
@@ -259,8 +244,7 @@ private:
 
     Diagnostics plan_backward(const Function& function, const Choice& choice, PlannedCall& planned) const {
         const BackwardSpec& backward = call_.backward;
-        if (!backward.enabled)
-            return {};
+        if (!backward.enabled) return {};
         if (!function.backward_differentiable) {
             return {{Severity::error,
                      "not-differentiable",
@@ -274,10 +258,8 @@ private:
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             PlannedArgument& argument = planned.arguments[i];
             argument.host.differentiable = argument.type.differentiable && !argument.no_diff;
-            if (argument.host.role == Role::out || argument.host.role == Role::result)
-                continue;
-            if (!argument.host.differentiable)
-                continue;
+            if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
+            if (!argument.host.differentiable) continue;
             argument.host.gradient = gradient_of(*choice.parameters[i], argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
         }
@@ -293,12 +275,9 @@ private:
     }
 
     Gradient gradient_of(const KindSpec& kind, const std::string& name) const {
-        if (kind.grad == GradMode::no)
-            return Gradient::never;
-        if (kind.grad == GradMode::yes)
-            return Gradient::required;
-        if (kind.grad == GradMode::automatic || !call_.backward.inputs)
-            return Gradient::automatic;
+        if (kind.grad == GradMode::no) return Gradient::never;
+        if (kind.grad == GradMode::yes) return Gradient::required;
+        if (kind.grad == GradMode::automatic || !call_.backward.inputs) return Gradient::automatic;
         const auto& inputs = *call_.backward.inputs;
         return std::find(inputs.begin(), inputs.end(), name) != inputs.end() ? Gradient::required
                                                                              : Gradient::never;
@@ -307,17 +286,14 @@ private:
     /// Names under "backward": {"inputs": …} must be differentiable inputs.
     Diagnostics check_inputs(const PlannedCall& planned) const {
         Diagnostics errors;
-        if (!call_.backward.inputs)
-            return errors;
+        if (!call_.backward.inputs) return errors;
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
             const bool input = argument.host.role == Role::in || argument.host.role == Role::inout;
-            if (input && argument.host.differentiable)
-                possible.push_back(argument.host.name);
+            if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {
-            if (std::find(possible.begin(), possible.end(), name) != possible.end())
-                continue;
+            if (std::find(possible.begin(), possible.end(), name) != possible.end()) continue;
             errors.push_back({Severity::error, "backward-input", call_.backward.location,
                               "\"backward\" lists '" + name + "', which is not a differentiable input of '" +
                                   planned.function + "'",
@@ -334,8 +310,7 @@ private:
 Diagnostics without_repeats(const Diagnostics& errors) {
     Diagnostics distinct;
     for (const Diagnostic& error : errors) {
-        if (std::find(distinct.begin(), distinct.end(), error) == distinct.end())
-            distinct.push_back(error);
+        if (std::find(distinct.begin(), distinct.end(), error) == distinct.end()) distinct.push_back(error);
     }
     return distinct;
 }
@@ -348,8 +323,7 @@ void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::ve
         plan.functions.push_back({spec.name, doc, {}});
         function = plan.functions.end() - 1;
     }
-    if (function->doc.empty())
-        function->doc = doc;
+    if (function->doc.empty()) function->doc = doc;
     std::move(calls.begin(), calls.end(), std::back_inserter(function->calls));
 }
 
@@ -374,8 +348,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module) {
         std::vector<PlannedCall> calls = CallPlanner(call, errors).plan(candidates.value());
         add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
     }
-    if (!errors.empty())
-        return without_repeats(errors);
+    if (!errors.empty()) return without_repeats(errors);
     return plan;
 }
 

@@ -31,9 +31,7 @@ constexpr std::array<ScalarName, 12> scalar_names{{
     {"double", Scalar::float64, 8},
 }};
 
-const ScalarName& entry(Scalar scalar) {
-    return scalar_names.at(static_cast<std::size_t>(scalar));
-}
+const ScalarName& entry(Scalar scalar) { return scalar_names.at(static_cast<std::size_t>(scalar)); }
 
 constexpr std::array<std::pair<std::string_view, Scalar>, 7> aliases{{
     {"int32_t", Scalar::int32},
@@ -47,12 +45,10 @@ constexpr std::array<std::pair<std::string_view, Scalar>, 7> aliases{{
 
 std::optional<Scalar> scalar_named(std::string_view name) {
     for (const ScalarName& known : scalar_names) {
-        if (known.name == name)
-            return known.scalar;
+        if (known.name == name) return known.scalar;
     }
     for (const auto& [alias, scalar] : aliases) {
-        if (alias == name)
-            return scalar;
+        if (alias == name) return scalar;
     }
     return std::nullopt;
 }
@@ -63,41 +59,30 @@ std::optional<manifest::Element> element_of(const Type& type) {
     // The two enumerations list the same scalars in the same order.
     static_assert(static_cast<int>(ScalarType::float64) == static_cast<int>(Scalar::float64));
     const auto scalar = static_cast<Scalar>(type.scalar);
-    if (type.kind == TypeKind::scalar)
-        return manifest::Element{scalar, {}};
-    if (type.kind == TypeKind::vector)
-        return manifest::Element{scalar, {type.columns}};
+    if (type.kind == TypeKind::scalar) return manifest::Element{scalar, {}};
+    if (type.kind == TypeKind::vector) return manifest::Element{scalar, {type.columns}};
     return std::nullopt;
 }
 
 std::optional<manifest::Element> parse_element(std::string_view name) {
-    if (const auto scalar = scalar_named(name))
-        return manifest::Element{*scalar, {}};
-    if (name.empty())
-        return std::nullopt;
+    if (const auto scalar = scalar_named(name)) return manifest::Element{*scalar, {}};
+    if (name.empty()) return std::nullopt;
     const char last = name.back();
-    if (last < '2' || last > '4')
-        return std::nullopt;
+    if (last < '2' || last > '4') return std::nullopt;
     const auto scalar = scalar_named(name.substr(0, name.size() - 1));
-    if (!scalar)
-        return std::nullopt;
+    if (!scalar) return std::nullopt;
     return manifest::Element{*scalar, {last - '0'}};
 }
 
-std::string slang_name(manifest::Scalar scalar) {
-    return std::string(entry(scalar).name);
-}
+std::string slang_name(manifest::Scalar scalar) { return std::string(entry(scalar).name); }
 
 std::string slang_name(const manifest::Element& element) {
     std::string name = slang_name(element.scalar);
-    for (const std::int64_t extent : element.extents)
-        name += std::to_string(extent);
+    for (const std::int64_t extent : element.extents) name += std::to_string(extent);
     return name;
 }
 
-std::int64_t storage_size(manifest::Scalar scalar) {
-    return entry(scalar).size;
-}
+std::int64_t storage_size(manifest::Scalar scalar) { return entry(scalar).size; }
 
 std::int64_t scalar_count(const std::vector<std::int64_t>& extents) {
     return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -111,8 +96,7 @@ std::vector<std::string> element_names() {
     std::vector<std::string> names;
     for (const ScalarName& known : scalar_names) {
         names.emplace_back(known.name);
-        for (const char* length : {"2", "3", "4"})
-            names.push_back(std::string(known.name) + length);
+        for (const char* length : {"2", "3", "4"}) names.push_back(std::string(known.name) + length);
     }
     return names;
 }

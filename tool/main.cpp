@@ -1,0 +1,131 @@
+// kfgen: reads a call spec and Slang modules, writes kernels and typed wrappers.
+#include <exception>
+#include <iostream>
+
+#include "cache/hash.h"
+#include "cache/run_state.h"
+#include "cli/options.h"
+#include "output/depfile.h"
+#include "output/sink.h"
+#include "run/generate.h"
+#include "run/listing.h"
+#include "run/session.h"
+#include "run/support.h"
+
+namespace {
+
+using namespace kf::gen;
+
+void print(const Diagnostics& diagnostics, const Options& options) {
+    for (const Diagnostic& diagnostic : diagnostics) {
+        const bool json = options.error_format == ErrorFormat::json;
+        std::cerr << (json ? format_json(diagnostic) : format_text(diagnostic)) << '\n';
+    }
+}
+
+/// Errors in kfgen itself or in a compiler are told apart from errors in the input.
+int fail(const Diagnostics& errors, const Options& options) {
+    print(errors, options);
+    for (const Diagnostic& error : errors) {
+        if (error.id.starts_with("internal-") || error.id == "slang-internal" || error.id == "slang-timeout")
+            return exit_failed;
+    }
+    return exit_input;
+}
+
+void say(const std::vector<OutputResult>& results, const Options& options) {
+    if (options.verbosity == Verbosity::quiet) return;
+    for (const OutputResult& result : results) {
+        if (result.action == OutputAction::unchanged && options.verbosity != Verbosity::verbose) continue;
+        const char* action = result.action == OutputAction::created   ? "created"
+                             : result.action == OutputAction::updated ? "updated"
+                                                                      : "unchanged";
+        std::cout << (options.dry_run ? "would be " : "") << action << ": " << result.path.string() << '\n';
+    }
+}
+
+int generate(const Options& options, DiskFileSystem& disk) {
+    const Outcome<Spec> spec = load_spec(options, disk);
+    if (!spec) return fail(spec.errors(), options);
+    const OutputPaths paths = output_paths(spec.value(), options);
+    std::vector<std::string> key_parts = output_options(options);
+    key_parts.insert(key_parts.begin(), KFGEN_VERSION);
+    const std::string key = hash_parts({key_parts.begin(), key_parts.end()});
+    std::vector<OutputFile> stamps;
+    if (!options.stamp.empty()) stamps.push_back({options.stamp, "", true});
+    DryRunSink dry(disk);
+    DiskSink wet(disk);
+    OutputSink& sink = options.dry_run ? static_cast<OutputSink&>(dry) : wet;
+
+    const Outcome<std::string> state_text = disk.read(paths.state);
+    const auto state = state_text ? parse_run_state(state_text.value()) : std::nullopt;
+    if (state && is_current(disk, *state, key)) {
+        if (options.verbosity == Verbosity::verbose) std::cout << "nothing changed\n";
+        const auto stamped = sink.write(stamps);
+        return stamped ? exit_done : fail(stamped.errors(), options);
+    }
+
+    Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
+    if (!generated) return fail(generated.errors(), options);
+    std::vector<OutputFile>& files = generated.value().files;
+    std::vector<std::filesystem::path> targets;
+    if (!options.stamp.empty()) targets.push_back(options.stamp);
+    for (const OutputFile& file : files) targets.push_back(file.path);
+    std::vector<std::filesystem::path> read = generated.value().inputs.files;
+    read.insert(read.end(), generated.value().inputs.programs.begin(),
+                generated.value().inputs.programs.end());
+    files.push_back({paths.depfile, depfile_text(targets, read), false});
+    const RunState next = record_run(disk, key, generated.value().inputs, files);
+    files.push_back({paths.state, run_state_text(next), false});
+    files.insert(files.end(), stamps.begin(), stamps.end());
+    const auto written = sink.write(files);
+    if (!written) return fail(written.errors(), options);
+    say(written.value(), options);
+    return exit_done;
+}
+
+int check(const Options& options, DiskFileSystem& disk) {
+    const Outcome<Spec> spec = load_spec(options, disk);
+    if (!spec) return fail(spec.errors(), options);
+    const Outcome<Generated> generated =
+        generate_files(spec.value(), options, output_paths(spec.value(), options), disk);
+    return generated ? exit_done : fail(generated.errors(), options);
+}
+
+int list(const Options& options, DiskFileSystem& disk) {
+    const Outcome<Spec> spec = load_spec(options, disk);
+    if (!spec) return fail(spec.errors(), options);
+    auto compiler = make_slang_compiler(compiler_options(spec.value(), options), support_modules());
+    if (!compiler) return fail(compiler.errors(), options);
+    const Outcome<std::vector<CodeTarget>> targets = code_targets(spec.value());
+    if (!targets) return fail(targets.errors(), options);
+    const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
+    if (!planned) return fail(planned.errors(), options);
+    const Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, targets.value());
+    if (!kernels) return fail(kernels.errors(), options);
+    std::cout << listing(planned.value().plan, kernels.value());
+    return exit_done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        DiskFileSystem disk;
+        const CommandLine line = parse_command_line({argv + 1, argv + argc}, disk, KFGEN_VERSION);
+        if (line.done) {
+            (line.exit_code == exit_done ? std::cout : std::cerr) << line.text;
+            return line.exit_code;
+        }
+        switch (line.options.command) {
+            case Command::generate: return generate(line.options, disk);
+            case Command::check: return check(line.options, disk);
+            case Command::list: return list(line.options, disk);
+            case Command::none: break;
+        }
+        return exit_command_line;
+    } catch (const std::exception& error) {
+        std::cerr << "kfgen: internal error: " << error.what() << '\n';
+        return exit_failed;
+    }
+}

@@ -1,0 +1,40 @@
+// From a command line to a plan: what every command of kfgen does first.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "output/file_system.h"
+#include "plan/plan.h"
+#include "slang/compiler.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+/// The spec as this run sees it: the command line's options win over the file's.
+Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system);
+
+/// What Slang is set up with for this spec; all paths absolute.
+CompilerOptions compiler_options(const Spec& spec, const Options& options);
+
+/// What the spec is compiled for, each target once.
+Outcome<std::vector<CodeTarget>> code_targets(const Spec& spec);
+
+/// The spec's modules, absolute.
+std::vector<std::filesystem::path> module_paths(const Spec& spec);
+
+struct Planned {
+    Plan plan;
+    std::vector<std::string> dependencies;  ///< Slang source files read, absolute
+};
+
+Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);
+
+/// One hash of all that a kernel's code depends on beside its own source. Errors: "file-unreadable".
+Outcome<std::string> environment_hash(const CompilerOptions& options,
+                                      const std::vector<std::string>& dependencies,
+                                      const std::string& compiler_version, const FileSystem& file_system);
+
+}  // namespace kf::gen
