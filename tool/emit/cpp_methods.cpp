@@ -1,7 +1,6 @@
 // From a planned call to the signatures of its C++ member functions.
 #include "emit/cpp_methods.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "emit/element.h"
@@ -23,15 +22,6 @@ bool is_output(const Argument& argument) {
 
 std::string tensor_type(const Argument& argument) {
     return "kf::Tensor<" + cpp_type(argument.element) + ", " + std::to_string(argument.rank) + ">";
-}
-
-/// "1.0F", and so on for each component.
-std::string one(const manifest::Element& element) {
-    const std::string scalar = element.scalar == manifest::Scalar::float64 ? "1.0" : "1.0F";
-    if (element.extents.empty()) return scalar;
-    std::string text = "{";
-    for (std::int64_t i = 0; i < element.extents[0]; ++i) text += (i == 0 ? "" : ", ") + scalar;
-    return text + "}";
 }
 
 /// Builds the methods of one call.
@@ -153,10 +143,8 @@ private:
             const Argument& argument = call_.arguments[i].host;
             if (!is_output(argument) || !argument.differentiable) continue;
             if (is_value(argument)) {
-                std::string name = names_[i] + "_grad";
-                while (std::find(names_.begin(), names_.end(), name) != names_.end()) name += '_';
-                add(method, cpp_type(argument.element), name, one(argument.element));
-                method.arguments[i] = "Arg::flowing_in(" + name + ")";
+                add(method, "kf::DiffArg<" + cpp_type(argument.element) + ">", names_[i], "{}");
+                method.arguments[i] = "Arg::in(" + names_[i] + ")";
             } else {
                 add(method, "const " + tensor_type(argument) + "&", names_[i]);
                 method.arguments[i] = "Arg::in(" + names_[i] + ")";

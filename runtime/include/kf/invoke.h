@@ -67,11 +67,6 @@ struct Arg {
     static Arg out(const Out<X>& given) {
         return out(*given.target);
     }
-    /// An output of a backward call that is a value: the gradient that flows in.
-    template <HostElement T>
-    static Arg flowing_in(T& gradient) {
-        return make(Kind::value, nullptr, nullptr, &gradient, nullptr);
-    }
     template <HostElement T>
     static Arg inout(T& value) {
         return make(Kind::value, &value, &value, nullptr, nullptr);

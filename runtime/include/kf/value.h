@@ -20,23 +20,26 @@ template <class T>
 Diff(T) -> Diff<T>;
 
 /// How a backward call takes a host value: a plain T (anything that converts to it), which gets no gradient,
-/// or a Diff<T>, whose grad is added to. A parameter type only: it refers to the Diff that it was made from.
+/// or a Diff<T>: of an input, its grad is added to; of an output, its grad flows in (without one, 1 does).
+/// A parameter type only: it refers to the Diff that it was made from.
 template <class T>
 class DiffArg {
 public:
+    DiffArg() = default;
     template <class Value>
     requires std::convertible_to<Value, T> DiffArg(Value value)
         : value_(static_cast<T>(value)) {}  // NOLINT(google-explicit-constructor)
     DiffArg(Diff<T>& diff)
-        : value_(diff.value), gradient_(&diff.grad) {}    // NOLINT(google-explicit-constructor)
-    DiffArg(const Diff<T>& diff) : value_(diff.value) {}  // NOLINT(google-explicit-constructor)
+        : value_(diff.value), gradient_(&diff.grad) {}  // NOLINT(google-explicit-constructor)
+    DiffArg(Diff<T>&& diff) : DiffArg(diff) {}          // NOLINT(google-explicit-constructor)
+    DiffArg(const Diff<T>& diff) = delete;              ///< its grad can't be written: pass diff.value
 
     [[nodiscard]] const T& value() const { return value_; }
-    /// Null when no gradient is wanted.
+    /// Null when there is none.
     [[nodiscard]] T* gradient() const { return gradient_; }
 
 private:
-    T value_;
+    T value_{};
     T* gradient_ = nullptr;
 };
 
