@@ -12,6 +12,7 @@ arrays, lists and numbers::
 
 from kernelfunctions._kf import (
     ArgumentError,
+    ArgumentIndexError,
     ArgumentTypeError,
     ArtifactError,
     Backward,
@@ -34,6 +35,7 @@ from kernelfunctions._kf import (
 
 __all__ = [
     "ArgumentError",
+    "ArgumentIndexError",
     "ArgumentTypeError",
     "ArtifactError",
     "Backward",

@@ -14,15 +14,19 @@ __version__: str
 class Error(Exception):
     """Anything that kernelfunctions refuses or a driver reports."""
 
-    @property
-    def code(self) -> str:
-        """A stable id in kebab case."""
+    code: str
+    """A stable id in kebab case: "shape-mismatch"."""
+    native_code: int
+    """The driver's own number; 0 when the error isn't a driver's."""
 
 class ArgumentError(Error, ValueError):
     """An argument's shape or value is wrong; nothing was launched."""
 
 class ArgumentTypeError(ArgumentError, TypeError):
     """An argument's type, dtype, rank or name is wrong; nothing was launched."""
+
+class ArgumentIndexError(ArgumentError, IndexError):
+    """An index or a dimension is out of range."""
 
 class ArtifactError(Error):
     """A .kfa file is missing, altered, truncated, newer than this runtime, or has no image that fits."""
@@ -51,8 +55,6 @@ class DeviceInfo:
         """Bytes."""
     @property
     def features(self) -> list[str]: ...
-    @property
-    def subgroup_size(self) -> int: ...
 
 class Device:
     """An open device. Thread-safe; closed when the last tensor, encoder and name of it is gone."""

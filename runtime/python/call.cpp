@@ -1,0 +1,361 @@
+// One call from Python: arguments are taken, an overload is resolved, data goes to the device and back.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/convert.h"
+#include "python/differentiable.h"
+#include "python/errors.h"
+#include "python/function.h"
+#include "python/host.h"
+#include "python/scalars.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+namespace {
+
+using detail::Arg;
+using detail::ArgShape;
+using detail::PassKind;
+using manifest::ArgumentKind;
+using manifest::Role;
+
+/// One argument on its way: what was given and what became of it.
+struct Host {
+    py::handle given;    ///< null when absent
+    py::handle content;  ///< `given`, or the value inside a Differentiable
+    Differentiable* differentiable = nullptr;
+    const Tensor* tensor = nullptr;  ///< one of these three, unless absent
+    std::optional<py::array> array;
+    std::optional<Nested> nested;
+    ScalarType scalar = ScalarType::float32;
+    Dims shape;
+    AnyTensor uploaded;                             ///< of an array or list that feeds a tensor
+    alignas(8) std::array<std::byte, 128> value{};  ///< of a value; a 4 by 4 matrix of doubles at most
+    alignas(8) std::array<std::byte, 128> gradient{};
+};
+
+class Call {
+public:
+    Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder)
+        : info_(info), pass_(pass), encoder_(encoder), hosts_(info.parameters.size()) {}
+
+    py::object run(const py::tuple& arguments, const py::dict& keywords) {
+        take(arguments, keywords);
+        const ContextPtr context = choose_context();
+        detail::FunctionRef function;
+        {
+            const py::gil_scoped_release release;
+            function = {context->module(info_.artifact).state(), info_.index};
+        }
+        const std::size_t index = resolve(function);
+        call_ = &info_.function.calls[index];
+        args_.reserve(hosts_.size());
+        for (std::size_t i = 0; i < hosts_.size(); ++i) args_.push_back(convert(i, *context));
+        {
+            const py::gil_scoped_release release;
+            detail::invoke(function, index, pass_, args_,
+                           encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr);
+        }
+        if (pass_ == PassKind::backward) {
+            collect_gradients();
+            return py::none();
+        }
+        return results(context);
+    }
+
+private:
+    [[nodiscard]] Where where(std::size_t i) const {
+        return {info_.function.name, info_.parameters[i].keyword};
+    }
+    [[nodiscard]] bool is_output(std::size_t i) const {
+        return info_.parameters[i].role == Role::out || info_.parameters[i].role == Role::result;
+    }
+    [[nodiscard]] bool is_written(std::size_t i) const {
+        return info_.parameters[i].role != Role::in && pass_ == PassKind::forward;
+    }
+
+    void take(const py::tuple& arguments, const py::dict& keywords);
+    void take_keyword(py::handle key, py::handle value);
+    void give(std::size_t i, py::handle value);
+    void look_at(std::size_t i);
+    ContextPtr choose_context();
+    std::size_t resolve(const detail::FunctionRef& function);
+    Arg convert(std::size_t i, const Context& context);
+    Arg convert_value(std::size_t i);
+    Arg convert_tensor(std::size_t i, const Context& context);
+    void pack_value(std::size_t i, const ElementType& element);
+    void collect_gradients();
+    py::object results(const ContextPtr& context);
+    py::object result(std::size_t i, const ContextPtr& context);
+
+    const FunctionInfo& info_;
+    PassKind pass_;
+    RecordedCalls* encoder_;
+    std::vector<Host> hosts_;
+    std::vector<Arg> args_;
+    std::optional<Dims> shape_;
+    const manifest::Call* call_ = nullptr;
+};
+
+std::string parameter_list(const FunctionInfo& info) {
+    std::string text;
+    for (const Parameter& parameter : info.parameters) {
+        text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
+    }
+    return text;
+}
+
+void Call::give(std::size_t i, py::handle value) {
+    if (hosts_[i].given) {
+        refuse(ErrorCode::type_mismatch, where(i), "given twice");
+    }
+    if (!value.is_none()) hosts_[i].given = value;
+}
+
+/// Forward calls take the result by `out=` only; backward calls also as the last positional argument.
+void Call::take(const py::tuple& arguments, const py::dict& keywords) {
+    std::size_t places = hosts_.size();
+    if (pass_ == PassKind::forward && places > 0 && info_.parameters.back().role == Role::result) --places;
+    if (arguments.size() > places) {
+        refuse(ErrorCode::type_mismatch, {info_.function.name, {}},
+               std::to_string(arguments.size()) + " positional arguments where at most " +
+                   std::to_string(places) + " are taken (" + parameter_list(info_) + ")");
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) give(i, arguments[i]);
+    for (const auto& [key, value] : keywords) take_keyword(key, value);
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (hosts_[i].given) {
+            look_at(i);
+        } else if (!is_output(i)) {
+            refuse(ErrorCode::missing_argument, where(i), "not given");
+        }
+    }
+}
+
+void Call::take_keyword(py::handle key, py::handle value) {
+    const auto name = py::cast<std::string_view>(key);
+    if (name == "shape") {
+        if (!value.is_none()) shape_ = parse_shape(value, {info_.function.name, "shape"});
+        return;
+    }
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const bool result = info_.parameters[i].role == Role::result;
+        if (result ? name == "out" || (pass_ == PassKind::backward && name == "result")
+                   : name == info_.parameters[i].keyword) {
+            return give(i, value);
+        }
+    }
+    refuse(ErrorCode::unknown_name, {info_.function.name, {}},
+           "no argument '" + std::string(name) + "'; it takes " + parameter_list(info_));
+}
+
+void Call::look_at(std::size_t i) {
+    Host& host = hosts_[i];
+    host.content = host.given;
+    if (host.differentiable = as_differentiable(host.given); host.differentiable != nullptr) {
+        host.content = host.differentiable->value;
+    }
+    if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+        host.scalar = host.tensor->any.element().scalar;
+        host.shape = host.tensor->any.shape();
+        return;
+    }
+    if (py::isinstance<py::array>(host.content)) {
+        host.array = py::reinterpret_borrow<py::array>(host.content);
+        host.scalar = scalar_of(*host.array, where(i));
+        host.shape = shape_of(*host.array, where(i));
+        if (is_written(i) && !host.array->writeable()) {
+            refuse(ErrorCode::type_mismatch, where(i), "the array is written to, but it is read-only");
+        }
+    } else {
+        host.nested = look_through(host.content, where(i));
+        if (!host.nested) {
+            refuse(
+                ErrorCode::type_mismatch, where(i),
+                "a number, a list, a NumPy array or a kf.Tensor is needed, not a " + type_name(host.content));
+        }
+        host.scalar = host.nested->scalar;
+        host.shape = host.nested->shape;
+    }
+    if (is_output(i) && is_written(i) && !host.array) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "an output is written to a kf.Tensor or a NumPy array, not to " + shown(host.given));
+    }
+    if (is_written(i) && host.array && encoder_ != nullptr) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array");
+    }
+}
+
+ContextPtr Call::choose_context() {
+    for (const Host& host : hosts_) {
+        if (host.tensor != nullptr) return host.tensor->context;
+    }
+    return encoder_ != nullptr ? encoder_->context() : default_context();
+}
+
+std::size_t Call::resolve(const detail::FunctionRef& function) {
+    std::vector<ArgShape> shapes(hosts_.size());
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const Host& host = hosts_[i];
+        if (!host.given) continue;
+        shapes[i].kind = host.tensor != nullptr ? ArgShape::Kind::tensor
+                         : host.array           ? ArgShape::Kind::array
+                                                : ArgShape::Kind::weak;
+        shapes[i].scalar = host.scalar;
+        shapes[i].shape = host.shape;
+    }
+    return detail::resolve(function, shapes);
+}
+
+Arg Call::convert(std::size_t i, const Context& context) {
+    const Host& host = hosts_[i];
+    if (!host.given) {
+        if (call_->arguments[i].kind == ArgumentKind::value && is_output(i) && pass_ == PassKind::forward) {
+            return Arg::make(Arg::Kind::value, nullptr, hosts_[i].value.data(), nullptr, nullptr);
+        }
+        return Arg::none();
+    }
+    if (call_->arguments[i].kind == ArgumentKind::value) return convert_value(i);
+    return convert_tensor(i, context);
+}
+
+/// Arrays and lists hold exactly the element's scalars.
+void Call::pack_value(std::size_t i, const ElementType& element) {
+    Host& host = hosts_[i];
+    const Dims extents(std::span(element.extents).first(element.rank));
+    if (!(host.shape == extents)) {
+        refuse(ErrorCode::shape_mismatch, where(i),
+               "a " + to_string(element) + " has shape " + to_string(extents) + ", not " +
+                   to_string(host.shape));
+    }
+    if (element.size() > host.value.size()) {
+        refuse(ErrorCode::type_mismatch, where(i), to_string(element) + " is too large for a value");
+    }
+    if (host.array) {
+        if (host.scalar != element.scalar) {
+            refuse(ErrorCode::type_mismatch, where(i),
+                   std::string("dtype ") + numpy_name(host.scalar) + " where " + numpy_name(element.scalar) +
+                       " is needed; convert it with astype()");
+        }
+        const auto bytes = pack(*host.array);
+        std::ranges::copy(bytes, host.value.begin());
+    } else {
+        std::byte* target = host.value.data();
+        for (const py::object& number : host.nested->numbers) {
+            pack_number(number, element.scalar, target, where(i));
+            target += size_of(element.scalar);
+        }
+    }
+}
+
+Arg Call::convert_value(std::size_t i) {
+    Host& host = hosts_[i];
+    const ElementType element = element_type(call_->arguments[i].element);
+    if (is_output(i)) {
+        if (pass_ == PassKind::forward) {
+            // A tensor or array of the value's own shape is filled once the value is back.
+            const Dims extents(std::span(element.extents).first(element.rank));
+            if (!(host.shape == extents) || host.scalar != element.scalar) {
+                refuse(ErrorCode::shape_mismatch, where(i),
+                       "the output is one " + to_string(element) + ": a " + numpy_name(element.scalar) +
+                           " tensor or array of shape " + to_string(extents) + " could hold it, not shape " +
+                           to_string(host.shape));
+            }
+            return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
+        }
+        if (host.differentiable == nullptr || host.tensor != nullptr) {
+            return host.tensor != nullptr ? Arg::of(host.tensor->any) : Arg::none();
+        }
+        const auto flowing = look_through(host.differentiable->grad(), where(i));
+        if (!flowing || !(flowing->shape == host.shape)) {
+            refuse(ErrorCode::shape_mismatch, where(i), "its gradient hasn't its shape");
+        }
+        const auto bytes = pack(*flowing, element.scalar, where(i));
+        std::ranges::copy(bytes, host.gradient.begin());
+        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
+    }
+    if (host.tensor != nullptr) return Arg::of(host.tensor->any);
+    pack_value(i, element);
+    const bool wants_gradient = pass_ == PassKind::backward && host.differentiable != nullptr;
+    return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
+                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
+}
+
+Arg Call::convert_tensor(std::size_t i, const Context& context) {
+    Host& host = hosts_[i];
+    if (host.tensor != nullptr) return Arg::of(host.tensor->any);
+    const ScalarType scalar = scalar_type(call_->arguments[i].element.scalar);
+    if (is_output(i)) {
+        // Only its shape matters before the call; in a backward call 1 flows in.
+        host.uploaded = AnyTensor::empty(context.device(), {host.scalar, 0, {1, 1}}, host.shape);
+    } else if (host.array) {
+        host.uploaded = upload(context.device(), *host.array, where(i));
+    } else {
+        host.uploaded = upload(context.device(), *host.nested, scalar, where(i));
+    }
+    if (pass_ == PassKind::backward && host.differentiable != nullptr && !is_output(i)) {
+        host.uploaded = host.uploaded.with_grads();
+    }
+    return Arg::of(host.uploaded);
+}
+
+void Call::collect_gradients() {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        Host& host = hosts_[i];
+        if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
+        const manifest::Argument& argument = call_->arguments[i];
+        if (argument.kind == ArgumentKind::tensor) {
+            host.differentiable->add(download(host.uploaded.grad()));
+        } else {
+            host.differentiable->add(to_python(element_type(argument.element), host.gradient.data()));
+        }
+    }
+}
+
+/// The return value, then out and inout values in parameter order.
+py::object Call::results(const ContextPtr& context) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (info_.parameters[i].role == Role::result) {
+            order.insert(order.begin(), i);
+        } else if (info_.parameters[i].role != Role::in) {
+            order.push_back(i);
+        }
+    }
+    if (order.empty()) return py::none();
+    if (order.size() == 1) return result(order.front(), context);
+    py::tuple values(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) values[i] = result(order[i], context);
+    return info_.results.attr("_make")(values);
+}
+
+py::object Call::result(std::size_t i, const ContextPtr& context) {
+    Host& host = hosts_[i];
+    const manifest::Argument& argument = call_->arguments[i];
+    if (argument.kind == ArgumentKind::tensor) {
+        if (!host.given) return py::cast(wrap(args_[i].allocated, context));
+        if (host.array) download_into(host.uploaded, *host.array);
+        if (host.nested) return py::cast(wrap(host.uploaded, context));
+        return py::reinterpret_borrow<py::object>(host.given);
+    }
+    const ElementType element = element_type(argument.element);
+    if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
+    if (host.tensor != nullptr) {
+        const py::gil_scoped_release release;
+        host.tensor->any.write(std::span(host.value).first(element.size()));
+    } else {
+        (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
+    }
+    return py::reinterpret_borrow<py::object>(host.given);
+}
+
+}  // namespace
+
+py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
+                const py::dict& keywords) {
+    return Call(info, pass, encoder).run(arguments, keywords);
+}
+
+}  // namespace kf::python

@@ -1,0 +1,30 @@
+// What every source of the extension starts from.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+
+namespace kf::python {
+namespace py = pybind11;
+
+/// Which argument of what is being converted; for messages only. Both must outlive the conversion.
+struct Where {
+    std::string_view owner;     ///< "polynomial", "Tensor"
+    std::string_view argument;  ///< "x"; empty for none
+};
+
+/// "polynomial: argument 'x': " or "Tensor: ".
+std::string prefix(const Where& where);
+
+// Each part of the module, in the order of module.cpp.
+void bind_errors(py::module_& module);
+void bind_device(py::module_& module);
+void bind_tensor(py::module_& module);
+void bind_differentiable(py::module_& module);
+void bind_encoder(py::module_& module);
+void bind_function(py::module_& module);
+
+}  // namespace kf::python

@@ -1,0 +1,45 @@
+// One open device as Python sees it: the device and the modules loaded on it.
+#pragma once
+
+#include <kf/device.h>
+#include <kf/module.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/manifest.h"
+#include "python/common.h"
+
+namespace kf::python {
+
+/// An artifact in memory, read and verified once; loaded on devices on demand. Immutable.
+struct Artifact {
+    std::vector<std::byte> bytes;
+    manifest::Manifest manifest;
+};
+
+/// Shared by every Python object of the device; the device closes, and its modules go, with the last one.
+class Context {
+public:
+    explicit Context(Device device) : device_(std::move(device)) {}
+
+    [[nodiscard]] const Device& device() const { return device_; }
+    /// Loads the artifact on first use. Thread-safe; call it without the GIL.
+    Module module(const std::shared_ptr<const Artifact>& artifact);
+
+private:
+    Device device_;
+    std::mutex mutex_;
+    std::map<std::weak_ptr<const Artifact>, Module, std::owner_less<>> modules_;
+};
+
+using ContextPtr = std::shared_ptr<Context>;
+
+/// What set_device() named, else KF_DEVICE's or the best there is, opened on first use.
+ContextPtr default_context();
+
+/// A `device` argument: a kf.Device, or None for the default one.
+ContextPtr context_of(py::handle device, const Where& where);
+
+}  // namespace kf::python

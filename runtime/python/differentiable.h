@@ -1,0 +1,27 @@
+// kf.Differentiable: a host value whose gradient accumulates in Python.
+#pragma once
+
+#include "python/common.h"
+
+namespace kf::python {
+
+/// `value` is a number, a list, an array or a kf.Tensor with gradients, whose `grad` is then its own.
+struct Differentiable {
+    explicit Differentiable(const py::object& value);
+
+    void set_value(const py::object& new_value);
+    [[nodiscard]] py::object grad() const;
+    void set_grad(const py::object& new_grad);
+    /// grad = grad + contribution.
+    void add(const py::object& contribution);
+
+    py::object value;
+
+private:
+    py::object grad_;
+};
+
+/// Null when `value` isn't one.
+Differentiable* as_differentiable(py::handle value);
+
+}  // namespace kf::python

@@ -1,0 +1,25 @@
+// kf.Encoder: calls recorded for one device and run together.
+#pragma once
+
+#include <kf/encoder.h>
+
+#include <utility>
+
+#include "python/context.h"
+
+namespace kf::python {
+
+class RecordedCalls {
+public:
+    explicit RecordedCalls(ContextPtr owner)
+        : context_(std::move(owner)), encoder_(context_->device().encoder()) {}
+
+    [[nodiscard]] const ContextPtr& context() const { return context_; }
+    [[nodiscard]] Encoder& encoder() { return encoder_; }
+
+private:
+    ContextPtr context_;
+    Encoder encoder_;
+};
+
+}  // namespace kf::python

@@ -1,0 +1,121 @@
+// kf::Error and Python's exceptions.
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+/// The exception types; made once, never destroyed, since a late error may still need them.
+struct ExceptionTypes {
+    PyObject* error = nullptr;
+    PyObject* argument = nullptr;
+    PyObject* argument_type = nullptr;
+    PyObject* argument_index = nullptr;
+    PyObject* artifact = nullptr;
+    PyObject* device = nullptr;
+};
+
+ExceptionTypes& exception_types() {
+    static ExceptionTypes types;
+    return types;
+}
+
+PyObject* make_type(py::module_& module, const char* name, const char* doc, const py::tuple& bases) {
+    const std::string qualified = std::string("kernelfunctions.") + name;
+    py::dict members;
+    members["code"] = py::str("");
+    members["native_code"] = py::int_(0);
+    PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), members.ptr());
+    if (type == nullptr) throw py::error_already_set();
+    module.attr(name) = py::handle(type);
+    return type;
+}
+
+PyObject* type_for(const Error& error) {
+    const ExceptionTypes& types = exception_types();
+    if (dynamic_cast<const ArtifactError*>(&error) != nullptr) return types.artifact;
+    if (dynamic_cast<const DeviceError*>(&error) != nullptr) return types.device;
+    if (dynamic_cast<const ArgumentError*>(&error) == nullptr) return types.error;
+    switch (error.code()) {
+        case ErrorCode::type_mismatch:
+        case ErrorCode::rank_mismatch:
+        case ErrorCode::missing_argument:
+        case ErrorCode::no_overload:
+        case ErrorCode::unknown_name: return types.argument_type;
+        case ErrorCode::index_range: return types.argument_index;
+        default: return types.argument;
+    }
+}
+
+void set_python_error(const Error& error) {
+    const py::handle type = type_for(error);
+    const std::string_view text = error.what();
+    const auto message = py::reinterpret_steal<py::object>(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+    const py::object instance = type(message);
+    const std::string_view id = error_id(error.code());
+    instance.attr("code") = py::str(id.data(), id.size());
+    instance.attr("native_code") = py::int_(error.native_code());
+    PyErr_SetObject(type.ptr(), instance.ptr());
+}
+
+}  // namespace
+
+std::string prefix(const Where& where) {
+    std::string text(where.owner);
+    if (!where.argument.empty()) text.append(": argument '").append(where.argument).append("'");
+    return text + ": ";
+}
+
+void refuse(ErrorCode code, const Where& where, const std::string& message) {
+    throw ArgumentError(code, prefix(where) + message);
+}
+
+std::string shown(py::handle value) {
+    constexpr std::size_t limit = 60;
+    const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));
+    Py_ssize_t size = 0;
+    const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
+    if (utf8 == nullptr) {
+        PyErr_Clear();
+        return "a " + type_name(value);
+    }
+    std::string result(utf8, static_cast<std::size_t>(size));
+    if (result.size() > limit) {
+        std::size_t end = limit - 3;
+        while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xc0U) == 0x80U) --end;
+        result = result.substr(0, end) + "...";
+    }
+    return result;
+}
+
+std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
+
+void bind_errors(py::module_& module) {
+    ExceptionTypes& types = exception_types();
+    const auto exception = [](PyObject* type) { return py::reinterpret_borrow<py::object>(type); };
+    types.error = make_type(module, "Error", "Anything that kernelfunctions refuses or a driver reports.",
+                            py::make_tuple(exception(PyExc_Exception)));
+    types.argument =
+        make_type(module, "ArgumentError", "An argument's shape or value is wrong; nothing was launched.",
+                  py::make_tuple(exception(types.error), exception(PyExc_ValueError)));
+    types.argument_type = make_type(module, "ArgumentTypeError",
+                                    "An argument's type, dtype, rank or name is wrong; nothing was launched.",
+                                    py::make_tuple(exception(types.argument), exception(PyExc_TypeError)));
+    types.argument_index = make_type(module, "ArgumentIndexError", "An index or a dimension is out of range.",
+                                     py::make_tuple(exception(types.argument), exception(PyExc_IndexError)));
+    types.artifact = make_type(module, "ArtifactError",
+                               "A .kfa file is missing, altered, truncated, newer than this runtime, or has "
+                               "no image that fits.",
+                               py::make_tuple(exception(types.error)));
+    types.device = make_type(module, "DeviceError", "A driver or a device failed, or there is none.",
+                             py::make_tuple(exception(types.error)));
+    py::register_exception_translator([](std::exception_ptr pointer) {
+        try {
+            if (pointer) std::rethrow_exception(pointer);
+        } catch (const Error& error) {
+            set_python_error(error);
+        }
+    });
+}
+
+}  // namespace kf::python

@@ -1,0 +1,234 @@
+// kf.Module, kf.Function and kf.Backward.
+#include "python/function.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "core/artifact.h"
+#include "core/convert.h"
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+using manifest::ArgumentKind;
+using manifest::Role;
+
+class Function {
+public:
+    explicit Function(std::shared_ptr<const FunctionInfo> info) : info_(std::move(info)) {}
+    [[nodiscard]] const FunctionInfo& info() const { return *info_; }
+    [[nodiscard]] const std::shared_ptr<const FunctionInfo>& shared() const { return info_; }
+
+private:
+    std::shared_ptr<const FunctionInfo> info_;
+};
+
+/// The backward pass of a Function.
+struct Backward {
+    Function function;
+};
+
+class LoadedModule {
+public:
+    explicit LoadedModule(std::shared_ptr<const Artifact> artifact) : artifact_(std::move(artifact)) {}
+    [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
+    [[nodiscard]] Function function(const std::string& name) const;
+
+private:
+    std::shared_ptr<const Artifact> artifact_;
+};
+
+std::string names_of(const manifest::Manifest& manifest) {
+    std::string text;
+    for (const auto& function : manifest.functions) text += (text.empty() ? "" : ", ") + function.name;
+    return text.empty() ? "none" : text;
+}
+
+Function LoadedModule::function(const std::string& name) const {
+    const auto& functions = manifest().functions;
+    const auto found = std::ranges::find(functions, name, &manifest::Function::name);
+    if (found == functions.end()) {
+        refuse(ErrorCode::unknown_name, {manifest().name, {}},
+               "no function '" + name + "'; it has " + names_of(manifest()));
+    }
+    return Function(
+        std::make_shared<const FunctionInfo>(artifact_, static_cast<std::size_t>(found - functions.begin())));
+}
+
+LoadedModule load_module(const std::filesystem::path& path) {
+    const py::gil_scoped_release release;
+    auto artifact = std::make_shared<Artifact>();
+    artifact->bytes = artifact::read_file(path.string());
+    artifact->manifest = artifact::read(artifact->bytes);
+    return LoadedModule(std::move(artifact));
+}
+
+/// Refuses every name: a copy is returned only when there is nothing to configure.
+Function configured(const Function& self, const char* what, const py::kwargs& given) {
+    for (const auto& entry : given) {
+        refuse(ErrorCode::unknown_name, {self.info().function.name, {}},
+               "no " + std::string(what) + " '" + std::string(py::str(entry.first)) + "'; it has none");
+    }
+    return self;
+}
+
+/// append_to(encoder, ...) and the arguments after it.
+py::object append(const Function& function, detail::PassKind pass, const py::args& arguments,
+                  const py::kwargs& keywords) {
+    const Where where{function.info().function.name, "encoder"};
+    if (arguments.empty() || !py::isinstance<RecordedCalls>(arguments[0])) {
+        refuse(ErrorCode::type_mismatch, where,
+               "append_to() takes a kf.Encoder first" +
+                   (arguments.empty() ? std::string() : ", not " + shown(arguments[0])));
+    }
+    auto& encoder = py::cast<RecordedCalls&>(arguments[0]);
+    const py::tuple rest = arguments[py::slice(1, static_cast<py::ssize_t>(arguments.size()), 1)];
+    return call(function.info(), pass, &encoder, rest, keywords);
+}
+
+std::string documentation(const Function& self) {
+    std::string text = self.info().function.doc;
+    if (!text.empty()) text += "\n\n";
+    for (const auto& overload : self.info().function.calls)
+        text += signature(self.info().function, overload) + "\n";
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+py::object named_tuple(const FunctionInfo& info) {
+    py::list fields;
+    for (const auto& parameter : info.parameters) {
+        if (parameter.role == Role::result)
+            fields.insert(0, parameter.keyword);
+        else if (parameter.role != Role::in)
+            fields.append(parameter.keyword);
+    }
+    if (fields.size() < 2) return py::none();
+    return py::module_::import("collections")
+        .attr("namedtuple")(info.function.name + "_results", fields, py::arg("rename") = true);
+}
+
+std::string spelled(const manifest::Argument& argument) {
+    const std::string element = to_string(element_type(argument.element));
+    return argument.kind == ArgumentKind::value
+               ? element
+               : "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
+}
+
+constexpr auto forward = detail::PassKind::forward;
+constexpr auto backward = detail::PassKind::backward;
+
+void bind_backward(py::module_& module) {
+    const auto run = [](const Backward& self, const py::args& arguments, const py::kwargs& keywords) {
+        call(self.function.info(), backward, nullptr, arguments, keywords);
+    };
+    py::class_<Backward>(
+        module, "Backward",
+        "The backward pass of a function, with its configuration.\n\n"
+        "Takes the function's arguments, then its result, whose gradient flows in (1 where there "
+        "is none).\nGradients of inputs accumulate into tensors' `grad_out` and differentiable "
+        "values' `grad`.")
+        .def("__call__", run)
+        .def("call", run)
+        .def("append_to",
+             [](const Backward& self, const py::args& arguments, const py::kwargs& keywords) {
+                 append(self.function, backward, arguments, keywords);
+             })
+        .def("__repr__", [](const Backward& self) {
+            return "<backward pass of " + self.function.info().function.name + ">";
+        });
+}
+
+}  // namespace
+
+FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number)
+    : artifact(std::move(owner)), index(number), function(artifact->manifest.functions[number]) {
+    for (const auto& overload : function.calls) differentiable = differentiable || overload.has_backward;
+    if (!function.calls.empty()) {
+        for (const auto& argument : function.calls.front().arguments) {
+            const bool reserved =
+                argument.role != Role::result &&
+                (argument.name == "out" || argument.name == "shape" || argument.name == "stream");
+            parameters.push_back({argument.name + (reserved ? "_" : ""), argument.role});
+        }
+    }
+    results = named_tuple(*this);
+}
+
+std::string signature(const manifest::Function& function, const manifest::Call& call) {
+    std::string text = function.name + "(";
+    std::string result;
+    bool first = true;
+    for (const auto& argument : call.arguments) {
+        if (argument.role == Role::result) {
+            result = " -> " + spelled(argument);
+            continue;
+        }
+        if (!first) text += ", ";
+        first = false;
+        if (argument.role == Role::out) text += "out ";
+        if (argument.role == Role::inout) text += "inout ";
+        text += argument.name + ": " + spelled(argument);
+    }
+    return text + ")" + result;
+}
+
+void bind_function(py::module_& module) {
+    const auto run = [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
+        return call(self.info(), forward, nullptr, arguments, keywords);
+    };
+    const auto name = [](const Function& self) { return self.info().function.name; };
+    bind_backward(module);
+    py::class_<Function>(module, "Function", py::dynamic_attr())
+        .def("__call__", run)
+        .def("call", run)
+        .def("append_to",
+             [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
+                 return append(self, forward, arguments, keywords);
+             })
+        .def_property_readonly("backward",
+                               [](const Function& self) -> py::object {
+                                   if (!self.info().differentiable) return py::none();
+                                   return py::cast(Backward{self});
+                               })
+        .def("set",
+             [](const Function& self, const py::kwargs& given) { return configured(self, "global", given); })
+        .def("options",
+             [](const Function& self, const py::kwargs& given) { return configured(self, "option", given); })
+        .def_property_readonly("name", name)
+        .def_property_readonly("__name__", name)
+        .def_property_readonly("__doc__", &documentation)
+        .def_property_readonly("signatures",
+                               [](const Function& self) {
+                                   std::vector<std::string> texts;
+                                   for (const auto& overload : self.info().function.calls) {
+                                       texts.push_back(signature(self.info().function, overload));
+                                   }
+                                   return texts;
+                               })
+        .def("__repr__",
+             [](const Function& self) { return "<kernel function " + self.info().function.name + ">"; });
+    py::class_<LoadedModule>(
+        module, "Module",
+        "An artifact's functions. Verified when loaded; kernels are made ready per device, on "
+        "first use.")
+        .def_property_readonly("name", [](const LoadedModule& self) { return self.manifest().name; })
+        .def_property_readonly("functions",
+                               [](const LoadedModule& self) {
+                                   std::vector<std::string> names;
+                                   for (const auto& function : self.manifest().functions)
+                                       names.push_back(function.name);
+                                   return names;
+                               })
+        .def("function", &LoadedModule::function, py::arg("name"))
+        .def("__repr__",
+             [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
+    module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");
+}
+
+}  // namespace kf::python

@@ -1,0 +1,41 @@
+// kf.Function: a function of an artifact with its overloads, as Python calls it.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "python/context.h"
+#include "python/encoder.h"
+
+namespace kf::python {
+
+/// One host argument of every overload, in the manifest's order: parameters, then the result.
+struct Parameter {
+    std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
+    manifest::Role role = manifest::Role::in;
+};
+
+/// What all configured copies of a function share. Immutable.
+struct FunctionInfo {
+    FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index);
+
+    std::shared_ptr<const Artifact> artifact;
+    std::size_t index = 0;
+    const manifest::Function& function;
+    std::vector<Parameter> parameters;
+    bool differentiable = false;  ///< some overload has a backward pass
+    py::object results;           ///< the named tuple's class; None unless there are several results
+};
+
+/// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
+/// of a forward call: a number, array or tensor, a named tuple of several, or None.
+py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
+                const py::tuple& arguments, const py::dict& keywords);
+
+/// "add(a: float, b: tensor<float>[1]) -> tensor<float>[1]"
+std::string signature(const manifest::Function& function, const manifest::Call& call);
+
+}  // namespace kf::python

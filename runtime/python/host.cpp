@@ -1,0 +1,198 @@
+// Host data on its way to a device: numbers, nested lists and NumPy arrays.
+#include "python/host.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "python/errors.h"
+#include "python/scalars.h"
+
+namespace kf::python {
+namespace {
+
+bool is_sequence(py::handle value) {
+    return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || PyRange_Check(value.ptr());
+}
+
+/// Walks one level; `depth` is how many extents are above it.
+void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen, const Where& where) {
+    const auto refuse_ragged = [&](const std::string& found) {
+        refuse(ErrorCode::shape_mismatch, where,
+               "a nested list must be as long in every row: found " + found + " at depth " +
+                   std::to_string(depth));
+    };
+    if (!is_sequence(value)) {
+        const auto kind = number_kind(value);
+        if (!kind) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a list holds numbers, not " + shown(value) + " (a " + type_name(value) + ")");
+        }
+        if (depth != nested.shape.size()) refuse_ragged("the number " + shown(value) + " beside lists");
+        leaves_seen = true;
+        nested.scalar = std::max(nested.scalar, *kind, [](ScalarType a, ScalarType b) {
+            const auto order = [](ScalarType s) {
+                return s == ScalarType::boolean ? 0 : s == ScalarType::int64 ? 1 : 2;
+            };
+            return order(a) < order(b);
+        });
+        nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
+        return;
+    }
+    if (depth >= Dims::capacity) {
+        refuse(ErrorCode::rank_mismatch, where,
+               "lists nest more than " + std::to_string(Dims::capacity) + " deep");
+    }
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), "not a sequence"));
+    if (!items) throw py::error_already_set();
+    const auto length = static_cast<std::int64_t>(PySequence_Fast_GET_SIZE(items.ptr()));
+    if (depth == nested.shape.size()) {
+        if (leaves_seen) refuse_ragged("the list " + shown(value) + " beside numbers");
+        nested.shape.push_back(length);
+        if (length == 0) leaves_seen = true;
+    } else if (nested.shape[depth] != length) {
+        refuse_ragged("lengths " + std::to_string(nested.shape[depth]) + " and " + std::to_string(length));
+    }
+    for (std::int64_t i = 0; i < length; ++i) {
+        walk(PySequence_Fast_GET_ITEM(items.ptr(), i), depth + 1, nested, leaves_seen, where);
+    }
+}
+
+/// Strided copies are NumPy's own.
+py::array contiguous(const py::array& array) {
+    auto result = py::array::ensure(array, py::array::c_style);
+    if (!result) throw py::error_already_set();
+    return result;
+}
+
+std::span<const std::byte> bytes_of(const py::array& contiguous_array) {
+    return {static_cast<const std::byte*>(contiguous_array.data()),
+            static_cast<std::size_t>(contiguous_array.nbytes())};
+}
+
+std::vector<py::ssize_t> full_shape(const Dims& shape, const ElementType& element) {
+    std::vector<py::ssize_t> result(shape.begin(), shape.end());
+    for (std::size_t i = 0; i < element.rank; ++i) result.push_back(element.extents[i]);
+    return result;
+}
+
+}  // namespace
+
+std::optional<Nested> look_through(py::handle value, const Where& where) {
+    Nested nested;
+    if (const auto kind = number_kind(value)) {
+        nested.scalar = *kind;
+        nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
+        return nested;
+    }
+    if (!is_sequence(value)) return std::nullopt;
+    bool leaves_seen = false;
+    walk(value, 0, nested, leaves_seen, where);
+    return nested;
+}
+
+std::vector<std::byte> pack(const Nested& nested, ScalarType scalar, const Where& where) {
+    const std::size_t size = size_of(scalar);
+    std::vector<std::byte> bytes(nested.numbers.size() * size);
+    std::byte* target = bytes.data();
+    for (const py::object& number : nested.numbers) {
+        pack_number(number, scalar, target, where);
+        target += size;
+    }
+    return bytes;
+}
+
+std::vector<std::byte> pack(const py::array& array) {
+    const py::array packed = contiguous(array);
+    const auto bytes = bytes_of(packed);
+    return {bytes.begin(), bytes.end()};
+}
+
+Dims shape_of(const py::array& array, const Where& where) {
+    if (static_cast<std::size_t>(array.ndim()) > Dims::capacity) {
+        refuse(ErrorCode::rank_mismatch, where,
+               "an array of " + std::to_string(array.ndim()) + " dimensions; at most " +
+                   std::to_string(Dims::capacity) + " are supported");
+    }
+    Dims shape;
+    for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
+    return shape;
+}
+
+Dims parse_shape(py::handle shape, const Where& where) {
+    const auto extent = [&](py::handle item) {
+        const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
+        if (!number) {
+            PyErr_Clear();
+            refuse(ErrorCode::type_mismatch, where,
+                   "a shape is an int or a sequence of ints, not " + shown(shape));
+        }
+        const long long value = PyLong_AsLongLong(number.ptr());
+        if (value == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+        if (value < 0) refuse(ErrorCode::value_range, where, shown(item) + " is not an extent");
+        return static_cast<std::int64_t>(value);
+    };
+    Dims dims;
+    if (PyIndex_Check(shape.ptr())) {
+        dims.push_back(extent(shape));
+        return dims;
+    }
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(shape.ptr(), ""));
+    if (!items) {
+        PyErr_Clear();
+        refuse(ErrorCode::type_mismatch, where,
+               "a shape is an int or a sequence of ints, not " + shown(shape));
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
+        dims.push_back(extent(PySequence_Fast_GET_ITEM(items.ptr(), i)));
+    }
+    return dims;
+}
+
+py::tuple to_tuple(const Dims& dims) {
+    py::tuple result(dims.size());
+    for (std::size_t i = 0; i < dims.size(); ++i) result[i] = py::int_(dims[i]);
+    return result;
+}
+
+AnyTensor upload(const Device& device, const py::array& array, const Where& where) {
+    const ScalarType scalar = scalar_of(array, where);
+    const Dims shape = shape_of(array, where);
+    const py::array packed = contiguous(array);
+    const auto bytes = bytes_of(packed);
+    const py::gil_scoped_release release;
+    return AnyTensor::from_host(device, ElementType{scalar, 0, {1, 1}}, shape, bytes);
+}
+
+AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where) {
+    const auto bytes = pack(nested, scalar, where);
+    return AnyTensor::from_host(device, ElementType{scalar, 0, {1, 1}}, nested.shape, bytes);
+}
+
+py::array download(const AnyTensor& tensor) {
+    py::array result(dtype_of(tensor.element().scalar), full_shape(tensor.shape(), tensor.element()));
+    const std::span bytes(static_cast<std::byte*>(result.mutable_data()),
+                          static_cast<std::size_t>(result.nbytes()));
+    const py::gil_scoped_release release;
+    tensor.read(bytes);
+    return result;
+}
+
+void download_into(const AnyTensor& tensor, const py::array& array) {
+    if ((array.flags() & py::array::c_style) != 0) {
+        const std::span bytes(static_cast<std::byte*>(const_cast<void*>(array.data())),
+                              static_cast<std::size_t>(array.nbytes()));
+        const py::gil_scoped_release release;
+        tensor.read(bytes);
+        return;
+    }
+    array[py::ellipsis()] = download(tensor);
+}
+
+py::object to_python(const ElementType& element, const std::byte* source) {
+    if (element.rank == 0) return unpack_number(element.scalar, source);
+    py::array result(dtype_of(element.scalar), full_shape({}, element));
+    std::memcpy(result.mutable_data(), source, element.size());
+    return result;
+}
+
+}  // namespace kf::python

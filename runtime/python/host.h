@@ -1,0 +1,50 @@
+// Host data on its way to a device: numbers, nested lists and NumPy arrays.
+#pragma once
+
+#include <kf/any_tensor.h>
+#include <kf/device.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "python/common.h"
+
+namespace kf::python {
+
+/// A Python number or nested list, looked through once. Owns its numbers, so that the list may change.
+struct Nested {
+    ScalarType scalar = ScalarType::boolean;  ///< boolean, int64 or float64: the widest number in it
+    Dims shape;
+    std::vector<py::object> numbers;  ///< row-major
+};
+
+/// Nothing when `value` is neither a number nor a list, tuple or range. Throws for ragged lists and for
+/// anything else in a list.
+std::optional<Nested> look_through(py::handle value, const Where& where);
+
+/// All numbers as `scalar`, packed row-major; see pack_number().
+std::vector<std::byte> pack(const Nested& nested, ScalarType scalar, const Where& where);
+
+/// The elements of `array` (any strides, a dtype that kernels have), packed row-major.
+std::vector<std::byte> pack(const py::array& array);
+
+Dims shape_of(const py::array& array, const Where& where);
+/// A shape argument: an int or a sequence of ints, none negative.
+Dims parse_shape(py::handle shape, const Where& where);
+py::tuple to_tuple(const Dims& dims);
+
+/// A device tensor of scalars with the array's shape.
+AnyTensor upload(const Device& device, const py::array& array, const Where& where);
+AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where);
+
+/// A new array with the tensor's elements; an element's own extents come last. Waits without the GIL.
+py::array download(const AnyTensor& tensor);
+/// The same into an array of that dtype and shape, with any strides.
+void download_into(const AnyTensor& tensor, const py::array& array);
+
+/// The packed scalars at `source`: a Python number, or a NumPy array when `element` is a vector or matrix.
+py::object to_python(const ElementType& element, const std::byte* source);
+
+}  // namespace kf::python

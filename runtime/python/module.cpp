@@ -1,0 +1,12 @@
+// The extension module kernelfunctions._kf.
+#include "python/common.h"
+
+PYBIND11_MODULE(_kf, module) {
+    module.attr("__version__") = KF_VERSION;
+    kf::python::bind_errors(module);
+    kf::python::bind_device(module);
+    kf::python::bind_tensor(module);
+    kf::python::bind_differentiable(module);
+    kf::python::bind_encoder(module);
+    kf::python::bind_function(module);
+}

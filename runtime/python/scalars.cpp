@@ -1,0 +1,213 @@
+// The scalar types of kernels and NumPy's dtypes, one for one; and Python numbers as bytes.
+#include "python/scalars.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+constexpr std::array<const char*, 12> names{"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
+                                            "uint16", "uint32", "uint64", "float16", "float32", "float64"};
+// NumPy's type numbers, of which pybind11 knows only some.
+constexpr std::array<int, 12> numbers{0, 1, 3, 5, 7, 2, 4, 6, 8, 23, 11, 12};
+
+template <class T>
+void store(std::byte* target, T value) {
+    std::memcpy(target, &value, sizeof value);
+}
+
+template <class T>
+T load(const std::byte* source) {
+    T value;
+    std::memcpy(&value, source, sizeof value);
+    return value;
+}
+
+std::string text_of(const py::dtype& dtype) { return std::string(py::str(static_cast<py::handle>(dtype))); }
+
+std::string article(ScalarType scalar) {
+    const std::string name = numpy_name(scalar);
+    return (name[0] == 'i' ? "an " : "a ") + name;
+}
+
+[[noreturn]] void refuse_range(py::handle value, ScalarType scalar, const Where& where,
+                               const std::string& range) {
+    refuse(ErrorCode::value_range, where,
+           shown(value) + " doesn't fit " + article(scalar) + " (" + range + ")");
+}
+
+template <class T>
+std::string range_of() {
+    return std::to_string(std::numeric_limits<T>::min()) + " to " +
+           std::to_string(std::numeric_limits<T>::max());
+}
+
+template <class T>
+void pack_integer(py::handle value, PyObject* integer, ScalarType scalar, std::byte* target,
+                  const Where& where) {
+    if constexpr (std::is_same_v<T, std::uint64_t>) {
+        const unsigned long long number = PyLong_AsUnsignedLongLong(integer);
+        if (number == static_cast<unsigned long long>(-1) && PyErr_Occurred() != nullptr) {
+            PyErr_Clear();
+            refuse_range(value, scalar, where, range_of<T>());
+        }
+        store(target, static_cast<T>(number));
+    } else {
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(integer, &overflow);
+        if (overflow != 0 || number < static_cast<long long>(std::numeric_limits<T>::min()) ||
+            number > static_cast<long long>(std::numeric_limits<T>::max())) {
+            refuse_range(value, scalar, where, range_of<T>());
+        }
+        store(target, static_cast<T>(number));
+    }
+}
+
+/// Rounds to nearest; a finite number that overflows is out of range.
+template <class T>
+void pack_floating(py::handle value, double number, ScalarType scalar, std::byte* target,
+                   const Where& where) {
+    const T narrow = static_cast<T>(number);
+    if (std::isfinite(number) && !std::isfinite(static_cast<double>(static_cast<float>(narrow))) &&
+        !std::is_same_v<T, double>) {
+        const double largest = std::is_same_v<T, half> ? 65504.0 : double{std::numeric_limits<float>::max()};
+        refuse_range(value, scalar, where, "up to " + std::string(py::str(py::float_(largest))));
+    }
+    store(target, narrow);
+}
+
+}  // namespace
+
+const char* numpy_name(ScalarType scalar) { return names[static_cast<std::size_t>(scalar)]; }
+
+py::dtype dtype_of(ScalarType scalar) { return py::dtype(numbers[static_cast<std::size_t>(scalar)]); }
+
+std::optional<ScalarType> scalar_of(const py::dtype& dtype) {
+    const char order = dtype.byteorder();
+    if (order != '=' && order != '|') return std::nullopt;
+    const auto sized = [&](std::initializer_list<ScalarType> candidates) -> std::optional<ScalarType> {
+        for (const ScalarType scalar : candidates) {
+            if (static_cast<py::ssize_t>(size_of(scalar)) == dtype.itemsize()) return scalar;
+        }
+        return std::nullopt;
+    };
+    using enum ScalarType;
+    switch (dtype.kind()) {
+        case 'b': return boolean;
+        case 'i': return sized({int8, int16, int32, int64});
+        case 'u': return sized({uint8, uint16, uint32, uint64});
+        case 'f': return sized({float16, float32, float64});
+        default: return std::nullopt;
+    }
+}
+
+ScalarType scalar_of(const py::array& array, const Where& where) {
+    const py::dtype dtype = array.dtype();
+    if (const auto scalar = scalar_of(dtype)) return *scalar;
+    const bool foreign = dtype.byteorder() == '>' || dtype.byteorder() == '<';
+    refuse(ErrorCode::type_mismatch, where,
+           "kernels have no dtype " + text_of(dtype) +
+               (foreign ? ": convert it to the machine's byte order"
+                        : ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known"));
+}
+
+ScalarType parse_dtype(py::handle dtype, const Where& where) {
+    if (dtype.is_none()) return ScalarType::float32;
+    const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+    if (const auto scalar = scalar_of(parsed)) return *scalar;
+    refuse(ErrorCode::type_mismatch, where,
+           "kernels have no dtype " + text_of(parsed) +
+               ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
+}
+
+std::optional<ScalarType> number_kind(py::handle value) {
+    PyObject* object = value.ptr();
+    if (PyFloat_Check(object)) return ScalarType::float64;
+    if (PyBool_Check(object)) return ScalarType::boolean;
+    if (PyLong_Check(object)) return ScalarType::int64;
+    static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();
+    if (PyObject_IsInstance(object, generic.ptr()) != 1) return std::nullopt;
+    switch (py::cast<py::dtype>(value.attr("dtype")).kind()) {
+        case 'b': return ScalarType::boolean;
+        case 'i':
+        case 'u': return ScalarType::int64;
+        case 'f': return ScalarType::float64;
+        default: return std::nullopt;
+    }
+}
+
+void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where) {
+    const auto kind = number_kind(value);
+    if (!kind) {
+        refuse(ErrorCode::type_mismatch, where,
+               shown(value) + " (a " + type_name(value) + ") is not a number: " + article(scalar) +
+                   " is needed");
+    }
+    if (scalar == ScalarType::boolean) {
+        if (*kind != ScalarType::boolean) {
+            refuse(ErrorCode::type_mismatch, where, shown(value) + " is not a bool: give True or False");
+        }
+        const int truth = PyObject_IsTrue(value.ptr());
+        if (truth < 0) throw py::error_already_set();
+        store(target, static_cast<std::uint8_t>(truth));
+        return;
+    }
+    if (is_floating(scalar)) {
+        double number = PyFloat_AsDouble(value.ptr());
+        if (number == -1.0 && PyErr_Occurred() != nullptr) {
+            if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+            PyErr_Clear();
+            refuse_range(value, scalar, where, "too large");
+        }
+        if (scalar == ScalarType::float64) {
+            store(target, number);
+        } else if (scalar == ScalarType::float32) {
+            pack_floating<float>(value, number, scalar, target, where);
+        } else {
+            pack_floating<half>(value, number, scalar, target, where);
+        }
+        return;
+    }
+    if (*kind == ScalarType::float64) {
+        refuse(ErrorCode::type_mismatch, where,
+               shown(value) + " is a float where " + article(scalar) + " is needed; convert it yourself");
+    }
+    // NumPy's integers and bools answer __index__ or __int__ without loss.
+    const auto integer = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
+    if (!integer) throw py::error_already_set();
+    using enum ScalarType;
+    switch (scalar) {
+        case int8: return pack_integer<std::int8_t>(value, integer.ptr(), scalar, target, where);
+        case int16: return pack_integer<std::int16_t>(value, integer.ptr(), scalar, target, where);
+        case int32: return pack_integer<std::int32_t>(value, integer.ptr(), scalar, target, where);
+        case int64: return pack_integer<std::int64_t>(value, integer.ptr(), scalar, target, where);
+        case uint8: return pack_integer<std::uint8_t>(value, integer.ptr(), scalar, target, where);
+        case uint16: return pack_integer<std::uint16_t>(value, integer.ptr(), scalar, target, where);
+        case uint32: return pack_integer<std::uint32_t>(value, integer.ptr(), scalar, target, where);
+        default: return pack_integer<std::uint64_t>(value, integer.ptr(), scalar, target, where);
+    }
+}
+
+py::object unpack_number(ScalarType scalar, const std::byte* source) {
+    using enum ScalarType;
+    switch (scalar) {
+        case boolean: return py::bool_(load<std::uint8_t>(source) != 0);
+        case int8: return py::int_(load<std::int8_t>(source));
+        case int16: return py::int_(load<std::int16_t>(source));
+        case int32: return py::int_(load<std::int32_t>(source));
+        case int64: return py::int_(load<std::int64_t>(source));
+        case uint8: return py::int_(load<std::uint8_t>(source));
+        case uint16: return py::int_(load<std::uint16_t>(source));
+        case uint32: return py::int_(load<std::uint32_t>(source));
+        case uint64: return py::int_(load<std::uint64_t>(source));
+        case float16: return py::float_(static_cast<double>(static_cast<float>(load<half>(source))));
+        case float32: return py::float_(static_cast<double>(load<float>(source)));
+        default: return py::float_(load<double>(source));
+    }
+}
+
+}  // namespace kf::python

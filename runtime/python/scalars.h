@@ -1,0 +1,33 @@
+// The scalar types of kernels and NumPy's dtypes, one for one; and Python numbers as bytes.
+#pragma once
+
+#include <kf/types.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "python/common.h"
+
+namespace kf::python {
+
+/// "float32": NumPy's name.
+const char* numpy_name(ScalarType scalar);
+py::dtype dtype_of(ScalarType scalar);
+/// None for dtypes that kernels don't have (complex, strings, structured) and for foreign byte orders.
+std::optional<ScalarType> scalar_of(const py::dtype& dtype);
+/// Of an array that is an argument; throws type_mismatch for what scalar_of() refuses.
+ScalarType scalar_of(const py::array& array, const Where& where);
+/// Of a `dtype` argument: anything that np.dtype() takes; float32 for None.
+ScalarType parse_dtype(py::handle dtype, const Where& where);
+
+/// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
+std::optional<ScalarType> number_kind(py::handle value);
+
+/// Writes a number as `scalar`. Integers must be in range, a float never becomes an integer and a number
+/// never a bool; finite floats must stay finite. Throws type_mismatch or value_range with the value.
+void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where);
+
+/// The scalar at `source` as a Python bool, int or float.
+py::object unpack_number(ScalarType scalar, const std::byte* source);
+
+}  // namespace kf::python

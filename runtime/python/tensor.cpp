@@ -1,0 +1,241 @@
+// kf.Tensor: making, reading, writing and gradients. Views are in views.cpp.
+#include "python/tensor.h"
+
+#include <algorithm>
+
+#include "core/tensor_state.h"
+#include "python/errors.h"
+#include "python/host.h"
+#include "python/scalars.h"
+#include "python/views.h"
+
+namespace kf::python {
+namespace {
+
+constexpr Where tensor_class{"Tensor", {}};
+
+ElementType element_of_scalar(ScalarType scalar) { return {scalar, 0, {1, 1}}; }
+
+using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
+
+template <Maker maker>
+Tensor make(py::handle shape, py::handle dtype, py::handle device) {
+    const Dims dims = parse_shape(shape, {"Tensor", "shape"});
+    const ScalarType scalar = parse_dtype(dtype, {"Tensor", "dtype"});
+    const ContextPtr context = context_of(device, tensor_class);
+    const py::gil_scoped_release release;
+    return {maker(context->device(), element_of_scalar(scalar), dims), context};
+}
+
+Tensor from_numpy(py::handle array, py::handle device) {
+    if (!py::isinstance<py::array>(array)) {
+        refuse(ErrorCode::type_mismatch, {"Tensor.from_numpy", "a"},
+               "a NumPy array is needed, not a " + type_name(array));
+    }
+    const ContextPtr context = context_of(device, tensor_class);
+    return {upload(context->device(), py::reinterpret_borrow<py::array>(array), {"Tensor.from_numpy", "a"}),
+            context};
+}
+
+Tensor construct(py::handle a, py::handle dtype, py::handle device) {
+    const Where where{"Tensor", "a"};
+    const ContextPtr context = context_of(device, tensor_class);
+    if (py::isinstance<py::array>(a)) {
+        const auto array = py::reinterpret_borrow<py::array>(a);
+        if (!dtype.is_none() && parse_dtype(dtype, {"Tensor", "dtype"}) != scalar_of(array, where)) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "an array of dtype " + std::string(py::str(array.dtype())) +
+                       " is not cast: use a.astype(dtype)");
+        }
+        return {upload(context->device(), array, where), context};
+    }
+    const auto nested = look_through(a, where);
+    if (!nested) {
+        refuse(ErrorCode::type_mismatch, where,
+               "a number, a nested list or a NumPy array is needed, not a " + type_name(a));
+    }
+    ScalarType scalar = ScalarType::float32;
+    if (!dtype.is_none()) {
+        scalar = parse_dtype(dtype, {"Tensor", "dtype"});
+    } else if (!nested->numbers.empty() && nested->scalar != ScalarType::float64) {
+        scalar = nested->scalar == ScalarType::boolean ? ScalarType::boolean : ScalarType::int32;
+    }
+    return {upload(context->device(), *nested, scalar, where), context};
+}
+
+void copy_from_numpy(const Tensor& self, py::handle source) {
+    const Where where{"Tensor.copy_from_numpy", "a"};
+    if (!py::isinstance<py::array>(source)) {
+        refuse(ErrorCode::type_mismatch, where, "a NumPy array is needed, not a " + type_name(source));
+    }
+    const auto array = py::reinterpret_borrow<py::array>(source);
+    if (scalar_of(array, where) != self.any.element().scalar) {
+        refuse(ErrorCode::type_mismatch, where,
+               "the array's dtype is " + std::string(py::str(array.dtype())) + ", the tensor's " +
+                   numpy_name(self.any.element().scalar));
+    }
+    const Dims shape = shape_of(array, where);
+    if (!(shape == self.any.shape())) {
+        refuse(ErrorCode::shape_mismatch, where,
+               "the array's shape is " + shown(to_tuple(shape)) + ", the tensor's " +
+                   shown(to_tuple(self.any.shape())));
+    }
+    const auto bytes = pack(array);
+    const py::gil_scoped_release release;
+    self.any.write(bytes);
+}
+
+py::object item(const Tensor& self) {
+    if (self.any.size() != 1) {
+        refuse(ErrorCode::shape_mismatch, {"Tensor.item", {}},
+               "one element is needed, the shape is " + shown(to_tuple(self.any.shape())));
+    }
+    std::array<std::byte, 8> bytes{};
+    const std::span used = std::span(bytes).first(self.any.element().size());
+    {
+        const py::gil_scoped_release release;
+        self.any.read(used);
+    }
+    return unpack_number(self.any.element().scalar, bytes.data());
+}
+
+/// A gradient argument: a tensor of this dtype and shape, or an array to upload. Null for None.
+AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
+    if (value.is_none()) return {};
+    const Where where{"Tensor.with_grads", name};
+    if (const Tensor* tensor = as_tensor(value)) return tensor->any;
+    if (py::isinstance<py::array>(value)) {
+        return upload(self.context->device(), py::reinterpret_borrow<py::array>(value), where);
+    }
+    refuse(ErrorCode::type_mismatch, where,
+           "a kf.Tensor or a NumPy array is needed, not a " + type_name(value));
+}
+
+Tensor with_grads(const Tensor& self, bool zero, py::handle grad_in, py::handle grad_out) {
+    if (grad_in.is_none() && grad_out.is_none()) {
+        const py::gil_scoped_release release;
+        return {self.any.with_grads(zero), self.context};
+    }
+    return {
+        self.any.with_grads(gradient_of(self, grad_in, "grad_in"), gradient_of(self, grad_out, "grad_out")),
+        self.context};
+}
+
+py::object gradient(const Tensor& self, const AnyTensor& grad) {
+    if (!grad) return py::none();
+    return py::cast(Tensor{grad, self.context});
+}
+
+std::string represent(const Tensor& self) {
+    constexpr std::int64_t most = 64;
+    std::string text = "Tensor(";
+    if (self.any.size() <= most) {
+        const py::object values = py::module_::import("numpy").attr("array2string")(
+            download(self.any), py::arg("separator") = ", ", py::arg("prefix") = "Tensor(");
+        text += std::string(py::str(values)) + ", ";
+    }
+    text += "shape=" + std::string(py::str(to_tuple(self.any.shape()))) +
+            ", dtype=" + numpy_name(self.any.element().scalar) + ", device='" +
+            self.context->device().info().id + "'";
+    if (self.any.grad()) text += ", with grads";
+    return text + ")";
+}
+
+py::object array_interface(const Tensor& self, py::handle dtype, py::handle copy) {
+    if (!copy.is_none() && !py::cast<bool>(copy)) {
+        throw py::value_error("a kf.Tensor lies in device memory: NumPy can't see it without a copy");
+    }
+    const py::array result = download(self.any);
+    if (dtype.is_none()) return result;
+    return result.attr("astype")(py::reinterpret_borrow<py::object>(dtype), py::arg("copy") = false);
+}
+
+}  // namespace
+
+Tensor wrap(const AnyTensor& tensor, const ContextPtr& context) {
+    const ElementType& element = tensor.element();
+    if (element.rank == 0) return {tensor, context};
+    detail::TensorState state = *tensor.state();
+    state.element.rank = 0;
+    state.element.extents = {1, 1};
+    state.size *= element.scalars();
+    for (std::size_t i = 0; i < state.strides.size(); ++i) state.strides[i] *= element.scalars();
+    for (std::size_t i = 0; i < element.rank; ++i) {
+        state.shape.push_back(element.extents[i]);
+        state.strides.push_back(i + 1 < element.rank ? element.extents[1] : 1);
+    }
+    return {AnyTensor(std::make_shared<const detail::TensorState>(std::move(state))), context};
+}
+
+const Tensor* as_tensor(py::handle value) {
+    return py::isinstance<Tensor>(value) ? py::cast<Tensor*>(value) : nullptr;
+}
+
+std::string describe(const Tensor& tensor) {
+    return std::string(numpy_name(tensor.any.element().scalar)) + " tensor of shape " +
+           shown(to_tuple(tensor.any.shape()));
+}
+
+void bind_tensor(py::module_& module) {
+    py::class_<Tensor> type(
+        module, "Tensor",
+        "An n-dimensional array in device memory, or a view of one.\n\n"
+        "Vectors are trailing dimensions: what a kernel takes as a tensor of float3 of rank 1 is "
+        "a\nfloat32 tensor of shape (n, 3).");
+    type.def(py::init(&construct), py::arg("a"), py::arg("dtype") = py::none(), py::kw_only(),
+             py::arg("device") = py::none(),
+             "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
+        .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(),
+                    "A contiguous copy of `a` (any strides) on a device.")
+        .def_static("empty", &make<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
+                    py::kw_only(), py::arg("device") = py::none(),
+                    "Uninitialised; dtype is float32 by default.")
+        .def_static("zeros", &make<&AnyTensor::zeros>, py::arg("shape"), py::arg("dtype") = py::none(),
+                    py::kw_only(), py::arg("device") = py::none())
+        .def_static("ones", &make<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
+                    py::kw_only(), py::arg("device") = py::none())
+        .def(
+            "to_numpy", [](const Tensor& self) { return download(self.any); },
+            "A new C-contiguous array; waits for what writes the tensor.")
+        .def("copy_from_numpy", &copy_from_numpy, py::arg("a"),
+             "Overwrites the tensor in place; shape and dtype must be the same.")
+        .def("item", &item, "The value of a tensor of one element.")
+        .def("with_grads", &with_grads, py::arg("zero") = true, py::kw_only(),
+             py::arg("grad_in") = py::none(), py::arg("grad_out") = py::none(),
+             "The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.")
+        .def(
+            "detach",
+            [](const Tensor& self) {
+                return Tensor{self.any.without_grads(), self.context};
+            },
+            "The same data without gradients.")
+        .def_property_readonly("grad", [](const Tensor& self) { return gradient(self, self.any.grad()); })
+        .def_property_readonly("grad_in",
+                               [](const Tensor& self) { return gradient(self, self.any.grad_in()); })
+        .def_property_readonly("grad_out",
+                               [](const Tensor& self) { return gradient(self, self.any.grad_out()); })
+        .def_property_readonly("shape", [](const Tensor& self) { return to_tuple(self.any.shape()); })
+        .def_property_readonly(
+            "strides", [](const Tensor& self) { return to_tuple(self.any.strides()); },
+            "In elements, not bytes.")
+        .def_property_readonly("dtype",
+                               [](const Tensor& self) { return dtype_of(self.any.element().scalar); })
+        .def_property_readonly("ndim", [](const Tensor& self) { return self.any.rank(); })
+        .def_property_readonly(
+            "size", [](const Tensor& self) { return self.any.size(); }, "Number of elements.")
+        .def_property_readonly("nbytes",
+                               [](const Tensor& self) {
+                                   return self.any.size() *
+                                          static_cast<std::int64_t>(self.any.element().size());
+                               })
+        .def_property_readonly("is_contiguous", [](const Tensor& self) { return self.any.is_contiguous(); })
+        .def_property_readonly(
+            "address", [](const Tensor& self) { return self.any.address(); },
+            "Device address of the first element.")
+        .def_property_readonly("device", [](const Tensor& self) { return self.context; })
+        .def("__array__", &array_interface, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+        .def("__repr__", &represent);
+    bind_views(type);
+}
+
+}  // namespace kf::python

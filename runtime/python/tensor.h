@@ -1,0 +1,27 @@
+// kf.Tensor: an AnyTensor of scalars that keeps its device's context.
+#pragma once
+
+#include <kf/any_tensor.h>
+
+#include <utility>
+
+#include "python/context.h"
+
+namespace kf::python {
+
+/// Vectors are trailing dimensions here: `any` always has a scalar element.
+struct Tensor {
+    AnyTensor any;
+    ContextPtr context;
+};
+
+/// Wraps any tensor; a vector element becomes trailing dimensions.
+Tensor wrap(const AnyTensor& tensor, const ContextPtr& context);
+
+/// The tensor in `value`, or null when it isn't one.
+const Tensor* as_tensor(py::handle value);
+
+/// "float32 tensor of shape (2, 3)".
+std::string describe(const Tensor& tensor);
+
+}  // namespace kf::python
