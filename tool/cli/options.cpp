@@ -48,7 +48,7 @@ std::pair<std::string, std::string> split_define(const std::string& text) {
 void check_namespace(const std::string& name) {
     const std::vector<std::string> parts = name_parts(name);
     const bool good = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-        return is_identifier(part) && (!is_reserved(part) || part == "kf");
+        return is_identifier(part) && !is_reserved(part);
     });
     if (!good || join(parts, "::") != name) {
         throw CLI::ValidationError("--namespace", "'" + name + "' can't be a C++ namespace");

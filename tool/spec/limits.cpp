@@ -19,7 +19,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 std::uint64_t count(const std::vector<KindSpec>& alternatives);
 
 std::uint64_t count(const KindSpec& kind) {
-    std::uint64_t product = kind.grad == GradMode::automatic ? 2 : 1;
+    std::uint64_t product = 1;
     for (const FieldSpec& field : kind.fields) {
         product = saturating_product(product, count(field.alternatives));
     }

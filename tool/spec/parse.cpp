@@ -52,10 +52,7 @@ public:
         spec.namespace_name = text(root, "namespace", spec.name);
         if (const JsonNode* node = root.find("namespace")) {
             for (const std::string& part : name_parts(node->text)) {
-                // "kf::app" is odd but works; a namespace called "class" can't.
-                if (part != "kf") {
-                    check_name(part, *node, "the namespace");
-                }
+                check_name(part, *node, "the namespace");
             }
         }
         spec.modules = paths(root, "modules");

@@ -55,8 +55,6 @@ private:
                  {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank]"}});
             return;
         }
-        unless(!kind.map, kind.location, "the option 'map'");
-        unless(kind.grad != GradMode::automatic, kind.location, "the option \"grad\": \"auto\"");
         unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");
     }
 

@@ -24,7 +24,7 @@ TEST(Supported, PassesWhatIsGenerated) {
     EXPECT_EQ(
         check(
             R"(, "targets": ["vulkan"], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
-            R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": true}]},
+            R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": "auto", "map": [1, 0]}]},
                         "backward": {"inputs": ["a"]}, "strict_broadcasting": true, "threads": [64], "name": "g")"),
         Diagnostics{});
 }
@@ -51,8 +51,7 @@ TEST(Supported, RefusesOtherFeatures) {
     for (const char* call : {R"("this": "value")", R"("dispatch": "threads")", R"("forward_diff": true)",
                              R"("backward": {"deterministic": true})", R"("backward": {"fused": true})",
                              R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
-                             R"("args": {"a": {"kind": "tensor[1]", "map": [0]}})",
-                             R"("args": {"a": {"kind": "value", "grad": "auto"}})"}) {
+                             R"("args": {"a": {"kind": "value", "accumulate": "sum"}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
         ASSERT_EQ(errors.size(), 1U) << call;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << call;
