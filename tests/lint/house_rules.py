@@ -20,7 +20,19 @@ FENCES = {
 }
 
 # Each stage of kfgen and the later ones, which it must not include.
-STAGES = ["diagnostic", "spec", "slang", "plan", "emit", "kernels", "artifact", "cli"]
+STAGES = [
+    "diagnostic",
+    "spec",
+    "slang",
+    "plan",
+    "emit",
+    "kernels",
+    "artifact",
+    "output",
+    "cache",
+    "cli",
+    "run",
+]
 
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
