@@ -17,6 +17,7 @@ struct Features {
     VkPhysicalDeviceVulkan11Features v11{};
     VkPhysicalDeviceVulkan12Features v12{};
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size{};
+    VkPhysicalDeviceShaderIntegerDotProductFeatures dot_product{};
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
     VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomic_float2{};
     std::vector<const char*> extensions;
@@ -51,6 +52,7 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     features.v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
     features.v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     features.subgroup_size.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+    features.dot_product.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
     features.atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
     features.atomic_float2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT;
     features.core.pNext = &features.v11;
@@ -66,6 +68,7 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
         }
     };
     chain(features.subgroup_size, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, api >= VK_API_VERSION_1_3);
+    chain(features.dot_product, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, api >= VK_API_VERSION_1_3);
     chain(features.atomic_float, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false);
     chain(features.atomic_float2, VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME, false);
     instance.functions().vkGetPhysicalDeviceFeatures2(device, &features.core);
@@ -99,16 +102,30 @@ std::vector<std::string> words(const Features& features, const VkPhysicalDeviceS
     word(features.atomic_float.shaderBufferFloat32AtomicAdd, "float32_atomic_add");
     word(features.atomic_float.shaderBufferFloat64AtomicAdd, "float64_atomic_add");
     word(features.atomic_float2.shaderBufferFloat16AtomicAdd, "float16_atomic_add");
+    word(features.atomic_float2.shaderBufferFloat16AtomicMinMax, "float16_atomic_min_max");
+    word(features.atomic_float2.shaderBufferFloat32AtomicMinMax, "float32_atomic_min_max");
+    word(features.atomic_float2.shaderBufferFloat64AtomicMinMax, "float64_atomic_min_max");
     word(features.v12.bufferDeviceAddress, "buffer_device_address");
     word(features.v12.scalarBlockLayout, "scalar_layout");
-    word((features.v12.vulkanMemoryModel != 0 && features.v12.vulkanMemoryModelDeviceScope != 0) ? 1U : 0U,
-         "vulkan_memory_model");
+    word(features.v12.vulkanMemoryModel, "vulkan_memory_model");
+    word(features.v12.vulkanMemoryModelDeviceScope, "vulkan_memory_model_device_scope");
+    word(features.v12.storagePushConstant8, "push_constant8");
+    word(features.v11.storagePushConstant16, "push_constant16");
+    word(features.v12.uniformAndStorageBuffer8BitAccess, "uniform_storage8");
+    word(features.v11.uniformAndStorageBuffer16BitAccess, "uniform_storage16");
+    word(features.v11.variablePointersStorageBuffer, "variable_pointers_storage_buffer");
+    word(features.v11.variablePointers, "variable_pointers");
+    word(features.dot_product.shaderIntegerDotProduct, "integer_dot_product");
     if ((subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BASIC_BIT, "subgroup_basic");
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT, "subgroup_vote");
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT, "subgroup_arithmetic");
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT, "subgroup_ballot");
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT, "subgroup_shuffle");
+        word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT,
+             "subgroup_shuffle_relative");
+        word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT, "subgroup_clustered");
+        word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_QUAD_BIT, "subgroup_quad");
     }
     std::sort(found.begin(), found.end());
     return found;

@@ -40,7 +40,8 @@ TEST_P(VulkanTest, DescribesItself) {
 }
 
 TEST_P(VulkanTest, UploadsAndReadsBackEverySize) {
-    for (const std::size_t size : {0, 1, 3, 31, 33, 4097, 1 << 20, (9 << 20) + 13, (70 << 20) + 1}) {
+    constexpr std::size_t mib = 1 << 20;
+    for (const std::size_t size : {0UL, 1UL, 3UL, 31UL, 33UL, 4097UL, mib, 9 * mib + 13, 70 * mib + 1}) {
         const std::vector<std::byte> bytes = pattern(size);
         const auto allocation = device_->allocate(size);
         EXPECT_EQ(allocation->size, size);
