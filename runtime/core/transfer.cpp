@@ -124,12 +124,16 @@ AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims&
         case ScalarType::uint32: fill(tensor, 1U); break;
         case ScalarType::float32: fill(tensor, 0x3f800000U); break;
         case ScalarType::int64:
-        case ScalarType::uint64:
-            tensor.write(std::as_bytes(std::span(std::vector<std::uint64_t>(scalars, 1))));
+        case ScalarType::uint64: {
+            const std::vector<std::uint64_t> host(scalars, 1);
+            tensor.write(std::as_bytes(std::span(host)));
             break;
-        case ScalarType::float64:
-            tensor.write(std::as_bytes(std::span(std::vector<double>(scalars, 1.0))));
+        }
+        case ScalarType::float64: {
+            const std::vector<double> host(scalars, 1.0);
+            tensor.write(std::as_bytes(std::span(host)));
             break;
+        }
     }
     return tensor;
 }

@@ -1,0 +1,295 @@
+// The binder's first half: from arguments to the call's shape and each argument's strides along it.
+#include "core/bind.h"
+
+#include <algorithm>
+
+#include "core/bind_error.h"
+#include "core/bind_parts.h"
+#include "core/convert.h"
+#include "core/describe.h"
+#include "core/tensor_state.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+
+std::string dimension_text(std::size_t dimension) { return "dimension " + std::to_string(dimension); }
+
+/// An argument's own extents, flattened to scalars.
+Dims flat_extents(const Argument& argument, const ArgumentView& view) {
+    if (view.kind == Arg::Kind::tensor) {
+        return view.data.extents;
+    }
+    return Dims(argument.element.extents);
+}
+
+void check_tensor(const BindRequest& request, std::size_t i) {
+    const Argument& argument = request.call.arguments[i];
+    const ArgumentView& view = request.arguments[i];
+    const auto found = [&] {
+        return "expected " + describe(argument) + ", found " +
+               describe_tensor(view.scalar, view.data.extents);
+    };
+    if (view.scalar != scalar_type(argument.element.scalar)) {
+        fail(request, i, ErrorCode::type_mismatch, found());
+    }
+    const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+    if (view.data.extents.size() != dims) {
+        fail(request, i, ErrorCode::rank_mismatch, found());
+    }
+    const auto call_rank = static_cast<std::size_t>(argument.call_rank);
+    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
+        const std::int64_t extent = view.data.extents[call_rank + k];
+        if (extent != argument.trailing[k]) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 dimension_text(call_rank + k) + " of shape " + to_string(view.data.extents) +
+                     ": expected extent " + std::to_string(argument.trailing[k]) + ", found " +
+                     std::to_string(extent));
+        }
+    }
+    for (const ScalarView* gradient : {&view.grad_in, &view.grad_out}) {
+        if (gradient->present && gradient->extents != view.data.extents) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "its gradient has shape " + to_string(gradient->extents) + ", it has shape " +
+                     to_string(view.data.extents));
+        }
+    }
+}
+
+void check_kind(const BindRequest& request, std::size_t i) {
+    const Argument& argument = request.call.arguments[i];
+    const ArgumentView& view = request.arguments[i];
+    if (view.kind == Arg::Kind::absent) {
+        if (is_input(argument)) {
+            fail(request, i, ErrorCode::missing_argument,
+                 "expected " + describe(argument) + ", found nothing");
+        }
+        return;
+    }
+    const bool tensor = view.kind == Arg::Kind::tensor;
+    if (tensor != (argument.kind == ArgumentKind::tensor)) {
+        fail(request, i, ErrorCode::type_mismatch,
+             "expected " + describe(argument) + ", found " +
+                 (tensor ? describe_tensor(view.scalar, view.data.extents) : std::string("a value")));
+    }
+    if (tensor) {
+        check_tensor(request, i);
+    }
+}
+
+/// Which argument gave each dimension its extent.
+struct Feeds {
+    static constexpr std::size_t nobody = ~std::size_t{0};
+    std::array<std::size_t, max_rank> owner{};
+    std::array<bool, max_rank> fed{};
+};
+
+std::string conflict(const BindRequest& request, const Feeds& feeds, const Dims& shape, std::size_t d) {
+    const std::size_t owner = feeds.owner[d];
+    return std::to_string(shape[d]) + (owner == Feeds::nobody
+                                           ? std::string()
+                                           : " of argument '" + request.call.arguments[owner].name + "'");
+}
+
+void feed(const BindRequest& request, std::size_t i, Dims& shape, Feeds& feeds) {
+    const Argument& argument = request.call.arguments[i];
+    const Dims extents = flat_extents(argument, request.arguments[i]);
+    for (std::size_t k = 0; k < argument.map.size(); ++k) {
+        const auto d = static_cast<std::size_t>(argument.map[k]);
+        feeds.fed[d] = true;
+        if (extents[k] == shape[d] || extents[k] == 1) {
+            continue;
+        }
+        if (shape[d] != 1) {
+            if (is_output(argument)) {
+                return;  // check_output() says it better
+            }
+            fail(request, i, ErrorCode::shape_mismatch,
+                 dimension_text(k) + " of shape " + to_string(extents) + ": extent " +
+                     std::to_string(extents[k]) + " doesn't broadcast with extent " +
+                     conflict(request, feeds, shape, d) + " (equal extents do, and 1)");
+        }
+        shape[d] = extents[k];
+        feeds.owner[d] = i;
+    }
+}
+
+void check_output(const BindRequest& request, std::size_t i, const Dims& shape, const Feeds& feeds) {
+    const Argument& argument = request.call.arguments[i];
+    const Dims& extents = request.arguments[i].data.extents;
+    for (std::size_t k = 0; k < argument.map.size(); ++k) {
+        const auto d = static_cast<std::size_t>(argument.map[k]);
+        if (extents[k] != shape[d]) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "an output is never broadcast: " + dimension_text(k) + " of shape " + to_string(extents) +
+                     ": expected extent " + conflict(request, feeds, shape, d) + ", found " +
+                     std::to_string(extents[k]) + " (the call's shape is " + to_string(shape) + ")");
+        }
+    }
+}
+
+void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, const Feeds& feeds) {
+    const Argument& argument = request.call.arguments[i];
+    if (request.arguments[i].kind != Arg::Kind::tensor || argument.call_rank == 0) {
+        return;
+    }
+    const Dims& extents = request.arguments[i].data.extents;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        const auto at = std::find(argument.map.begin(), argument.map.end(), static_cast<std::int64_t>(d));
+        if (at == argument.map.end()) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "broadcasting is forbidden (strict_broadcasting): shape " + to_string(extents) +
+                     " has no dimension for " + dimension_text(d) + " of the call, of extent " +
+                     conflict(request, feeds, shape, d));
+        }
+        const auto k = static_cast<std::size_t>(at - argument.map.begin());
+        if (extents[k] != shape[d]) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "broadcasting is forbidden (strict_broadcasting): " + dimension_text(k) + " of shape " +
+                     to_string(extents) + ": expected extent " + conflict(request, feeds, shape, d) +
+                     ", found " + std::to_string(extents[k]));
+        }
+    }
+}
+
+/// A view's strides, sorted by call dimension.
+CallView along_call(const Argument& argument, const ScalarView& view, std::size_t call_rank) {
+    CallView result;
+    result.strides = Dims(call_rank, 0);
+    if (!view.present) {
+        result.trailing = Dims(argument.trailing.size(), 0);
+        return result;
+    }
+    result.present = true;
+    result.address = view.address;
+    for (std::size_t k = 0; k < argument.map.size(); ++k) {
+        if (view.extents[k] != 1) {
+            result.strides[static_cast<std::size_t>(argument.map[k])] = view.strides[k];
+        }
+    }
+    for (std::size_t k = argument.map.size(); k < view.extents.size(); ++k) {
+        result.trailing.push_back(view.strides[k]);
+    }
+    return result;
+}
+
+/// What a row-major tensor, or a host value, of these extents would be.
+ScalarView row_major_view(const Dims& extents) { return {true, 0, extents, row_major(extents)}; }
+
+void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    BoundArgument& bound = binding.arguments[i];
+    Dims extents;
+    for (const std::int64_t d : argument.map) {
+        extents.push_back(binding.shape[static_cast<std::size_t>(d)]);
+    }
+    for (const std::int64_t extent : argument.trailing) {
+        extents.push_back(extent);
+    }
+    bound.allocate = true;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(argument.rank); ++k) {
+        bound.allocate_shape.push_back(extents[k]);
+    }
+    (void)checked_product(extents, request.function.name.c_str());
+    bound.data = along_call(argument, row_major_view(extents), binding.shape.size());
+}
+
+}  // namespace
+
+void check_arguments(const BindRequest& request) {
+    if (request.arguments.size() != request.call.arguments.size()) {
+        fail(request, ErrorCode::missing_argument,
+             "expected " + std::to_string(request.call.arguments.size()) + " arguments (" +
+                 describe(request.function, request.call) + "), found " +
+                 std::to_string(request.arguments.size()));
+    }
+    if (request.pass == PassKind::backward && !request.call.has_backward) {
+        fail(request, ErrorCode::not_differentiable,
+             "it has no backward pass; say \"backward\": true in the call spec, for a [Differentiable] "
+             "function");
+    }
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        check_kind(request, i);
+    }
+}
+
+void bind_shape(const BindRequest& request, Binding& binding) {
+    const auto rank = static_cast<std::size_t>(request.call.rank);
+    Dims shape(rank, 1);
+    Feeds feeds;
+    feeds.owner.fill(Feeds::nobody);
+    if (request.shape != nullptr) {
+        if (request.shape->size() != rank) {
+            fail(request, ErrorCode::rank_mismatch,
+                 "the shape " + to_string(*request.shape) + " was given, the call has rank " +
+                     std::to_string(rank));
+        }
+        shape = *request.shape;
+        feeds.fed.fill(true);
+    }
+    for (const bool outputs : {false, true}) {
+        for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+            if (request.arguments[i].kind != Arg::Kind::absent &&
+                is_output(request.call.arguments[i]) == outputs) {
+                feed(request, i, shape, feeds);
+            }
+        }
+    }
+    for (std::size_t d = 0; d < rank; ++d) {
+        if (!feeds.fed[d]) {
+            fail(request, ErrorCode::missing_argument,
+                 "no argument gives " + dimension_text(d) +
+                     " of the call's shape: give the output or the shape");
+        }
+    }
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        if (request.arguments[i].kind == Arg::Kind::tensor && is_output(argument)) {
+            check_output(request, i, shape, feeds);
+        } else if (request.call.strict_broadcasting) {
+            check_strict(request, i, shape, feeds);
+        }
+    }
+    binding.shape = shape;
+    binding.total = checked_product(shape, request.function.name.c_str());
+}
+
+void bind_views(const BindRequest& request, Binding& binding) {
+    const std::size_t rank = binding.shape.size();
+    binding.arguments.assign(request.arguments.size(), BoundArgument{});
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        const ArgumentView& view = request.arguments[i];
+        BoundArgument& bound = binding.arguments[i];
+        bound.data = bound.grad_in = bound.grad_out = along_call(argument, {}, rank);
+        bound.scratch_strides = Dims(rank, 0);
+        if (view.kind == Arg::Kind::tensor) {
+            bound.data = along_call(argument, view.data, rank);
+            if (request.pass == PassKind::backward) {
+                bound.grad_in = along_call(argument, view.grad_in, rank);
+                bound.grad_out = along_call(argument, view.grad_out, rank);
+            }
+        } else if (argument.kind == ArgumentKind::value) {
+            const ScalarView dense = row_major_view(Dims(argument.element.extents));
+            bound.data = along_call(argument, dense, rank);
+            if (request.pass == PassKind::backward && view.value_gradient) {
+                (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
+            }
+        } else if (request.pass == PassKind::forward) {
+            plan_output(request, i, binding);
+        }
+    }
+}
+
+void bind(const BindRequest& request, Binding& binding) {
+    check_arguments(request);
+    bind_shape(request, binding);
+    bind_views(request, binding);
+    bind_gradients(request, binding);
+    check_aliasing(request, binding);
+    bind_launch(request, binding);
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,111 @@
+// The binder: what a call's arguments mean for one launch. Pure: it touches no device and no memory.
+#pragma once
+
+#include <kf/any_tensor.h>
+#include <kf/invoke.h>
+
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+
+namespace kf::detail {
+
+/// Scalars in device memory: extents and strides count scalars, the element's own extents come last.
+struct ScalarView {
+    bool present = false;
+    std::uint64_t address = 0;
+    Dims extents;
+    Dims strides;
+};
+
+/// One argument as the binder sees it.
+struct ArgumentView {
+    Arg::Kind kind = Arg::Kind::absent;
+    ScalarType scalar = ScalarType::float32;  ///< of tensors
+    ScalarView data;                          ///< of tensors
+    ScalarView grad_in;
+    ScalarView grad_out;
+    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient
+};
+
+/// A view along the call's dimensions; strides are 0 where the argument is broadcast.
+struct CallView {
+    bool present = false;
+    std::uint64_t address = 0;
+    Dims strides;   ///< one a call dimension
+    Dims trailing;  ///< strides
+};
+
+/// One argument of the launch.
+struct BoundArgument {
+    CallView data;
+    CallView grad_in;
+    CallView grad_out;
+    manifest::GradMode mode = manifest::GradMode::none;
+    std::uint32_t step = 1;
+    bool allocate = false;           ///< an output that the caller must make, row-major, ...
+    Dims allocate_shape;             ///< ... of this shape in elements
+    Dims scratch_strides;            ///< one a call dimension
+    std::int64_t scratch_count = 0;  ///< float32 sums
+    // Places in the launch's temporary memory, bytes; -1 for none.
+    std::int64_t scratch_at = -1;
+    std::int64_t gradient_at = -1;  ///< of a value: where the kernel adds its gradient up
+    std::int64_t value_at = -1;     ///< of a value output: where the kernel stores it
+    std::int64_t grad_in_at = -1;   ///< of a value output: the gradient that flows in
+};
+
+/// Memory that lives for one launch: [counter, scratch, value gradients][value outputs][uploads].
+/// The first `zeroed` bytes start as zeros; [read_begin, read_end) is read back afterwards.
+struct TemporaryPlan {
+    std::int64_t size = 0;
+    std::int64_t zeroed = 0;
+    std::int64_t counter_at = -1;
+    std::int64_t read_begin = 0;
+    std::int64_t read_end = 0;
+};
+
+struct Binding {
+    explicit Binding(std::pmr::memory_resource* memory) : arguments(memory) {}
+
+    std::pmr::vector<BoundArgument> arguments;
+    Dims shape;                ///< of the call
+    std::int64_t total = 0;    ///< number of calls; 0: nothing to launch
+    std::int64_t kernel = -1;  ///< index into Manifest::kernels
+    std::uint32_t groups = 0;
+    TemporaryPlan temporary;
+};
+
+/// What of the device decides a launch.
+struct DeviceLimits {
+    std::uint32_t processors = 1;
+    std::uint32_t max_groups = 65535;
+};
+
+struct BindRequest {
+    const manifest::Manifest& manifest;
+    const manifest::Function& function;
+    const manifest::Call& call;
+    PassKind pass = PassKind::forward;
+    std::span<const ArgumentView> arguments;
+    const Dims* shape = nullptr;  ///< one more party to the broadcast
+    DeviceLimits limits;
+};
+
+/// Checks all rules of DESIGN §5 and decides the launch; throws ArgumentError. Addresses of what the
+/// caller has yet to allocate are 0; it sets them in the binding before pack().
+void bind(const BindRequest& request, Binding& binding);
+
+/// Writes a kernel's parameter block, `layout.size` bytes. `values`: each argument's host value, or null.
+/// `temporary`: the address of the temporary memory.
+void pack(const manifest::Call& call, const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
+          const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
+          std::span<std::byte> block);
+
+/// Enough groups to fill the device several times over: kernels loop over what is left.
+inline constexpr std::uint32_t groups_per_processor = 16;
+
+}  // namespace kf::detail

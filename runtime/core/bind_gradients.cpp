@@ -1,0 +1,250 @@
+// The binder's gradients: which flow, how each is written, and what may not share memory.
+#include <algorithm>
+
+#include "core/bind_error.h"
+#include "core/bind_parts.h"
+#include "core/convert.h"
+#include "core/overlap.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::Gradient;
+using manifest::GradMode;
+
+/// The scalars of a view that differ: the call's dimensions along which it moves, then trailing.
+struct Scalars {
+    Dims extents;
+    Dims strides;
+    bool shared = false;  ///< several calls have the same element
+};
+
+Scalars scalars_of(const Binding& binding, const Argument& argument, const CallView& view) {
+    Scalars result;
+    for (std::size_t d = 0; d < binding.shape.size(); ++d) {
+        if (binding.shape[d] == 1) {
+            continue;
+        }
+        if (view.strides[d] == 0) {
+            result.shared = true;
+            continue;
+        }
+        result.extents.push_back(binding.shape[d]);
+        result.strides.push_back(view.strides[d]);
+    }
+    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
+        result.extents.push_back(argument.trailing[k]);
+        result.strides.push_back(view.trailing[k]);
+    }
+    return result;
+}
+
+void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    BoundArgument& bound = binding.arguments[i];
+    const Scalars scalars = scalars_of(binding, argument, bound.grad_out);
+    const bool moves = scalars.extents.size() > argument.trailing.size();
+    const bool repeats = may_repeat(scalars.extents, scalars.strides);
+    if (scalars.shared && !moves) {
+        bound.mode = GradMode::everywhere;
+    } else {
+        bound.mode = scalars.shared || repeats ? GradMode::partial : GradMode::injective;
+    }
+    if (argument.element.scalar != manifest::Scalar::float16 || bound.mode == GradMode::injective) {
+        return;
+    }
+    if (repeats) {
+        fail(
+            request, i, ErrorCode::layout_mismatch,
+            "elements of its half gradient share memory in a way that can't be summed; give a gradient whose "
+            "elements are apart");
+    }
+    bound.scratch_count = 1;
+    for (const std::int64_t extent : argument.trailing) {
+        bound.scratch_count *= extent;
+    }
+    for (auto d = argument.map.rbegin(); d != argument.map.rend(); ++d) {
+        const auto dimension = static_cast<std::size_t>(*d);
+        if (binding.shape[dimension] > 1 && bound.grad_out.strides[dimension] != 0) {
+            bound.scratch_strides[dimension] = bound.scratch_count;
+            bound.scratch_count *= binding.shape[dimension];
+        }
+    }
+}
+
+/// The bytes that a view of a given tensor touches.
+Footprint footprint(const BindRequest& request, const Binding& binding, std::size_t i, const CallView& view) {
+    const Argument& argument = request.call.arguments[i];
+    const Scalars scalars = scalars_of(binding, argument, view);
+    const auto size = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    Footprint result{view.address, size, scalars.extents, scalars.strides};
+    for (std::size_t k = 0; k < result.strides.size(); ++k) {
+        result.strides[k] *= size;
+    }
+    return result;
+}
+
+/// Each call finds its own element at the same place in both.
+bool is_same_view(const BindRequest& request, const Binding& binding, std::size_t i, const CallView& a,
+                  std::size_t j, const CallView& b) {
+    const Argument& x = request.call.arguments[i];
+    const Argument& y = request.call.arguments[j];
+    if (a.address != b.address || x.trailing != y.trailing || x.element.scalar != y.element.scalar) {
+        return false;
+    }
+    for (std::size_t d = 0; d < binding.shape.size(); ++d) {
+        if (binding.shape[d] != 1 && a.strides[d] != b.strides[d]) {
+            return false;
+        }
+    }
+    return a.trailing == b.trailing;
+}
+
+class Aliasing {
+public:
+    Aliasing(const BindRequest& request, Binding& binding) : request_(request), binding_(binding) {}
+
+    void check_forward() {
+        for (std::size_t i = 0; i < count(); ++i) {
+            if (!is_output(request_.call.arguments[i]) || !is_given(i)) {
+                continue;
+            }
+            const Footprint own = footprint(request_, binding_, i, at(i).data);
+            if (may_repeat(own.extents, own.strides)) {
+                fail(request_, i, ErrorCode::aliasing,
+                     "elements of the output share memory (it is a broadcast view)");
+            }
+            for (std::size_t j = 0; j < count(); ++j) {
+                const bool output = is_output(request_.call.arguments[j]);
+                if (j == i || !is_given(j) || (output && j > i) || !overlap(i, at(i).data, j, at(j).data)) {
+                    continue;
+                }
+                if (output || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
+                    fail(request_, i, ErrorCode::aliasing,
+                         "the output shares memory with argument '" + name(j) + "'" +
+                             (output ? ", another output" : " and isn't the very same view of it"));
+                }
+            }
+        }
+    }
+
+    void check_backward() {
+        for (std::size_t i = 0; i < count(); ++i) {
+            if (at(i).mode == GradMode::none || !is_given(i)) {
+                continue;
+            }
+            for (std::size_t j = 0; j < count(); ++j) {
+                if (!is_given(j)) {
+                    continue;
+                }
+                if (is_input(request_.call.arguments[j]) && overlap(i, at(i).grad_out, j, at(j).data)) {
+                    fail(request_, i, ErrorCode::aliasing,
+                         "its gradient, which is written, shares memory with argument '" + name(j) + "'");
+                }
+                if (at(j).grad_in.present && overlap(i, at(i).grad_out, j, at(j).grad_in)) {
+                    fail(request_, i, ErrorCode::aliasing,
+                         "its gradient, which is written, shares memory with the gradient of '" + name(j) +
+                             "', which is read");
+                }
+                if (j < i && at(j).mode != GradMode::none && overlap(i, at(i).grad_out, j, at(j).grad_out)) {
+                    share_gradient(i, j);
+                }
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t count() const { return binding_.arguments.size(); }
+    BoundArgument& at(std::size_t i) { return binding_.arguments[i]; }
+    [[nodiscard]] const std::string& name(std::size_t i) const { return request_.call.arguments[i].name; }
+    [[nodiscard]] bool is_given(std::size_t i) const {
+        return request_.arguments[i].kind == Arg::Kind::tensor;
+    }
+
+    bool overlap(std::size_t i, const CallView& a, std::size_t j, const CallView& b) const {
+        return may_overlap(footprint(request_, binding_, i, a), footprint(request_, binding_, j, b));
+    }
+
+    /// Two inputs add to one gradient. Where each call adds to its own element twice that is fine; else all
+    /// additions must be atomic.
+    void share_gradient(std::size_t i, std::size_t j) {
+        if (at(i).mode == at(j).mode &&
+            is_same_view(request_, binding_, i, at(i).grad_out, j, at(j).grad_out)) {
+            return;
+        }
+        if (request_.call.arguments[i].element.scalar == manifest::Scalar::float16) {
+            fail(request_, i, ErrorCode::aliasing,
+                 "its half gradient shares memory with that of '" + name(j) +
+                     "' and isn't the very same view of it");
+        }
+        for (const std::size_t k : {i, j}) {
+            if (at(k).mode == GradMode::injective) {
+                at(k).mode = GradMode::partial;
+            }
+        }
+    }
+
+    const BindRequest& request_;
+    Binding& binding_;
+};
+
+[[noreturn]] void fail_without_gradients(const BindRequest& request) {
+    std::string names;
+    for (const Argument& argument : request.call.arguments) {
+        if (is_input(argument) && argument.gradient != Gradient::never) {
+            names += (names.empty() ? "'" : ", '") + argument.name + "'";
+        }
+    }
+    fail(request, ErrorCode::missing_gradient,
+         "backward: no input carries a gradient to add to: give one of " + names +
+             " one (with_grads() of a tensor, Diff of a value)");
+}
+
+}  // namespace
+
+void bind_gradients(const BindRequest& request, Binding& binding) {
+    if (request.pass == PassKind::forward) {
+        return;
+    }
+    bool any = false;
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        BoundArgument& bound = binding.arguments[i];
+        if (!is_output(argument) || !argument.differentiable) {
+            bound.grad_in.present = false;
+            bound.grad_in.address = 0;
+        }
+        const bool wanted = is_input(argument) && argument.gradient != Gradient::never;
+        if (wanted && argument.gradient == Gradient::required && !bound.grad_out.present) {
+            fail(request, i, ErrorCode::missing_gradient,
+                 "backward: the call spec asks for its gradient (\"grad\": true), and it carries none: give "
+                 "it one "
+                 "(with_grads() of a tensor, Diff of a value)");
+        }
+        if (!wanted || !bound.grad_out.present) {
+            bound.grad_out.present = false;
+            bound.grad_out.address = 0;
+            continue;
+        }
+        any = true;
+        choose_mode(request, i, binding);
+    }
+    if (!any) {
+        fail_without_gradients(request);
+    }
+}
+
+void check_aliasing(const BindRequest& request, Binding& binding) {
+    if (binding.total == 0) {
+        return;
+    }
+    Aliasing aliasing(request, binding);
+    if (request.pass == PassKind::forward) {
+        aliasing.check_forward();
+    } else {
+        aliasing.check_backward();
+    }
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,210 @@
+// The binder's second half: which kernel, how many groups, and the memory that lives for one launch.
+#include <algorithm>
+#include <limits>
+
+#include "core/bind_error.h"
+#include "core/bind_parts.h"
+#include "core/convert.h"
+#include "core/overlap.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::GradMode;
+using manifest::SlotKind;
+
+/// How a view's scalars lie, seen from the call.
+struct Layout {
+    bool dense = true;   ///< in the call's order, without gaps
+    bool single = true;  ///< one dense element for all calls
+
+    void join(const Layout& other) {
+        dense = dense && other.dense;
+        single = single && other.single;
+    }
+};
+
+Layout layout_of(const Binding& binding, const Argument& argument, const CallView& view) {
+    Dims extents = binding.shape;
+    Dims strides = view.strides;
+    bool single = true;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        single = single && (extents[d] == 1 || strides[d] == 0);
+    }
+    // Kernels load an element at once, with the alignment that its size allows.
+    std::int64_t bytes = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    Dims trailing;
+    for (const std::int64_t extent : argument.trailing) {
+        bytes *= extent;
+        trailing.push_back(extent);
+    }
+    const std::int64_t alignment = std::min<std::int64_t>(16, bytes & -bytes);
+    const bool packed =
+        is_dense(trailing, view.trailing) && view.address % static_cast<std::uint64_t>(alignment) == 0;
+    std::int64_t expected = 1;
+    for (const std::int64_t extent : argument.trailing) {
+        expected *= extent;
+    }
+    bool dense = true;
+    for (std::size_t d = extents.size(); d-- > 0;) {
+        dense = dense && (extents[d] == 1 || strides[d] == expected);
+        expected *= extents[d];
+    }
+    return {packed && dense, packed && single};
+}
+
+bool is_tensor(const BindRequest& request, std::size_t i) {
+    return request.arguments[i].kind == Arg::Kind::tensor;
+}
+
+/// Whether a flat index finds the argument's scalars; sets its step.
+bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    BoundArgument& bound = binding.arguments[i];
+    Layout layout;
+    if (bound.data.present && reads_data(argument, request.pass)) {
+        layout.join(layout_of(binding, argument, bound.data));
+    }
+    if (bound.grad_in.present) {
+        layout.join(layout_of(binding, argument, bound.grad_in));
+    }
+    if (bound.mode != GradMode::none) {
+        layout.join(layout_of(binding, argument, bound.grad_out));
+    }
+    bound.step = layout.dense ? 1 : 0;
+    return (layout.dense || (layout.single && !is_output(argument))) && bound.mode != GradMode::partial;
+}
+
+void check_contiguous_only(const BindRequest& request) {
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const ScalarView& data = request.arguments[i].data;
+        if (request.call.arguments[i].contiguous_only && is_tensor(request, i) &&
+            !is_dense(data.extents, data.strides)) {
+            fail(
+                request, i, ErrorCode::layout_mismatch,
+                "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found shape " +
+                    to_string(data.extents) + " with strides " + to_string(data.strides));
+        }
+    }
+}
+
+void choose_kernel(const BindRequest& request, Binding& binding) {
+    check_contiguous_only(request);
+    const manifest::Pass& pass =
+        request.pass == PassKind::forward ? request.call.forward : request.call.backward;
+    std::size_t offender = request.arguments.size();
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        if (!is_flat(request, i, binding) && offender == request.arguments.size()) {
+            offender = i;
+        }
+    }
+    const bool flat = offender == request.arguments.size();
+    binding.kernel = flat && pass.contiguous >= 0 ? pass.contiguous : pass.strided;
+    if (binding.kernel < 0) {
+        const ScalarView& data = request.arguments[offender].data;
+        fail(request, offender, ErrorCode::layout_mismatch,
+             "only contiguous kernels were generated for this call, and its elements (or its gradient's) "
+             "don't lie "
+             "in the call's order without gaps: shape " +
+                 to_string(data.extents) + ", strides " + to_string(data.strides) + ", call shape " +
+                 to_string(binding.shape));
+    }
+}
+
+void check_overwrite(const BindRequest& request, const Binding& binding) {
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const ScalarView& gradient = request.arguments[i].grad_out;
+        const bool words = request.call.arguments[i].element.scalar != manifest::Scalar::float16;
+        if (request.call.arguments[i].overwrite && is_tensor(request, i) &&
+            binding.arguments[i].mode != GradMode::none &&
+            (!is_dense(gradient.extents, gradient.strides) || (!words && gradient.address % 4 != 0))) {
+            fail(request, i, ErrorCode::layout_mismatch,
+                 "its gradient is overwritten (the call spec says so) and must be contiguous, found shape " +
+                     to_string(gradient.extents) + " with strides " + to_string(gradient.strides));
+        }
+    }
+}
+
+constexpr std::int64_t part_alignment = 16;
+
+std::int64_t take(TemporaryPlan& plan, std::int64_t bytes) {
+    const std::int64_t at = plan.size;
+    if (bytes > std::numeric_limits<std::int64_t>::max() / 2 - at) {
+        throw ArgumentError(ErrorCode::shape_mismatch,
+                            "the call needs more temporary memory than there can be");
+    }
+    plan.size = (at + bytes + part_alignment - 1) / part_alignment * part_alignment;
+    return at;
+}
+
+std::int64_t element_bytes(const Argument& argument) {
+    return static_cast<std::int64_t>(element_type(argument.element).size());
+}
+
+void plan_temporary(const BindRequest& request, Binding& binding) {
+    TemporaryPlan& plan = binding.temporary;
+    const auto& slots = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)].slots;
+    const auto has = [&](SlotKind kind) {
+        return std::any_of(slots.begin(), slots.end(), [&](const auto& slot) { return slot.kind == kind; });
+    };
+    const bool scratch = std::any_of(binding.arguments.begin(), binding.arguments.end(),
+                                     [](const BoundArgument& bound) { return bound.scratch_count > 0; });
+    if (has(SlotKind::counter) && (scratch || !has(SlotKind::scratch))) {
+        plan.counter_at = take(plan, 4 * (1 + static_cast<std::int64_t>(request.arguments.size())));
+    }
+    for (BoundArgument& bound : binding.arguments) {
+        if (bound.scratch_count > 0) {
+            bound.scratch_at = take(plan, 4 * bound.scratch_count);
+        }
+    }
+    plan.read_begin = plan.size;
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        if (!is_tensor(request, i) && binding.arguments[i].mode != GradMode::none) {
+            binding.arguments[i].gradient_at = take(plan, element_bytes(request.call.arguments[i]));
+        }
+    }
+    plan.zeroed = plan.size;
+    plan.read_end = plan.size;
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        BoundArgument& bound = binding.arguments[i];
+        if (argument.kind != ArgumentKind::value || !is_output(argument)) {
+            continue;
+        }
+        if (reads_data(argument, request.pass)) {
+            bound.value_at = take(plan, element_bytes(argument));
+        }
+        if (bound.grad_in.present) {
+            bound.grad_in_at = take(plan, element_bytes(argument));
+        }
+    }
+    if (request.pass == PassKind::forward) {
+        plan.read_end = plan.size;
+    }
+}
+
+}  // namespace
+
+void bind_launch(const BindRequest& request, Binding& binding) {
+    choose_kernel(request, binding);
+    check_overwrite(request, binding);
+    binding.groups = 0;
+    if (binding.total == 0) {
+        return;
+    }
+    const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
+    const std::int64_t threads =
+        static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
+    const std::int64_t needed = (binding.total - 1) / threads + 1;
+    const std::int64_t cap = std::min<std::int64_t>(
+        request.limits.max_groups,
+        static_cast<std::int64_t>(std::max<std::uint32_t>(1, request.limits.processors)) *
+            groups_per_processor);
+    binding.groups =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(needed, 1, std::max<std::int64_t>(1, cap)));
+    plan_temporary(request, binding);
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,21 @@
+// The binder's steps, in the order of bind().
+#pragma once
+
+#include "core/bind.h"
+
+namespace kf::detail {
+
+/// Kinds, scalar types, ranks and trailing extents of every argument that is given.
+void check_arguments(const BindRequest& request);
+/// The call's shape and total, by broadcasting; outputs must have it.
+void bind_shape(const BindRequest& request, Binding& binding);
+/// Every argument's strides along the call's dimensions; shapes of outputs to allocate.
+void bind_views(const BindRequest& request, Binding& binding);
+/// How each gradient flows out, and the scratch that half gradients need.
+void bind_gradients(const BindRequest& request, Binding& binding);
+/// Refuses outputs that overlap what the call also touches.
+void check_aliasing(const BindRequest& request, Binding& binding);
+/// Which kernel, how many groups, and the temporary memory.
+void bind_launch(const BindRequest& request, Binding& binding);
+
+}  // namespace kf::detail

@@ -1,0 +1,81 @@
+// An artifact loaded on one device.
+#include <kf/invoke.h>
+#include <kf/module.h>
+
+#include "core/artifact.h"
+#include "core/module_state.h"
+#include "core/sha256.h"
+
+namespace kf {
+namespace detail {
+
+ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : device_(std::move(device)) {
+    if (!device_) {
+        throw ArgumentError(ErrorCode::missing_argument, "Module: the device is null");
+    }
+    manifest_ = artifact::read(artifact);
+    digest_ = hex(kf::sha256(artifact));
+    const DeviceInfo& info = device_.info();
+    for (const manifest::Kernel& kernel : manifest_.kernels) {
+        const auto layout = kernel.layouts.find(info.backend);
+        if (layout == kernel.layouts.end()) {
+            std::string targets;
+            for (const auto& [target, unused] : kernel.layouts) {
+                targets += (targets.empty() ? "" : ", ") + target;
+            }
+            throw ArtifactError(ErrorCode::artifact_no_image,
+                                "the artifact '" + manifest_.name + "' was generated for " + targets +
+                                    " and has no kernel '" + kernel.name + "' for device " + info.id + " (" +
+                                    info.name + "); add \"" + info.backend + "\" to the spec's targets");
+        }
+        layouts_.push_back(&layout->second);
+        kernels_.push_back(device_.state()->kernel(kernel));
+    }
+}
+
+const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index) const {
+    return kernels_[index]->get(device_.state()->driver(), manifest_.kernels[index]);
+}
+
+}  // namespace detail
+
+Module Module::load(const Device& device, std::span<const std::byte> artifact) {
+    return Module(std::make_shared<detail::ModuleState>(device, artifact));
+}
+
+Module Module::load_file(const Device& device, const std::string& path) {
+    return load(device, artifact::read_file(path));
+}
+
+const Device& Module::device() const { return state_->device(); }
+const std::string& Module::name() const { return state_->manifest().name; }
+const std::string& Module::sha256() const { return state_->digest(); }
+
+std::vector<std::string> Module::functions() const {
+    std::vector<std::string> names;
+    for (const manifest::Function& function : state_->manifest().functions) {
+        names.push_back(function.name);
+    }
+    return names;
+}
+
+detail::FunctionRef Module::function(std::string_view name) const {
+    std::string names;
+    for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {
+        const std::string& here = state_->manifest().functions[i].name;
+        if (here == name) {
+            return {state_, i};
+        }
+        names += (names.empty() ? "" : ", ") + here;
+    }
+    throw ArgumentError(ErrorCode::unknown_name, "the module '" + this->name() + "' has no function '" +
+                                                     std::string(name) + "'; it has " + names);
+}
+
+void Module::load_all() const {
+    for (std::size_t i = 0; i < state_->manifest().kernels.size(); ++i) {
+        (void)state_->kernel(i);
+    }
+}
+
+}  // namespace kf

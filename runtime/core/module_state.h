@@ -1,0 +1,38 @@
+// What all handles of one module share: its manifest and its kernels on one device.
+#pragma once
+
+#include <kf/module.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device_state.h"
+#include "core/manifest.h"
+
+namespace kf::detail {
+
+/// Immutable but for the kernels, which become ready on first use. Thread-safe.
+class ModuleState {
+public:
+    /// Throws ArtifactError.
+    ModuleState(Device device, std::span<const std::byte> artifact);
+
+    [[nodiscard]] const Device& device() const { return device_; }
+    [[nodiscard]] const manifest::Manifest& manifest() const { return manifest_; }
+    [[nodiscard]] const std::string& digest() const { return digest_; }
+
+    /// Ready on the device; throws DeviceError.
+    [[nodiscard]] const std::shared_ptr<driver::Kernel>& kernel(std::size_t index) const;
+    /// How its parameters lie on this device.
+    [[nodiscard]] const manifest::BlockLayout& layout(std::size_t index) const { return *layouts_[index]; }
+
+private:
+    Device device_;
+    manifest::Manifest manifest_;
+    std::string digest_;
+    std::vector<std::shared_ptr<LazyKernel>> kernels_;
+    std::vector<const manifest::BlockLayout*> layouts_;
+};
+
+}  // namespace kf::detail

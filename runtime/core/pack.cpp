@@ -1,0 +1,113 @@
+// Writes a kernel's parameter block.
+#include <kf/half.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/bind.h"
+#include "core/convert.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Slot;
+using manifest::SlotKind;
+
+template <class T>
+void put(std::byte* target, T value) {
+    std::memcpy(target, &value, sizeof value);
+}
+
+/// Copies scalars of type From as scalars of type To.
+template <class From, class To>
+void widen(const void* source, std::byte* target, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        From value;
+        std::memcpy(&value,
+                    static_cast<const std::byte*>(source) + i * static_cast<std::int64_t>(sizeof value),
+                    sizeof value);
+        put(target + i * static_cast<std::int64_t>(sizeof(To)), static_cast<To>(value));
+    }
+}
+
+void put_value(const ElementType& element, const void* source, std::byte* target) {
+    const std::int64_t count = element.scalars();
+    switch (element.scalar) {
+        case ScalarType::boolean:
+            for (std::int64_t i = 0; i < count; ++i) {
+                put(target + 4 * i, std::uint32_t{static_cast<const std::uint8_t*>(source)[i] != 0});
+            }
+            break;
+        case ScalarType::int8: widen<std::int8_t, std::int32_t>(source, target, count); break;
+        case ScalarType::int16: widen<std::int16_t, std::int32_t>(source, target, count); break;
+        case ScalarType::uint8: widen<std::uint8_t, std::uint32_t>(source, target, count); break;
+        case ScalarType::uint16: widen<std::uint16_t, std::uint32_t>(source, target, count); break;
+        case ScalarType::float16: widen<half, float>(source, target, count); break;
+        default: std::memcpy(target, source, element.size()); break;
+    }
+}
+
+std::uint64_t place(std::uint64_t address, std::uint64_t temporary, std::int64_t at) {
+    return at >= 0 ? temporary + static_cast<std::uint64_t>(at) : address;
+}
+
+std::int64_t signed_number(const Slot& slot, const Binding& binding) {
+    const auto d = static_cast<std::size_t>(std::max<std::int64_t>(0, slot.dimension));
+    if (slot.kind == SlotKind::total) {
+        return binding.total;
+    }
+    if (slot.kind == SlotKind::shape) {
+        return binding.shape[d];
+    }
+    const BoundArgument& bound = binding.arguments[static_cast<std::size_t>(slot.argument)];
+    switch (slot.kind) {
+        case SlotKind::stride: return bound.data.strides[d];
+        case SlotKind::trailing_stride: return bound.data.trailing[d];
+        case SlotKind::grad_in_stride: return bound.grad_in.strides[d];
+        case SlotKind::grad_in_trailing_stride: return bound.grad_in.trailing[d];
+        case SlotKind::grad_out_stride: return bound.grad_out.strides[d];
+        case SlotKind::grad_out_trailing_stride: return bound.grad_out.trailing[d];
+        case SlotKind::scratch_count: return bound.scratch_count;
+        default: return bound.scratch_strides[d];
+    }
+}
+
+}  // namespace
+
+void pack(const manifest::Call& call, const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
+          const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
+          std::span<std::byte> block) {
+    std::fill(block.begin(), block.end(), std::byte{0});
+    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
+        const Slot& slot = kernel.slots[i];
+        std::byte* target = block.data() + layout.offsets[i];
+        const auto index = static_cast<std::size_t>(std::max<std::int64_t>(0, slot.argument));
+        const BoundArgument* bound = slot.argument >= 0 ? &binding.arguments[index] : nullptr;
+        switch (slot.kind) {
+            case SlotKind::groups: put(target, binding.groups); break;
+            case SlotKind::value:
+                put_value(element_type(call.arguments[index].element), values[index], target);
+                break;
+            case SlotKind::step: put(target, bound->step); break;
+            case SlotKind::grad_mode: put(target, static_cast<std::uint32_t>(bound->mode)); break;
+            case SlotKind::address:
+                put(target, place(bound->data.address, temporary, bound->value_at));
+                break;
+            case SlotKind::grad_in:
+                put(target, place(bound->grad_in.address, temporary, bound->grad_in_at));
+                break;
+            case SlotKind::grad_out:
+                put(target, place(bound->grad_out.address, temporary, bound->gradient_at));
+                break;
+            case SlotKind::scratch: put(target, place(0, temporary, bound->scratch_at)); break;
+            case SlotKind::counter: {
+                const std::int64_t at = binding.temporary.counter_at;
+                put(target, place(0, temporary, at < 0 ? at : at + 4 * (slot.argument + 1)));
+                break;
+            }
+            default: put(target, signed_number(slot, binding)); break;
+        }
+    }
+}
+
+}  // namespace kf::detail

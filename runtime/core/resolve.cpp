@@ -1,0 +1,168 @@
+// Picks the overload that fits a call's arguments.
+#include "core/resolve.h"
+
+#include <kf/error.h>
+
+#include <limits>
+#include <optional>
+
+#include "core/convert.h"
+#include "core/describe.h"
+#include "core/module_state.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Role;
+
+// Lower fits better.
+constexpr int wrong_extent = 1000;  // the binder will refuse it: only when nothing else fits
+constexpr int last_resort = 100;
+
+/// What it costs to take a number as another scalar type; nothing when it can't be.
+std::optional<int> weak_cost(ScalarType from, ScalarType to) {
+    const bool to_floating = is_floating(to);
+    if (from == ScalarType::boolean) {
+        return to == ScalarType::boolean ? std::optional(0) : std::nullopt;
+    }
+    if (to == ScalarType::boolean || (is_floating(from) && !to_floating)) {
+        return std::nullopt;
+    }
+    if (to_floating) {
+        const int cost = to == ScalarType::float32 ? 0 : to == ScalarType::float64 ? 1 : 2;
+        return is_floating(from) ? cost : cost + 20;
+    }
+    switch (to) {
+        case ScalarType::int32: return 0;
+        case ScalarType::int64: return 1;
+        case ScalarType::uint32: return 2;
+        case ScalarType::uint64: return 3;
+        case ScalarType::int16: return 4;
+        case ScalarType::uint16: return 5;
+        default: return 6;
+    }
+}
+
+/// The last extents of `shape` are the element's.
+bool ends_with(const Dims& shape, const std::vector<std::int64_t>& extents) {
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        if (shape[shape.size() - extents.size() + i] != extents[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<int> cost(const Argument& argument, const ArgShape& given) {
+    if (given.kind == ArgShape::Kind::absent) {
+        return argument.role == Role::out || argument.role == Role::result ? std::optional(0) : std::nullopt;
+    }
+    const ScalarType wanted = scalar_type(argument.element.scalar);
+    const bool tensor = argument.kind == ArgumentKind::tensor;
+    if (given.kind == ArgShape::Kind::tensor && !tensor) {
+        return std::nullopt;
+    }
+    const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+    if (given.shape.size() != dims) {
+        return std::nullopt;
+    }
+    int total = ends_with(given.shape, argument.element.extents) ? 0 : wrong_extent;
+    if (given.kind == ArgShape::Kind::weak) {
+        const std::optional<int> conversion = weak_cost(given.scalar, wanted);
+        if (!conversion) {
+            return std::nullopt;
+        }
+        total += *conversion;
+    } else if (given.scalar != wanted) {
+        return std::nullopt;
+    }
+    // What lies on the host already is sooner a value than a tensor of rank 0.
+    if (tensor && given.kind != ArgShape::Kind::tensor && dims == argument.element.extents.size()) {
+        total += last_resort;
+    }
+    return total;
+}
+
+std::string found_text(const ArgShape& given) {
+    switch (given.kind) {
+        case ArgShape::Kind::absent: return "nothing";
+        case ArgShape::Kind::weak:
+            if (given.shape.empty()) {
+                return given.scalar == ScalarType::boolean ? "a bool"
+                       : is_floating(given.scalar)         ? "a floating number"
+                                                           : "a whole number";
+            }
+            return "a list of shape " + to_string(given.shape);
+        case ArgShape::Kind::array:
+            return "a " + to_string(given.scalar) + " array of shape " + to_string(given.shape);
+        case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
+    }
+    return {};
+}
+
+[[noreturn]] void fail_single(const manifest::Function& function, std::span<const ArgShape> args) {
+    const manifest::Call& call = function.calls.front();
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const Argument& argument = call.arguments[i];
+        if (cost(argument, args[i])) {
+            continue;
+        }
+        ErrorCode code = ErrorCode::type_mismatch;
+        if (args[i].kind == ArgShape::Kind::absent) {
+            code = ErrorCode::missing_argument;
+        } else if (args[i].shape.size() !=
+                   static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
+            code = ErrorCode::rank_mismatch;
+        }
+        throw ArgumentError(code, function.name + ": argument '" + argument.name + "': expected " +
+                                      describe(argument) + ", found " + found_text(args[i]));
+    }
+    throw ArgumentError(ErrorCode::no_overload, function.name + ": no overload takes these arguments");
+}
+
+}  // namespace
+
+std::size_t resolve(const manifest::Function& function, std::span<const ArgShape> args) {
+    std::optional<std::size_t> best;
+    int best_cost = std::numeric_limits<int>::max();
+    for (std::size_t c = 0; c < function.calls.size(); ++c) {
+        const manifest::Call& call = function.calls[c];
+        if (call.arguments.size() != args.size()) {
+            continue;
+        }
+        int total = 0;
+        bool fits = true;
+        for (std::size_t i = 0; fits && i < args.size(); ++i) {
+            const std::optional<int> one = cost(call.arguments[i], args[i]);
+            fits = one.has_value();
+            total += one.value_or(0);
+        }
+        if (fits && total < best_cost) {
+            best = c;
+            best_cost = total;
+        }
+    }
+    if (best) {
+        return *best;
+    }
+    if (function.calls.size() == 1 && function.calls.front().arguments.size() == args.size()) {
+        fail_single(function, args);
+    }
+    std::string message = function.name + ": no overload takes (";
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        message += (i == 0 ? "" : ", ") + found_text(args[i]);
+    }
+    message += "); candidates:";
+    for (const manifest::Call& call : function.calls) {
+        message += "\n  " + describe(function, call);
+    }
+    throw ArgumentError(ErrorCode::no_overload, message);
+}
+
+std::size_t resolve(const FunctionRef& function, std::span<const ArgShape> args) {
+    return resolve(function.module->manifest().functions.at(function.function), args);
+}
+
+}  // namespace kf::detail
