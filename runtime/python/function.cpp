@@ -9,13 +9,12 @@
 #include <string_view>
 
 #include "core/artifact.h"
-#include "core/convert.h"
+#include "core/describe.h"
 #include "python/errors.h"
 
 namespace kf::python {
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::Role;
 
 class Function {
@@ -95,7 +94,7 @@ std::string documentation(const Function& self) {
     std::string text = self.info().function.doc;
     if (!text.empty()) text += "\n\n";
     for (const auto& overload : self.info().function.calls)
-        text += signature(self.info().function, overload) + "\n";
+        text += detail::describe(self.info().function, overload) + "\n";
     if (!text.empty()) text.pop_back();
     return text;
 }
@@ -111,13 +110,6 @@ py::object named_tuple(const FunctionInfo& info) {
     if (fields.size() < 2) return py::none();
     return py::module_::import("collections")
         .attr("namedtuple")(info.function.name + "_results", fields, py::arg("rename") = true);
-}
-
-std::string spelled(const manifest::Argument& argument) {
-    const std::string element = to_string(element_type(argument.element));
-    return argument.kind == ArgumentKind::value
-               ? element
-               : "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
 }
 
 constexpr auto forward = detail::PassKind::forward;
@@ -160,24 +152,6 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     results = named_tuple(*this);
 }
 
-std::string signature(const manifest::Function& function, const manifest::Call& call) {
-    std::string text = function.name + "(";
-    std::string result;
-    bool first = true;
-    for (const auto& argument : call.arguments) {
-        if (argument.role == Role::result) {
-            result = " -> " + spelled(argument);
-            continue;
-        }
-        if (!first) text += ", ";
-        first = false;
-        if (argument.role == Role::out) text += "out ";
-        if (argument.role == Role::inout) text += "inout ";
-        text += argument.name + ": " + spelled(argument);
-    }
-    return text + ")" + result;
-}
-
 void bind_function(py::module_& module) {
     const auto run = [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
         return call(self.info(), forward, nullptr, arguments, keywords);
@@ -207,7 +181,7 @@ void bind_function(py::module_& module) {
                                [](const Function& self) {
                                    std::vector<std::string> texts;
                                    for (const auto& overload : self.info().function.calls) {
-                                       texts.push_back(signature(self.info().function, overload));
+                                       texts.push_back(detail::describe(self.info().function, overload));
                                    }
                                    return texts;
                                })

@@ -35,7 +35,4 @@ struct FunctionInfo {
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
                 const py::tuple& arguments, const py::dict& keywords);
 
-/// "add(a: float, b: tensor<float>[1]) -> tensor<float>[1]"
-std::string signature(const manifest::Function& function, const manifest::Call& call);
-
 }  // namespace kf::python

@@ -108,6 +108,15 @@ void bind_views(py::class_<Tensor>& type) {
              "A view with its dimensions permuted; reversed when no axes are given.")
         .def_property_readonly("T", [](const Tensor& self) { return transposed(self, py::args()); })
         .def(
+            "reshape",
+            [](const Tensor& self, const py::args& shape) {
+                const bool one = shape.size() == 1 && !PyIndex_Check(shape[0].ptr());
+                const Dims dims =
+                    parse_shape(one ? py::object(shape[0]) : shape, {"Tensor.reshape", "shape"});
+                return Tensor{self.any.reshape(dims), self.context};
+            },
+            "A row-major view of another shape; contiguous tensors only.")
+        .def(
             "broadcast_to",
             [](const Tensor& self, py::handle shape) {
                 return Tensor{self.any.broadcast_to(parse_shape(shape, {"Tensor.broadcast_to", "shape"})),

@@ -120,6 +120,8 @@ class Tensor:
         """Overwrites the tensor in place; shape and dtype must be the same."""
     def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
         """A read-only view with stride 0 along the new and widened dimensions."""
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
+        """A row-major view of another shape; contiguous tensors only."""
     def transpose(self, *axes: int) -> Tensor:
         """A view with its dimensions permuted; reversed when no axes are given."""
     def item(self) -> bool | int | float:
