@@ -46,7 +46,9 @@ def main() -> None:
         write_if_changed(output / f"{name}.pyi", "value: int\n")
         write_if_changed(output / "py.typed", "")
     inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])
-    arguments.depfile.write_text(f"{arguments.stamp}: {inputs}\n")
+    written = [output / f"{name}.{suffix}" for suffix in ("h", "cpp", "kfa")]
+    targets = " ".join(str(path) for path in [arguments.stamp, *written])
+    arguments.depfile.write_text(f"{targets}: {inputs}\n")
     arguments.stamp.write_text("")
     with (output / "runs.log").open("a") as log:
         log.write("run\n")
