@@ -19,8 +19,6 @@ struct EmittedKernel {
     std::vector<manifest::Slot> slots;
     std::vector<std::string> fields;  ///< the block's field for each slot
     bool by_address = false;          ///< the block is too large for push constants
-
-    bool operator==(const EmittedKernel&) const = default;
 };
 
 struct KernelRequest {
