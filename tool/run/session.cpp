@@ -13,7 +13,8 @@ namespace kf::gen {
 namespace {
 
 std::filesystem::path absolute_from(const std::filesystem::path& folder, const std::filesystem::path& path) {
-    return std::filesystem::absolute(path.is_absolute() ? path : folder / path).lexically_normal();
+    // A relative folder, the empty one too, starts at the working directory.
+    return (std::filesystem::current_path() / folder / path).lexically_normal();
 }
 
 void override_targets(Spec& spec, const std::vector<Backend>& backends) {

@@ -1,0 +1,135 @@
+#include "kernels/compile.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::HasSubstr;
+
+/// Gives each source's length as its code; refuses sources that hold `poison`.
+class FakeCompiler final : public Compiler {
+public:
+    FakeCompiler(std::atomic<int>& compiled, std::string poison)
+        : compiled_(compiled), poison_(std::move(poison)) {}
+
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>&) override { return Module{}; }
+
+    Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget) override {
+        ++compiled_;
+        if (!poison_.empty() && source.text.find(poison_) != std::string::npos) {
+            return Diagnostic{
+                Severity::error, "slang-E1", source.origin, "refused " + source.entry_point, {}};
+        }
+        CompiledKernel kernel;
+        kernel.code = std::to_string(source.text.size());
+        return kernel;
+    }
+
+    [[nodiscard]] std::string version() const override { return "fake"; }
+
+private:
+    std::atomic<int>& compiled_;
+    std::string poison_;
+};
+
+class FakeStore final : public KernelStore {
+public:
+    std::optional<CompiledKernel> find(const std::string& key) override {
+        const std::scoped_lock lock(mutex_);
+        const auto found = kept_.find(key);
+        return found == kept_.end() ? std::nullopt : std::optional(found->second);
+    }
+    void keep(const std::string& key, const CompiledKernel& kernel) override {
+        const std::scoped_lock lock(mutex_);
+        kept_[key] = kernel;
+    }
+    [[nodiscard]] std::size_t size() const { return kept_.size(); }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, CompiledKernel> kept_;
+};
+
+class CompileTest : public testing::Test {
+protected:
+    CompileTest() {
+        const Outcome<Plan> plan = test::plan_of(
+            R"({"function": "add", "args": {"x": ["value", "tensor[1]", "tensor[2]", "tensor[3]"], "y": ["tensor[1]", "tensor[2]"]}})",
+            {test::function_of("float", "add", {{"float", "x"}, {"float", "y"}})});
+        kernels_ = collect_kernels(plan.value(), {CodeTarget::spirv}).value();
+    }
+
+    CompileJob job(unsigned workers, KernelStore* store = nullptr, const std::string& environment = "e") {
+        CompileJob result;
+        result.make_compiler = [this]() -> Outcome<std::unique_ptr<Compiler>> {
+            ++compilers_;
+            return std::unique_ptr<Compiler>(std::make_unique<FakeCompiler>(compiled_, poison_));
+        };
+        result.environment_hash = environment;
+        result.workers = workers;
+        result.store = store;
+        return result;
+    }
+
+    KernelSet kernels_;
+    std::atomic<int> compiled_{0};
+    int compilers_ = 0;
+    std::string poison_;
+};
+
+TEST_F(CompileTest, AnyNumberOfWorkersGivesTheSameUnitsInOrder) {
+    ASSERT_GT(kernels_.units.size(), 6u);
+    const auto one = compile_kernels(kernels_, job(1));
+    EXPECT_EQ(compilers_, 1);
+    const auto four = compile_kernels(kernels_, job(4));
+    EXPECT_GT(compilers_, 2);
+    ASSERT_TRUE(one && four);
+    for (std::size_t i = 0; i < kernels_.units.size(); ++i) {
+        const std::string& text = kernels_.units[i].sources.at(CodeTarget::spirv).source.text;
+        EXPECT_EQ(one.value()[i].at(CodeTarget::spirv).code, std::to_string(text.size()));
+        EXPECT_EQ(four.value()[i].at(CodeTarget::spirv).code, std::to_string(text.size()));
+    }
+}
+
+TEST_F(CompileTest, WhatTheStoreHasIsNotCompiledAgain) {
+    FakeStore store;
+    ASSERT_TRUE(compile_kernels(kernels_, job(2, &store)));
+    EXPECT_EQ(store.size(), kernels_.units.size());
+    compiled_ = 0;
+    compilers_ = 0;
+    ASSERT_TRUE(compile_kernels(kernels_, job(2, &store)));
+    EXPECT_EQ(compiled_, 0);
+    EXPECT_EQ(compilers_, 0);
+    ASSERT_TRUE(compile_kernels(kernels_, job(2, &store, "another environment")));
+    EXPECT_EQ(compiled_, static_cast<int>(kernels_.units.size()));
+}
+
+TEST_F(CompileTest, AllErrorsComeBackAndTheRestIsStillKept) {
+    FakeStore store;
+    poison_ = "void kf_add_forward_strided";
+    const auto failed = compile_kernels(kernels_, job(2, &store));
+    ASSERT_FALSE(failed);
+    ASSERT_EQ(failed.errors().size(), 1u) << "one place, one message, however many kernels";
+    EXPECT_EQ(failed.errors()[0].id, "slang-E1");
+    EXPECT_THAT(failed.errors()[0].message, HasSubstr("kf_add_forward_strided"));
+    EXPECT_GT(store.size(), 0u);
+}
+
+TEST_F(CompileTest, NoCompilerIsAnError) {
+    CompileJob broken = job(2);
+    broken.make_compiler = []() -> Outcome<std::unique_ptr<Compiler>> {
+        return Diagnostic{Severity::error, "slang-missing", {}, "no Slang", {}};
+    };
+    const auto failed = compile_kernels(kernels_, broken);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.errors()[0].id, "slang-missing");
+}
+
+}  // namespace
+}  // namespace kf::gen
