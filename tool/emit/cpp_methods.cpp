@@ -130,25 +130,18 @@ private:
         method.arguments.assign(call_.arguments.size(), "Arg::none()");
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             const Argument& argument = call_.arguments[i].host;
-            if (is_output(argument)) continue;
-            const bool wants = kind == CppMethodKind::call && argument.gradient != Gradient::never;
+            const bool output = is_output(argument);
+            if (output && !argument.differentiable) continue;
+            const bool wants =
+                output || (kind == CppMethodKind::call && argument.gradient != Gradient::never);
             const std::string type = cpp_type(argument.element);
-            if (is_value(argument))
-                add(method, wants ? "kf::DiffArg<" + type + ">" : type, names_[i]);
+            if (!is_value(argument))
+                add(method, "const " + tensor_type(argument) + "&", names_[i]);
+            else if (wants)
+                add(method, "kf::DiffArg<" + type + ">", names_[i], output ? "{}" : "");
             else
-                add(method, "const " + tensor_type(argument) + "&", names_[i]);
+                add(method, type, names_[i]);
             method.arguments[i] = "Arg::in(" + names_[i] + ")";
-        }
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const Argument& argument = call_.arguments[i].host;
-            if (!is_output(argument) || !argument.differentiable) continue;
-            if (is_value(argument)) {
-                add(method, "kf::DiffArg<" + cpp_type(argument.element) + ">", names_[i], "{}");
-                method.arguments[i] = "Arg::in(" + names_[i] + ")";
-            } else {
-                add(method, "const " + tensor_type(argument) + "&", names_[i]);
-                method.arguments[i] = "Arg::in(" + names_[i] + ")";
-            }
         }
         keep_trailing_defaults(method);
         return method;

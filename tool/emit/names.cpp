@@ -55,7 +55,7 @@ std::string cpp_identifier(std::string_view name) {
 
 std::string python_identifier(std::string_view name) {
     std::string text = identifier(name);
-    return contains(python_keywords, text) || text == "self" ? text + "_" : text;
+    return contains(python_keywords, text) ? text + "_" : text;
 }
 
 std::string pascal_case(std::string_view name) {

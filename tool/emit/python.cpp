@@ -1,0 +1,434 @@
+// Prepares the views of NAME.py and NAME.pyi; the text is in templates/python_*.mustache.
+#include "emit/python.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "emit/element.h"
+#include "emit/names.h"
+#include "emit/python_signature.h"
+#include "emit/render.h"
+#include "emit/text.h"
+#include "emit_templates.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Gradient;
+using manifest::Role;
+
+bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
+
+bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
+
+std::vector<std::string> argument_names(const PlannedCall& call) {
+    UniqueNames names;
+    std::vector<std::string> list;
+    for (const PlannedArgument& argument : call.arguments)
+        list.push_back(names.claim(
+            argument.host.role == Role::result ? "result" : python_identifier(argument.host.name)));
+    return list;
+}
+
+PythonTypes value_types(const manifest::Element& element, bool takes_gradient) {
+    int types = python_sequence;
+    if (element.extents.empty()) {
+        types = python_bool;
+        if (element.scalar != manifest::Scalar::boolean) types |= python_int;
+        if (is_floating_point(element.scalar)) types |= python_float;
+    }
+    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
+}
+
+PythonTypes types_of(const Argument& argument, bool takes_gradient) {
+    return is_value(argument) ? value_types(argument.element, takes_gradient)
+                              : static_cast<PythonTypes>(python_sequence | python_tensor);
+}
+
+/// What a value comes back as.
+std::string value_result(const manifest::Element& element) {
+    if (!element.extents.empty()) return "npt.NDArray[np." + numpy_name(element.scalar) + "]";
+    if (is_floating_point(element.scalar)) return "float";
+    return element.scalar == manifest::Scalar::boolean ? "bool" : "int";
+}
+
+/// A named tuple of results.
+struct Tuple {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> fields;
+};
+
+/// One `def` of the stub without its indentation.
+std::string definition(const std::string& name, const std::vector<std::string>& parameters,
+                       const std::string& result, const std::vector<std::string>& doc) {
+    const std::string head = "    def " + name + "(";
+    const std::string tail = ") -> " + result + ":";
+    const std::string end = doc.empty() ? " ..." : "";
+    std::string list;
+    for (const std::string& parameter : parameters) list += (list.empty() ? "" : ", ") + parameter;
+    std::string text = head + list + tail + end;
+    if (text.size() > columns) {
+        text = head + "\n        " + list;
+        if (8 + list.size() > columns) {
+            text = head;
+            for (const std::string& parameter : parameters) text += "\n        " + parameter + ",";
+        }
+        text += "\n    " + tail + end;
+    }
+    if (doc.empty()) return text;
+    text += "\n        \"\"\"" + doc.front();
+    for (std::size_t i = 1; i < doc.size(); ++i) text += doc[i].empty() ? "\n" : "\n        " + doc[i];
+    return text + (doc.size() > 1 ? "\n        \"\"\"" : "\"\"\"");
+}
+
+std::vector<std::string> escaped(std::vector<std::string> lines) {
+    for (std::string& line : lines) {
+        std::string text;
+        for (const char c : line) text += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
+        // Quotes need care only where three meet or the text ends; elsewhere they stay as written.
+        const bool plain = line.find("\"\"\"") == std::string::npos && !line.ends_with('"') &&
+                           line.find('\\') == std::string::npos;
+        line = plain ? line : text;
+    }
+    return lines;
+}
+
+enum class Form : std::uint8_t { call, append_to, backward, backward_append_to };
+
+bool is_backward(Form form) { return form == Form::backward || form == Form::backward_append_to; }
+
+/// The stub's classes of one function.
+class FunctionWriter {
+public:
+    FunctionWriter(const PlannedFunction& function, std::string class_name)
+        : function_(function), class_(std::move(class_name)) {}
+
+    View view(const std::string& member) {
+        const bool has_backward = std::any_of(function_.calls.begin(), function_.calls.end(),
+                                              [](const PlannedCall& call) { return call.has_backward; });
+        View::List backward;
+        if (has_backward)
+            backward.emplace_back(
+                View::Object{{"methods", methods(Form::backward, Form::backward_append_to)}});
+        std::vector<std::string> doc = escaped(doc_lines(function_.doc));
+        View::List lines;
+        for (std::size_t i = 0; i < doc.size(); ++i) {
+            std::string line = (i == 0 ? "\"\"\"" : "") + doc[i];
+            if (doc.size() == 1) line += "\"\"\"";
+            lines.emplace_back(line.empty() ? line : "    " + line);
+        }
+        if (doc.size() > 1) lines.emplace_back("    \"\"\"");
+        return View::Object{{"class", class_},
+                            {"member", member},
+                            {"has_doc", !doc.empty()},
+                            {"doc", std::move(lines)},
+                            {"backward", std::move(backward)},
+                            {"methods", methods(Form::call, Form::append_to)},
+                            {"backward_type", has_backward ? class_ + "Backward" : "None"}};
+    }
+
+    [[nodiscard]] const std::vector<Tuple>& tuples() const { return tuples_; }
+    /// Names of kernelfunctions.typing and of typing that the classes use.
+    [[nodiscard]] const std::set<std::string>& words() const { return words_; }
+    [[nodiscard]] bool overloaded() const { return overloaded_; }
+    [[nodiscard]] bool is_generic() const { return generic_; }
+    [[nodiscard]] bool takes_sequences() const { return sequence_; }
+
+private:
+    View::List methods(Form call, Form append) {
+        View::List list;
+        add_methods(list, "__call__", call);
+        add_methods(list, "call", call);
+        add_methods(list, "append_to", append);
+        return list;
+    }
+
+    void add_methods(View::List& list, const std::string& name, Form form) {
+        std::vector<PythonSignature> signatures;
+        for (std::size_t i = 0; i < function_.calls.size(); ++i) {
+            if (offers(function_.calls[i], form))
+                signatures.push_back(signature(function_.calls[i], i, form));
+        }
+        std::vector<std::string> texts;
+        for (const PythonSignature& signature : separate_overloads(std::move(signatures))) {
+            std::vector<std::string> doc;
+            if (name == "__call__") doc = escaped(describe(signature));
+            for (const Definition& variant : definitions(signature, form)) {
+                texts.push_back(definition(name, variant.parameters, variant.result, doc));
+                doc.clear();
+            }
+        }
+        overloaded_ = overloaded_ || texts.size() > 1;
+        for (const std::string& text : texts)
+            list.emplace_back(View::Object{{"overloaded", texts.size() > 1}, {"text", text}});
+    }
+
+    /// Recording is for calls that leave their results in tensors.
+    static bool offers(const PlannedCall& call, Form form) {
+        if (is_backward(form) && !call.has_backward) return false;
+        if (form == Form::append_to)
+            return std::all_of(call.arguments.begin(), call.arguments.end(),
+                               [](const PlannedArgument& argument) {
+                                   return argument.host.role == Role::in || !is_value(argument.host);
+                               });
+        if (form == Form::backward_append_to)
+            return std::any_of(call.arguments.begin(), call.arguments.end(),
+                               [](const PlannedArgument& argument) {
+                                   return is_input(argument.host) && !is_value(argument.host) &&
+                                          argument.host.gradient != Gradient::never;
+                               });
+        return true;
+    }
+
+    PythonSignature signature(const PlannedCall& call, std::size_t index, Form form) {
+        const std::vector<std::string> names = argument_names(call);
+        PythonSignature made;
+        made.calls.push_back(index);
+        made.takes_shape = !is_backward(form) && call.rank > 0;
+        std::vector<std::pair<std::string, std::string>> results;
+        for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+            const Argument& argument = call.arguments[i].host;
+            const bool returned = argument.role == Role::result;
+            if (argument.role != Role::in) {
+                const std::string type = is_value(argument) ? value_result(argument.element) : "kf.Tensor";
+                results.insert(returned ? results.begin() : results.end(), {names[i], type});
+            }
+            made.takes_shape = made.takes_shape && (argument.call_rank == 0 || !is_input(argument));
+            if (is_input(argument)) {
+                const bool gradient = form == Form::backward && argument.gradient != Gradient::never;
+                made.parameters.push_back({names[i], types_of(argument, gradient), false});
+                continue;
+            }
+            PythonTypes types = python_writable;
+            if (is_backward(form) && is_value(argument))
+                types = value_types(argument.element, argument.differentiable);
+            if (!returned)
+                made.parameters.push_back({names[i], types, true});
+            else if (is_backward(form) || !is_value(argument))
+                made.given_result = types;
+        }
+        made.results.insert(is_backward(form) ? "None" : result_type(results));
+        return made;
+    }
+
+    std::string result_type(const std::vector<std::pair<std::string, std::string>>& results) {
+        if (results.empty()) return "None";
+        if (results.size() == 1) return results.front().second;
+        for (const Tuple& tuple : tuples_)
+            if (tuple.fields == results) return tuple.name;
+        const std::string number = tuples_.empty() ? "" : std::to_string(tuples_.size() + 1);
+        tuples_.push_back({class_ + "Result" + number, results});
+        return tuples_.back().name;
+    }
+
+    static std::string result(const PythonSignature& signature) {
+        std::string text;
+        for (const std::string& type : signature.results) text += (text.empty() ? "" : " | ") + type;
+        return text;
+    }
+
+    /// One `def`: a signature may take several, since Python has no way to say "by place all, or leave it
+    /// out".
+    struct Definition {
+        std::vector<std::string> parameters;
+        std::string result;
+    };
+
+    std::vector<Definition> definitions(const PythonSignature& signature, Form form) {
+        const auto& all = signature.parameters;
+        std::size_t inputs_end = 0;
+        std::size_t first_output = all.size();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!all[i].output) inputs_end = i + 1;
+            if (all[i].output) first_output = std::min(first_output, i);
+        }
+        std::vector<Definition> made;
+        for (const bool gives_result : {false, true}) {
+            // A given result comes back as it is, when it is all that comes back.
+            const bool generic = !is_backward(form) && signature.given_result != 0 && returns_one(signature);
+            if (gives_result && !generic) continue;
+            made.push_back({parameters(signature, form, inputs_end, all.size()), result(signature)});
+            add_result(made.back(), signature, form, generic, gives_result);
+            if (first_output >= inputs_end) continue;
+            made.push_back({parameters(signature, form, inputs_end, first_output), result(signature)});
+            add_result(made.back(), signature, form, generic, gives_result);
+        }
+        return made;
+    }
+
+    bool returns_one(const PythonSignature& signature) const {
+        return std::none_of(signature.parameters.begin(), signature.parameters.end(),
+                            [](const PythonParameter& parameter) { return parameter.output; }) &&
+               std::none_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
+                   const auto& arguments = function_.calls[call].arguments;
+                   return std::any_of(
+                       arguments.begin(), arguments.end(),
+                       [](const PlannedArgument& argument) { return argument.host.role == Role::inout; });
+               });
+    }
+
+    void add_result(Definition& made, const PythonSignature& signature, Form form, bool generic, bool gives) {
+        auto& list = made.parameters;
+        const bool shape = signature.takes_shape && !gives;
+        const bool starred = std::find(list.begin(), list.end(), "*") != list.end();
+        if (!is_backward(form) && !starred && (signature.given_result != 0 || shape)) list.emplace_back("*");
+        if (gives) {
+            list.emplace_back("out: _Out");
+            made.result = "_Out";
+            generic_ = true;
+            note("OutValue");
+        } else if (generic) {
+            list.emplace_back("out: None = None");
+        } else if (signature.given_result != 0) {
+            list.push_back("out: " + note(python_spelling(signature.given_result)) + " | None = None");
+        }
+        if (shape) {
+            list.emplace_back("shape: Sequence[int] | None = None");
+            sequence_ = true;
+        }
+    }
+
+    /// Outputs before `inputs_end` must be given (or None) by those who go by place; from `by_name` on all
+    /// goes by name.
+    std::vector<std::string> parameters(const PythonSignature& signature, Form form, std::size_t inputs_end,
+                                        std::size_t by_name) {
+        const auto named = [&](const std::string& name) {
+            return std::any_of(signature.parameters.begin(), signature.parameters.end(),
+                               [&](const PythonParameter& parameter) { return parameter.name == name; });
+        };
+        const bool nameless = named("");
+        const bool records = form == Form::append_to || form == Form::backward_append_to;
+        std::vector<std::string> list{named("self") ? "_self" : "self"};
+        if (records) list.emplace_back(named("encoder") ? "_encoder: kf.Encoder" : "encoder: kf.Encoder");
+        if (!nameless && (records || named("self"))) list.emplace_back("/");
+        for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
+            const PythonParameter& parameter = signature.parameters[i];
+            if (i == by_name) list.emplace_back("*");
+            const std::string name = nameless ? "_" + std::to_string(i) : parameter.name;
+            std::string text = name + ": " + note(python_spelling(parameter.types));
+            if (parameter.output) text += i < inputs_end && i < by_name ? " | None" : " | None = None";
+            list.push_back(std::move(text));
+        }
+        if (nameless) list.emplace_back("/");
+        return list;
+    }
+
+    /// Remembers which words of kernelfunctions.typing a text uses.
+    std::string note(const std::string& text) {
+        for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
+                                       "DiffVectorValue", "TensorValue", "OutValue"}) {
+            for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+                if (at == 0 || text[at - 1] == ' ') words_.insert(word);
+        }
+        return text;
+    }
+
+    std::vector<std::string> describe(const PythonSignature& signature) const {
+        std::vector<std::string> lines;
+        for (const std::size_t index : signature.calls) {
+            const PlannedCall& call = function_.calls[index];
+            std::vector<Argument> arguments;
+            for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
+            if (!lines.empty()) lines.emplace_back();
+            lines.push_back(describe_shape(call.rank));
+            lines.emplace_back();
+            for (std::string& line : describe_arguments(arguments, argument_names(call)))
+                lines.push_back(std::move(line));
+        }
+        return lines;
+    }
+
+    const PlannedFunction& function_;
+    std::string class_;
+    std::vector<Tuple> tuples_;
+    std::set<std::string> words_;
+    bool overloaded_ = false;
+    bool generic_ = false;
+    bool sequence_ = false;
+};
+
+/// `head` and names: on one line, or one name a line.
+std::string import_line(const std::string& head, const std::set<std::string>& names, char open, char close) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    const std::string brackets = open == '(' ? "" : std::string(1, open);
+    std::string line = head + brackets + list + (open == '(' ? "" : std::string(1, close));
+    if (line.size() <= columns) return line;
+    line = head + open;
+    for (const std::string& name : names) line += "\n    " + name + ",";
+    return line + "\n" + close;
+}
+
+View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
+
+}  // namespace
+
+Outcome<PythonFiles> emit_python(const Plan& plan) {
+    UniqueNames members({"_Path", "_kf", "_module"});
+    UniqueNames classes;
+    View::List module_functions;
+    View::List stub_functions;
+    View::List tuples;
+    std::set<std::string> exported;
+    std::set<std::string> words;
+    std::set<std::string> typing{"type_check_only"};
+    bool numpy = false;
+    bool sequences = false;
+    for (const PlannedFunction& function : plan.functions) {
+        const std::string member = members.claim(python_identifier(function.name));
+        exported.insert("\"" + member + "\"");
+        View::List doc;
+        for (const std::string& line : doc_lines(function.doc))
+            doc.emplace_back(line.empty() ? "" : " " + line);
+        module_functions.emplace_back(
+            View::Object{{"member", member}, {"name", function.name}, {"doc", std::move(doc)}});
+
+        FunctionWriter writer(function, classes.claim("_" + pascal_case(function.name)));
+        stub_functions.push_back(writer.view(member));
+        words.insert(writer.words().begin(), writer.words().end());
+        if (writer.overloaded()) typing.insert("overload");
+        if (writer.is_generic()) typing.insert("TypeVar");
+        sequences = sequences || writer.takes_sequences();
+        for (const Tuple& tuple : writer.tuples()) {
+            typing.insert("NamedTuple");
+            View::List fields;
+            for (const auto& [name, type] : tuple.fields)
+                fields.emplace_back(View::Object{{"name", name}, {"type", type}});
+            tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
+        }
+        for (const PlannedCall& call : function.calls)
+            for (const PlannedArgument& argument : call.arguments)
+                numpy = numpy || (argument.host.role != Role::in && is_value(argument.host) &&
+                                  !argument.host.element.extents.empty());
+    }
+
+    const std::string all = import_line("__all__ = ", exported, '[', ']');
+    auto module =
+        render("python_module.mustache", templates::python_module_mustache,
+               View::Object{{"name", plan.name}, {"functions", std::move(module_functions)}, {"all", all}});
+    auto stub = render(
+        "python_stub.mustache", templates::python_stub_mustache,
+        View::Object{
+            {"name", plan.name},
+            {"typing_import", optional_line(import_line("from typing import ", typing, '(', ')'))},
+            {"sequences", sequences},
+            {"generic", typing.contains("TypeVar")},
+            {"numpy", numpy},
+            {"value_import",
+             optional_line(
+                 words.empty() ? "" : import_line("from kernelfunctions.typing import ", words, '(', ')'))},
+            {"all", all},
+            {"tuples", std::move(tuples)},
+            {"functions", std::move(stub_functions)}});
+    if (!module) return module.errors();
+    if (!stub) return stub.errors();
+    return PythonFiles{std::move(module.value()), std::move(stub.value())};
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,157 @@
+// Merging of overloads that overlap.
+#include "emit/python_signature.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+namespace kf::gen {
+namespace {
+
+std::vector<PythonTypes> input_types(const PythonSignature& signature) {
+    std::vector<PythonTypes> types;
+    for (const PythonParameter& parameter : signature.parameters)
+        if (!parameter.output) types.push_back(parameter.types);
+    return types;
+}
+
+/// Some arguments could belong to either.
+bool overlap(const PythonSignature& a, const PythonSignature& b) {
+    const std::vector<PythonTypes> left = input_types(a);
+    const std::vector<PythonTypes> right = input_types(b);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](PythonTypes x, PythonTypes y) { return (x & y) != 0; });
+}
+
+/// Whatever `a` takes `b` takes too, and more.
+bool narrower(const PythonSignature& a, const PythonSignature& b) {
+    const std::vector<PythonTypes> left = input_types(a);
+    const std::vector<PythonTypes> right = input_types(b);
+    return left != right && std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                                       [](PythonTypes x, PythonTypes y) { return (x & ~y) == 0; });
+}
+
+/// A checker lets `a` stand where `b` is due. It does so with int for float too, but not in overloads.
+bool is_subtype(const std::set<std::string>& a, const std::set<std::string>& b) {
+    return std::all_of(a.begin(), a.end(), [&](const std::string& type) {
+        return b.contains(type) || (type == "bool" && (b.contains("int") || b.contains("float")));
+    });
+}
+
+/// Leaves out what another type of the union takes in.
+void simplify(std::set<std::string>& results) {
+    if (results.contains("float")) results.erase("int");
+    if (results.contains("float") || results.contains("int")) results.erase("bool");
+}
+
+bool may_stand_together(const PythonSignature& a, const PythonSignature& b) {
+    if (!overlap(a, b)) return true;
+    if (narrower(a, b)) return is_subtype(a.results, b.results);
+    if (narrower(b, a)) return is_subtype(b.results, a.results);
+    return false;
+}
+
+PythonSignature merge(const PythonSignature& a, const PythonSignature& b) {
+    PythonSignature both = a;
+    // Overloads of one function have the same parameters; should they not, places and inputs are what counts.
+    if (a.parameters.size() != b.parameters.size())
+        std::erase_if(both.parameters, [](const PythonParameter& parameter) { return parameter.output; });
+    std::size_t at = 0;
+    for (PythonParameter& parameter : both.parameters) {
+        while (at < b.parameters.size() && b.parameters[at].output != parameter.output) ++at;
+        if (at == b.parameters.size()) break;
+        parameter.types |= b.parameters[at].types;
+        if (parameter.name != b.parameters[at].name) parameter.name.clear();
+        ++at;
+    }
+    both.given_result |= b.given_result;
+    both.takes_shape = a.takes_shape || b.takes_shape;
+    both.results.insert(b.results.begin(), b.results.end());
+    simplify(both.results);
+    both.calls.insert(both.calls.end(), b.calls.begin(), b.calls.end());
+    std::sort(both.calls.begin(), both.calls.end());
+    return both;
+}
+
+/// `a` for those arguments only that `b` doesn't take; nothing when there are none.
+std::optional<PythonSignature> without(const PythonSignature& a, const PythonSignature& b) {
+    PythonSignature rest = a;
+    const std::vector<PythonTypes> others = input_types(b);
+    std::size_t at = 0;
+    bool differs = false;
+    for (PythonParameter& parameter : rest.parameters) {
+        if (parameter.output) continue;
+        const auto types = static_cast<PythonTypes>(parameter.types & ~others[at++]);
+        if (types != python_tensor) continue;  // what is left of numbers has no name
+        parameter.types = types;
+        differs = true;
+    }
+    return differs ? std::optional(rest) : std::nullopt;
+}
+
+std::size_t width(const PythonSignature& signature) {
+    std::size_t bits = 0;
+    for (const PythonTypes types : input_types(signature))
+        bits += static_cast<std::size_t>(std::popcount(types));
+    return bits;
+}
+
+}  // namespace
+
+std::string python_spelling(PythonTypes types) {
+    std::vector<std::string> words;
+    bool grad = (types & python_differentiable) != 0;
+    if ((types & python_float) != 0) {
+        words.emplace_back(grad ? "DiffValue" : "FloatValue");
+        grad = false;
+    } else if ((types & python_int) != 0) {
+        words.emplace_back("IntValue");
+    } else if ((types & python_bool) != 0) {
+        words.emplace_back("BoolValue");
+    }
+    if ((types & python_sequence) != 0 && (types & python_tensor) != 0)
+        words.emplace_back("TensorValue");
+    else if ((types & python_tensor) != 0)
+        words.emplace_back("kf.Tensor");
+    else if ((types & python_sequence) != 0 && !grad)
+        words.emplace_back("VectorValue");
+    if (grad) words.emplace_back("DiffVectorValue");
+    if ((types & python_writable) != 0) words.emplace_back("OutValue");
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " | ") + word;
+    return text;
+}
+
+std::vector<PythonSignature> separate_overloads(std::vector<PythonSignature> signatures) {
+    std::vector<PythonSignature> refined;
+    for (std::size_t i = 0; i < signatures.size(); ++i) {
+        for (std::size_t j = i + 1; j < signatures.size(); ++j) {
+            if (may_stand_together(signatures[i], signatures[j])) continue;
+            PythonSignature both = merge(signatures[i], signatures[j]);
+            if (signatures[i].results != signatures[j].results) {
+                for (const auto& rest :
+                     {without(signatures[i], signatures[j]), without(signatures[j], signatures[i])})
+                    if (rest) refined.push_back(*rest);
+            }
+            signatures.erase(signatures.begin() + static_cast<std::ptrdiff_t>(j));
+            signatures[i] = std::move(both);
+            i = static_cast<std::size_t>(-1);  // what was merged may meet others: start over
+            break;
+        }
+    }
+    // Arguments that only one of the merged takes still have that one's exact result.
+    for (PythonSignature& signature : refined) {
+        const bool fits =
+            std::all_of(signatures.begin(), signatures.end(), [&](const PythonSignature& other) {
+                const bool narrow = overlap(signature, other) && narrower(signature, other);
+                return !overlap(signature, other) || (narrow && is_subtype(signature.results, other.results));
+            });
+        if (fits) signatures.push_back(std::move(signature));
+    }
+    std::stable_sort(signatures.begin(), signatures.end(),
+                     [](const PythonSignature& a, const PythonSignature& b) { return width(a) < width(b); });
+    return signatures;
+}
+
+}  // namespace kf::gen

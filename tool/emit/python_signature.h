@@ -1,0 +1,49 @@
+// The signatures of a stub: sets of types for each parameter, merged until type checkers accept them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kf::gen {
+
+/// What an argument may be, as a set: where two sets meet, a checker can't tell the overloads apart.
+enum PythonType : std::uint8_t {
+    python_bool = 1,
+    python_int = 2,
+    python_float = 4,
+    python_sequence = 8,  ///< lists, tuples and NumPy arrays
+    python_tensor = 16,
+    python_differentiable = 32,
+    python_writable = 64,  ///< what outputs are written to
+};
+using PythonTypes = std::uint8_t;
+
+/// "FloatValue | TensorValue": in the words of kernelfunctions.typing.
+std::string python_spelling(PythonTypes types);
+
+struct PythonParameter {
+    std::string name;  ///< empty: merged from parameters of different names
+    PythonTypes types = 0;
+    bool output = false;  ///< optional
+
+    bool operator==(const PythonParameter&) const = default;
+};
+
+struct PythonSignature {
+    std::vector<PythonParameter> parameters;  ///< in the function's order, without the result
+    PythonTypes given_result = 0;             ///< what `out` takes; 0: there is none
+    bool takes_shape = false;                 ///< nothing but `shape` gives the call its shape
+    std::set<std::string> results;            ///< the union of types it returns
+    std::vector<std::size_t> calls;           ///< the planned calls that it stands for
+
+    bool operator==(const PythonSignature&) const = default;
+};
+
+/// An equivalent list that mypy and pyright accept as overloads: narrower ones first, and those that can't be
+/// told apart, or whose results would contradict each other, merged into one.
+std::vector<PythonSignature> separate_overloads(std::vector<PythonSignature> signatures);
+
+}  // namespace kf::gen
