@@ -130,6 +130,7 @@ TEST_F(FakeDriverTest, SmallerBlocksWhenALargeOneDoesntFit) {
 TEST_F(FakeDriverTest, AFailedSubmitLosesItsBatchOnly) {
     const auto device = open();
     const auto a = upload(*device, Words(16, 1));
+    device->wait();
     device->fill(a, 0, 32, 2);
     device->fill(a, 32, 32, 2);
     fake_.queue_submit = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -145,6 +146,7 @@ TEST_F(FakeDriverTest, AFailedSubmitLosesItsBatchOnly) {
 TEST_F(FakeDriverTest, ACommandThatFailsIsNotHalfRecorded) {
     const auto device = open();
     const auto a = upload(*device, Words(16, 1));
+    device->wait();
     fake_.begin_command_buffer = VK_ERROR_OUT_OF_HOST_MEMORY;
     EXPECT_EQ(error_of([&] { device->fill(a, 0, 64, 2); }),
               "out-of-memory: vulkan: vkBeginCommandBuffer failed: VK_ERROR_OUT_OF_HOST_MEMORY");
@@ -157,6 +159,7 @@ TEST_F(FakeDriverTest, ACommandThatFailsIsNotHalfRecorded) {
 TEST_F(FakeDriverTest, DeviceLostOnSubmitIsForGood) {
     const auto device = open();
     const auto a = upload(*device, Words(16, 1));
+    device->wait();
     device->fill(a, 0, 64, 2);
     fake_.queue_submit = VK_ERROR_DEVICE_LOST;
     EXPECT_THAT(error_of([&] { device->wait(); }),

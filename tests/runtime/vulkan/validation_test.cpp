@@ -10,11 +10,36 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+/// Sets an environment variable until it goes.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) {
+        const char* old = std::getenv(name);
+        was_set_ = old != nullptr;
+        old_ = was_set_ ? old : "";
+        setenv(name, value.c_str(), 1);
+    }
+    ~Variable() {
+        if (was_set_) {
+            setenv(name_, old_.c_str(), 1);
+        } else {
+            unsetenv(name_);
+        }
+    }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+private:
+    const char* name_;
+    bool was_set_ = false;
+    std::string old_;
+};
+
 TEST(Validation, AMistakeIsCollectedPrintedAndLogged) {
     const std::string log = ::testing::TempDir() + "kf_validation_test.log";
     std::remove(log.c_str());
-    ASSERT_EQ(setenv("KF_VULKAN_VALIDATION", "1", 1), 0);
-    ASSERT_EQ(setenv("KF_VULKAN_VALIDATION_LOG", log.c_str(), 1), 0);
+    const Variable validation("KF_VULKAN_VALIDATION", "1");
+    const Variable log_file("KF_VULKAN_VALIDATION_LOG", log);
     ::testing::internal::CaptureStderr();
     {
         const auto device = vulkan::open_vulkan(0);
@@ -37,7 +62,7 @@ TEST(Validation, AMistakeIsCollectedPrintedAndLogged) {
 }
 
 TEST(Validation, OffUnlessAskedFor) {
-    ASSERT_EQ(setenv("KF_VULKAN_VALIDATION", "0", 1), 0);
+    const Variable validation("KF_VULKAN_VALIDATION", "0");
     const auto device = vulkan::open_vulkan(0);
     manifest::Kernel kernel = add_step_kernel();
     kernel.layouts["vulkan"].size = 16;
@@ -46,13 +71,12 @@ TEST(Validation, OffUnlessAskedFor) {
 }
 
 TEST(Validation, AMissingLayerIsAnErrorRatherThanSilence) {
-    ASSERT_EQ(setenv("KF_VULKAN_VALIDATION", "1", 1), 0);
-    ASSERT_EQ(setenv("VK_LAYER_PATH", "/nowhere", 1), 0);
+    const Variable validation("KF_VULKAN_VALIDATION", "1");
+    const Variable layers("VK_LAYER_PATH", "/nowhere");
     EXPECT_THAT(
         error_of([] { vulkan::open_vulkan(0); }),
         HasSubstr("no-driver: vulkan: KF_VULKAN_VALIDATION is set but VK_LAYER_KHRONOS_validation is not "
                   "installed"));
-    ASSERT_EQ(unsetenv("VK_LAYER_PATH"), 0);
 }
 
 }  // namespace
