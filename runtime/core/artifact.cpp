@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -372,13 +374,22 @@ Manifest read(std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file.is_open() || file.bad()) {
-        throw ArtifactError(ErrorCode::artifact_missing, "can't read the artifact '" + path + "'");
+    struct Close {
+        void operator()(std::FILE* file) const { (void)std::fclose(file); }
+    };
+    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+    std::vector<std::byte> content;
+    if (file) {
+        std::array<std::byte, 65536> part{};
+        while (const std::size_t size = std::fread(part.data(), 1, part.size(), file.get())) {
+            content.insert(content.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size));
+        }
     }
-    const auto bytes = std::as_bytes(std::span(content));
-    return {bytes.begin(), bytes.end()};
+    if (!file || std::ferror(file.get()) != 0) {
+        throw ArtifactError(ErrorCode::artifact_missing,
+                            "can't read the artifact '" + path + "': " + std::strerror(errno));
+    }
+    return content;
 }
 
 }  // namespace kf::artifact

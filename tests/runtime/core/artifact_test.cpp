@@ -1,0 +1,215 @@
+// Artifacts: round trips, refusals, and damage of every kind.
+#include "core/artifact.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include <kf/error.h>
+
+#include "core/sha256.h"
+#include "runtime/core/manifests.h"
+
+namespace {
+
+using namespace kf;
+using namespace kf::test;
+using testing::HasSubstr;
+
+Manifest small() {
+    ManifestBuilder builder;
+    builder.add("negate", {tensor("x", 1), as(Role::result, tensor("result", 1))}, false);
+    return builder.get();
+}
+
+Manifest with_digests(Manifest manifest) {
+    for (Kernel& kernel : manifest.kernels) {
+        for (Image& image : kernel.images) {
+            image.sha256 = sha256(image.bytes);
+        }
+    }
+    return manifest;
+}
+
+ErrorCode code_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const ArtifactError& error) {
+        return error.code();
+    }
+    ADD_FAILURE() << "no ArtifactError";
+    return ErrorCode::driver_failure;
+}
+
+TEST(Artifact, RoundTrips) {
+    const Manifest manifest = with_digests(polynomial());
+    EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
+}
+
+TEST(Artifact, IsAFunctionOfTheManifest) {
+    EXPECT_EQ(artifact::write(polynomial()), artifact::write(polynomial()));
+    Manifest other = polynomial();
+    other.functions[0].doc += "!";
+    EXPECT_NE(artifact::write(polynomial()), artifact::write(other));
+}
+
+TEST(Artifact, RefusesEveryTruncation) {
+    const std::vector<std::byte> bytes = artifact::write(small());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        EXPECT_EQ(code_of([&] { (void)artifact::read(std::span(bytes).first(size)); }),
+                  ErrorCode::artifact_corrupt)
+            << size;
+    }
+}
+
+TEST(Artifact, RefusesEveryChangedByte) {
+    const Manifest manifest = with_digests(small());
+    const std::vector<std::byte> bytes = artifact::write(manifest);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        for (const int mask : {0x01, 0x20, 0x80, 0xff}) {
+            std::vector<std::byte> changed = bytes;
+            changed[at] ^= static_cast<std::byte>(mask);
+            EXPECT_THROW((void)artifact::read(changed), ArtifactError) << at;
+        }
+    }
+}
+
+TEST(Artifact, RefusesTrailingBytes) {
+    std::vector<std::byte> bytes = artifact::write(small());
+    bytes.push_back(std::byte{0});
+    EXPECT_EQ(code_of([&] { (void)artifact::read(bytes); }), ErrorCode::artifact_corrupt);
+}
+
+TEST(Artifact, RefusesDeepNesting) {
+    const std::vector<std::byte> bytes(2'000'000, std::byte{0x81});  // [[[[…
+    EXPECT_EQ(code_of([&] { (void)artifact::read(bytes); }), ErrorCode::artifact_corrupt);
+}
+
+TEST(Artifact, SaysWhatToDoAboutANewerVersion) {
+    Manifest manifest = small();
+    manifest.abi = abi_version + 1;
+    try {
+        (void)artifact::read(artifact::write(manifest));
+        FAIL();
+    } catch (const ArtifactError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::artifact_version);
+        EXPECT_THAT(error.what(), HasSubstr("ABI version 2"));
+        EXPECT_THAT(error.what(), HasSubstr("update the runtime"));
+    }
+}
+
+TEST(Artifact, ReportsAMissingFile) {
+    EXPECT_EQ(code_of([] { (void)artifact::read_file("/nonexistent/x.kfa"); }), ErrorCode::artifact_missing);
+    EXPECT_EQ(code_of([] { (void)artifact::read_file("/"); }), ErrorCode::artifact_missing);
+}
+
+// ---- A body whose digest is right, but which makes no sense ----
+
+std::vector<std::byte> with_body(const std::function<void(nlohmann::json&)>& edit) {
+    using nlohmann::json;
+    const std::vector<std::byte> bytes = artifact::write(small());
+    json document = json::from_cbor(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                    reinterpret_cast<const std::uint8_t*>(bytes.data()) + bytes.size());
+    json body = json::from_cbor(document["body"].get_binary());
+    edit(body);
+    const std::vector<std::uint8_t> changed = json::to_cbor(body);
+    const auto digest = sha256(std::as_bytes(std::span(changed)));
+    document["body"] = json::binary(changed);
+    document["sha256"] = json::binary({digest.begin(), digest.end()});
+    const std::vector<std::uint8_t> result = json::to_cbor(document);
+    const auto view = std::as_bytes(std::span(result));
+    return {view.begin(), view.end()};
+}
+
+TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
+    EXPECT_NO_THROW((void)artifact::read(with_body([](auto&) {})));
+    for (const std::function<void(nlohmann::json&)>& edit : std::vector<std::function<void(nlohmann::json&)>>{
+             [](auto& b) { b.erase("kernels"); }, [](auto& b) { b["functions"] = 3; },
+             [](auto& b) { b["functions"][0]["calls"][0]["rank"] = "one"; },
+             [](auto& b) { b["functions"][0]["calls"][0]["rank"] = 1.5; },
+             [](auto& b) { b["functions"][0]["calls"][0]["rank"] = 0xffffffffffffffffULL; },
+             [](auto& b) { b["functions"][0]["calls"][0]["arguments"][0]["role"] = "sideways"; },
+             [](auto& b) { b["functions"][0]["calls"][0]["forward"] = nlohmann::json::array({0}); },
+             [](auto& b) {
+                 b["kernels"][0]["images"][0]["sha256"] = nlohmann::json::binary({1, 2});
+             },
+             [](auto& b) { b["kernels"][0]["images"][0]["bytes"] = "text"; },
+             [](auto& b) { b["kernels"][0]["group_size"][0] = 0; },
+             [](auto& b) { b["kernels"][0]["slots"][0] = nlohmann::json::array({"total"}); }}) {
+        EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt);
+    }
+}
+
+struct Inconsistency {
+    const char* name;
+    std::function<void(Manifest&)> edit;
+};
+
+class Inconsistent : public testing::TestWithParam<Inconsistency> {};
+
+TEST_P(Inconsistent, IsRefused) {
+    Manifest manifest = with_digests(polynomial());
+    ASSERT_NO_THROW(artifact::check(manifest));
+    GetParam().edit(manifest);
+    EXPECT_EQ(code_of([&] { artifact::check(manifest); }), ErrorCode::artifact_corrupt);
+}
+
+Call& call(Manifest& m) { return m.functions[0].calls[0]; }
+Argument& argument(Manifest& m, std::size_t i) { return call(m).arguments[i]; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Manifest, Inconsistent,
+    testing::Values(
+        Inconsistency{"KernelIndex", [](Manifest& m) { call(m).forward.contiguous = 4; }},
+        Inconsistency{"NegativeKernelIndex", [](Manifest& m) { call(m).forward.strided = -2; }},
+        Inconsistency{"NoForward", [](Manifest& m) { call(m).forward = {}; }},
+        Inconsistency{"NoBackward", [](Manifest& m) { call(m).backward = {}; }},
+        Inconsistency{"WrongVariant",
+                      [](Manifest& m) { std::swap(call(m).forward.contiguous, call(m).forward.strided); }},
+        Inconsistency{"CallRank", [](Manifest& m) { call(m).rank = 99; }},
+        Inconsistency{"ArgumentRank", [](Manifest& m) { argument(m, 3).rank = -1; }},
+        Inconsistency{"Map", [](Manifest& m) { argument(m, 3).map = {1}; }},
+        Inconsistency{"MapLength", [](Manifest& m) { argument(m, 3).map = {}; }},
+        Inconsistency{"Trailing", [](Manifest& m) { argument(m, 3).trailing = {3}; }},
+        Inconsistency{"TrailingNotTheElements",
+                      [](Manifest& m) {
+                          argument(m, 0).element.extents = {3};
+                          argument(m, 0).trailing = {4};
+                      }},
+        Inconsistency{"HugeElement",
+                      [](Manifest& m) {
+                          argument(m, 0).element.extents = argument(m, 0).trailing = {4096, 4096};
+                      }},
+        Inconsistency{"OutputRank",
+                      [](Manifest& m) {
+                          argument(m, 4).rank = argument(m, 4).call_rank = 0;
+                          argument(m, 4).map = {};
+                      }},
+        Inconsistency{"ValueOutput", [](Manifest& m) { argument(m, 0).role = Role::out; }},
+        Inconsistency{"IntegerGradient", [](Manifest& m) { argument(m, 0).element.scalar = Scalar::int32; }},
+        Inconsistency{"SlotArgument", [](Manifest& m) { m.kernels[0].slots[2].argument = 5; }},
+        Inconsistency{"SlotDimension", [](Manifest& m) { m.kernels[1].slots[2].dimension = 1; }},
+        Inconsistency{"ValueSlotOfATensor", [](Manifest& m) { m.kernels[0].slots[2].argument = 3; }},
+        Inconsistency{"AddressSlotOfAValue",
+                      [](Manifest& m) { m.kernels[0].slots[2].kind = SlotKind::address; }},
+        Inconsistency{"SlotOutsideTheBlock",
+                      [](Manifest& m) {
+                          m.kernels[0].layouts["fake"].offsets[0] = m.kernels[0].layouts["fake"].size - 4;
+                      }},
+        Inconsistency{"NegativeOffset", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[0] = -8; }},
+        Inconsistency{"OverlappingSlots", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[1] = 4; }},
+        Inconsistency{"FewerOffsets", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.pop_back(); }},
+        Inconsistency{"BlockSize", [](Manifest& m) { m.kernels[0].layouts["fake"].size = 1 << 20; }},
+        Inconsistency{"GroupSize",
+                      [](Manifest& m) {
+                          m.kernels[0].group_size = {1024, 1024, 1};
+                      }},
+        Inconsistency{"NoImage", [](Manifest& m) { m.kernels[0].images.clear(); }},
+        Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].bytes[0] ^= std::byte{1}; }},
+        Inconsistency{"TwoFunctionsOfOneName", [](Manifest& m) { m.functions.push_back(m.functions[0]); }},
+        Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace

@@ -1,0 +1,216 @@
+// A driver in host memory that records what it is told to do; dispatches run a function of the test's.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <kf/error.h>
+
+#include "core/driver.h"
+
+namespace kf::test {
+
+struct FakeAllocation : driver::Allocation {
+    std::vector<std::byte> bytes;
+};
+
+struct FakeKernel : driver::Kernel {
+    manifest::Kernel description;
+};
+
+/// One thing that the driver was told.
+struct Command {
+    std::string what;  ///< "dispatch", "fill", "copy", "upload", "read_back", "flush", "wait", "submit"
+    std::string kernel;
+    std::uint32_t groups = 0;
+    std::vector<std::byte> block;
+    std::vector<driver::Use> uses;
+    manifest::Kernel description;
+
+    /// A field of the block.
+    template <class T>
+    T field(manifest::SlotKind kind, std::int64_t argument = -1, std::int64_t dimension = -1) const {
+        for (std::size_t i = 0; i < description.slots.size(); ++i) {
+            if (description.slots[i] == manifest::Slot{kind, argument, dimension}) {
+                T value;
+                std::memcpy(&value, block.data() + description.layouts.at("fake").offsets[i], sizeof value);
+                return value;
+            }
+        }
+        throw std::logic_error("no such slot");
+    }
+};
+
+class FakeDevice : public driver::Device {
+public:
+    FakeDevice() {
+        info_.backend = "fake";
+        info_.name = "Fake";
+        info_.features = {"float16"};
+        info_.processors = 2;
+    }
+
+    std::vector<Command> commands;
+    std::function<void(FakeDevice&, const Command&)> on_dispatch;
+    int kernels_loaded = 0;
+    bool fail_kernels = false;
+    driver::Info& editable_info() { return info_; }
+
+    /// Host memory behind a device address.
+    std::byte* at(std::uint64_t address) {
+        for (const auto& [base, weak] : memory_) {
+            const auto allocation = weak.lock();
+            if (allocation && address >= base && address < base + allocation->bytes.size()) {
+                return allocation->bytes.data() + (address - base);
+            }
+        }
+        throw std::logic_error("no memory at that address");
+    }
+    std::size_t count(const std::string& what) const {
+        std::size_t n = 0;
+        for (const Command& command : commands) {
+            n += command.what == what ? 1U : 0U;
+        }
+        return n;
+    }
+    const Command& last_dispatch() const {
+        for (std::size_t i = commands.size(); i-- > 0;) {
+            if (commands[i].what == "dispatch") {
+                return commands[i];
+            }
+        }
+        throw std::logic_error("nothing was dispatched");
+    }
+
+    const driver::Info& info() const override { return info_; }
+    std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override {
+        auto allocation = std::make_shared<FakeAllocation>();
+        allocation->address = next_;
+        allocation->size = size;
+        allocation->bytes.assign(size, std::byte{0xcd});
+        memory_[next_] = allocation;
+        next_ += (size + 511) / 256 * 256;
+        return allocation;
+    }
+    std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override {
+        if (fail_kernels) {
+            throw DeviceError(ErrorCode::missing_feature, "kernel '" + kernel.name + "' needs float16");
+        }
+        ++kernels_loaded;
+        auto loaded = std::make_shared<FakeKernel>();
+        loaded->description = kernel;
+        return loaded;
+    }
+    void dispatch(const driver::Dispatch& dispatch) override { run(record(dispatch)); }
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override {
+        commands.push_back({"fill", {}, 0, {}, {}, {}});
+        if (offset % 4 != 0 || size % 4 != 0 || offset + size > target->size) {
+            throw std::logic_error("a bad fill");
+        }
+        for (std::uint64_t i = 0; i < size; i += 4) {
+            std::memcpy(bytes(target) + offset + i, &word, 4);
+        }
+    }
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override {
+        commands.push_back({"copy", {}, 0, {}, {}, {}});
+        std::memmove(bytes(target) + target_offset, bytes(source) + source_offset, size);
+    }
+    void upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                std::span<const std::byte> source) override {
+        commands.push_back({"upload", {}, 0, {}, {}, {}});
+        check(target, offset, source.size());
+        std::memcpy(bytes(target) + offset, source.data(), source.size());
+    }
+    void read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                   std::span<std::byte> target) override {
+        commands.push_back({"read_back", {}, 0, {}, {}, {}});
+        check(source, offset, target.size());
+        std::memcpy(target.data(), bytes(source) + offset, target.size());
+    }
+    void flush() override { commands.push_back({"flush", {}, 0, {}, {}, {}}); }
+    void wait() override { commands.push_back({"wait", {}, 0, {}, {}, {}}); }
+    std::unique_ptr<driver::Recorder> make_recorder() override;
+    void submit(std::unique_ptr<driver::Recorder> recorder) override;
+
+    static Command describe(const driver::Dispatch& dispatch) {
+        const auto& kernel = dynamic_cast<const FakeKernel&>(*dispatch.kernel);
+        return {"dispatch",
+                kernel.description.name,
+                dispatch.groups,
+                {dispatch.block.begin(), dispatch.block.end()},
+                {dispatch.uses.begin(), dispatch.uses.end()},
+                kernel.description};
+    }
+
+private:
+    static std::byte* bytes(const std::shared_ptr<driver::Allocation>& allocation) {
+        return dynamic_cast<FakeAllocation&>(*allocation).bytes.data();
+    }
+    static void check(const std::shared_ptr<driver::Allocation>& allocation, std::uint64_t offset,
+                      std::size_t size) {
+        if (offset + size > allocation->size) {
+            throw std::logic_error("a transfer out of bounds");
+        }
+    }
+    Command record(const driver::Dispatch& dispatch) {
+        commands.push_back(describe(dispatch));
+        return commands.back();
+    }
+    void run(const Command& command) {
+        if (on_dispatch) {
+            on_dispatch(*this, command);
+        }
+    }
+
+    driver::Info info_;
+    std::map<std::uint64_t, std::weak_ptr<FakeAllocation>> memory_;
+    std::uint64_t next_ = 0x10000;
+};
+
+class FakeRecorder : public driver::Recorder {
+public:
+    explicit FakeRecorder(FakeDevice& device) : device_(device) {}
+    void dispatch(const driver::Dispatch& dispatch) override {
+        steps_.push_back([this, kernel = dispatch.kernel, groups = dispatch.groups,
+                          block = std::vector(dispatch.block.begin(), dispatch.block.end()),
+                          uses = std::vector(dispatch.uses.begin(), dispatch.uses.end())] {
+            device_.dispatch({kernel, groups, block, uses});
+        });
+    }
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override {
+        steps_.push_back([=, this] { device_.fill(target, offset, size, word); });
+    }
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override {
+        steps_.push_back([=, this] { device_.copy(target, target_offset, source, source_offset, size); });
+    }
+    void run() {
+        for (const auto& step : steps_) {
+            step();
+        }
+    }
+
+private:
+    FakeDevice& device_;
+    std::vector<std::function<void()>> steps_;
+};
+
+inline std::unique_ptr<driver::Recorder> FakeDevice::make_recorder() {
+    return std::make_unique<FakeRecorder>(*this);
+}
+
+inline void FakeDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
+    commands.push_back({"submit", {}, 0, {}, {}, {}});
+    dynamic_cast<FakeRecorder&>(*recorder).run();
+}
+
+}  // namespace kf::test
