@@ -18,7 +18,7 @@ namespace kf::gen {
 namespace {
 
 // A session keeps all that it compiled, so it is replaced after so many kernels.
-constexpr int kernels_per_session = 256;
+constexpr int kernels_per_session = 64;
 
 Diagnostic internal_error(const std::string& what) {
     return {Severity::error, "slang-internal", {}, "Slang failed: " + what, {}};

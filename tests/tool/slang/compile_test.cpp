@@ -240,6 +240,19 @@ TEST(Compile, TheSameBytesFromAnyFolderInAnyOrder) {
     }
 }
 
+// The session is replaced underway; the modules must be there again.
+TEST(Compile, ManyKernels) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler();
+    ASSERT_TRUE(compiler->reflect({folder.write("one.slang", "float one() { return 1; }\n")}).ok());
+    for (int number = 0; number < 70; ++number) {
+        const auto compiled = compiler->compile(kernel("import one;\nstruct Args { float* x; }\n", "Args",
+                                                       "args.x[0] = one() + " + std::to_string(number) + ";"),
+                                                CodeTarget::spirv);
+        ASSERT_TRUE(compiled.ok()) << describe(compiled.errors());
+    }
+}
+
 TEST(Compile, VersionNeedsNoSession) {
     EXPECT_THAT(make_compiler()->version(), testing::MatchesRegex("v?[0-9]+\\.[0-9].*"));
 }

@@ -134,6 +134,19 @@ TEST(SlangErrors, BrokenSupportModule) {
     EXPECT_EQ(compiled.errors().at(0).id, "slang-E30015");
 }
 
+TEST(SlangErrors, ACrash) {
+    // Slang overflows its stack.
+    const std::string open(200'000, '(');
+    const std::string close(200'000, ')');
+    const Diagnostics errors =
+        compile_errors("struct Args { float* x; }\n" + entry +
+                       "void k(uniform Args args) { args.x[0] = " + open + "1" + close + "; }\n");
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_EQ(errors[0].id, "slang-internal");
+    EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
+    EXPECT_THAT(errors[0].message, HasSubstr("crashed when compiling 'k'"));
+}
+
 TEST(SlangErrors, ATimeLimit) {
     CompilerOptions options;
     options.time_limit = 1ms;
