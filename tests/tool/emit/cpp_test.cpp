@@ -1,0 +1,282 @@
+// The generated C++: signatures, refusals, and that both compilers take it without a word.
+#include "emit/cpp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+
+#include "tool/emit/plans.h"
+#include "tool/emit/scratch.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Role;
+using manifest::Scalar;
+using testing::call;
+using testing::differentiable;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::tensor;
+using testing::value;
+using testing::with_role;
+
+CppFiles emitted(const Plan& plan, const CppOptions& options = {}) {
+    auto files = emit_cpp(plan, options);
+    if (files) return files.value();
+    for (const Diagnostic& error : files.errors()) ADD_FAILURE() << format_text(error);
+    return {};
+}
+
+/// Text without line ends and runs of blanks, so that wrapping doesn't matter.
+std::string flat(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        const bool blank = c == ' ' || c == '\n';
+        if (!blank || (!result.empty() && result.back() != ' ')) result += blank ? ' ' : c;
+    }
+    return result;
+}
+
+TEST(Cpp, ReturnsValuesAndTensors) {
+    const std::string header = flat(emitted(testing::polynomial()).header);
+    EXPECT_THAT(header,
+                HasSubstr("[[nodiscard]] float operator()(float a, float b, float c, float x) const;"));
+    EXPECT_THAT(header, HasSubstr("[[nodiscard]] kf::Tensor<float, 2> operator()(float a, float b, float c, "
+                                  "const kf::Tensor<float, 2>& x) const;"));
+    EXPECT_THAT(header, HasSubstr("kf::Result<float> try_call(float a, float b, float c, float x) const;"));
+}
+
+TEST(Cpp, TakesAGivenResult) {
+    const CppFiles files = emitted(testing::polynomial());
+    EXPECT_THAT(flat(files.header),
+                HasSubstr("void operator()(float a, float b, float c, const kf::Tensor<float, 1>& "
+                          "x, const kf::Out<kf::Tensor<float, 1>>& result) const;"));
+    EXPECT_THAT(files.source, HasSubstr("Arg::in(x), Arg::out(result)};\n"
+                                        "    kf::detail::invoke(function_, 1, PassKind::forward, args);\n}"));
+}
+
+TEST(Cpp, DifferentiatesValuesAndTensors) {
+    const CppFiles files = emitted(testing::polynomial());
+    EXPECT_THAT(flat(files.header),
+                HasSubstr("void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c, "
+                          "const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& result) const;"));
+    EXPECT_THAT(flat(files.header),
+                HasSubstr("kf::DiffArg<float> x, kf::DiffArg<float> result = {}) const;"));
+    EXPECT_THAT(files.source, HasSubstr("kf::detail::invoke(function_, 2, PassKind::backward, args);"));
+}
+
+TEST(Cpp, RecordsOnlyWhatNeedsNoReadBack) {
+    const std::string header = flat(emitted(testing::polynomial()).header);
+    EXPECT_THAT(header, HasSubstr("append_to(kf::Encoder& encoder, float a, float b, float c, "
+                                  "const kf::Tensor<float, 1>& x) const;"));
+    EXPECT_THAT(header, Not(HasSubstr("append_to(kf::Encoder& encoder, float a, float b, float c, float x")));
+    EXPECT_THAT(header, Not(HasSubstr("append_to(kf::Encoder& encoder, kf::DiffArg")));
+}
+
+TEST(Cpp, KeepsOutputsInTheirPlaces) {
+    const std::string header = flat(emitted(testing::everything()).header);
+    EXPECT_THAT(header,
+                HasSubstr("kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& x, "
+                          "const kf::Out<kf::Tensor<float, 1>>& whole, const kf::Tensor<float, 1>& total)"));
+    EXPECT_THAT(header, HasSubstr("float operator()(float x, float& whole, float& total) const;"));
+    EXPECT_THAT(
+        header,
+        HasSubstr("void operator()(std::uint32_t seed, const kf::Out<kf::Tensor<float, 2>>& target)"));
+}
+
+TEST(Cpp, HasNoBackwardWithoutGradients) {
+    const Plan plan =
+        testing::plan("p", {{"f", "", {call(1, {tensor("x", 1), with_role(tensor("", 1), Role::result)})}}});
+    const CppFiles files = emitted(plan);
+    EXPECT_THAT(files.header, Not(HasSubstr("ackward")));
+    EXPECT_THAT(files.source, Not(HasSubstr("PassKind::backward")));
+}
+
+TEST(Cpp, DocumentsArgumentsAndKeepsTheSourcesComment) {
+    const std::string header = emitted(testing::everything()).header;
+    EXPECT_THAT(header, HasSubstr("/// Splits x into its whole part and the rest.\n///\n/// Scales `total`"));
+    EXPECT_THAT(header,
+                HasSubstr("    /// Call shape [d0].\n    /// - x: in, float tensor [d0], differentiable\n"
+                          "    /// - whole: out, float tensor [d0], differentiable\n"));
+    EXPECT_THAT(header, HasSubstr("/// - v: in, float tensor [d0, 3], differentiable\n"));
+    EXPECT_THAT(header, HasSubstr("/// - m: in, double tensor [d1, d0], contiguous, differentiable\n"));
+}
+
+TEST(Cpp, AssertsTheLayoutOfHostValues) {
+    const std::string header = flat(emitted(testing::everything()).header);
+    EXPECT_THAT(
+        header,
+        HasSubstr("static_assert(sizeof(kf::float3) == 12 && std::is_trivially_copyable_v<kf::float3>);"));
+    EXPECT_THAT(header, HasSubstr("offsetof(kf::half2, y) == 2"));
+    EXPECT_THAT(header, HasSubstr("static_assert(sizeof(bool) == 1"));
+}
+
+TEST(Cpp, IsAFunctionOfThePlanAlone) {
+    EXPECT_EQ(emitted(testing::everything()).source, emitted(testing::everything()).source);
+}
+
+TEST(Cpp, RefusesTwoOverloadsWithOneSignature) {
+    Plan plan = testing::plan("p", {{"f", "", {}}});
+    for (const std::int64_t column : {20, 40}) {
+        plan.functions[0].calls.push_back(
+            call(1, {testing::at(tensor("x", 1), 7, column), with_role(tensor("", 1), Role::result)}));
+    }
+    const auto outcome = emit_cpp(plan, {});
+    ASSERT_FALSE(outcome);
+    ASSERT_EQ(outcome.errors().size(), 1U);
+    const Diagnostic& error = outcome.errors().front();
+    EXPECT_EQ(error.id, "duplicate-signature");
+    EXPECT_EQ(error.location, (Location{"spec.kf.json", 7, 40}));
+    EXPECT_THAT(error.message, HasSubstr("'f'"));
+    EXPECT_THAT(error.message, HasSubstr("const kf::Tensor<float, 1>&"));
+    EXPECT_THAT(error.notes, ::testing::Contains(HasSubstr("spec.kf.json:7:20")));
+}
+
+TEST(Cpp, TellsInoutFromInByTheBackwardSignatureToo) {
+    const auto in = call(1, {differentiable(tensor("x", 1)), with_role(tensor("y", 1), Role::out)});
+    const auto inout = call(
+        1, {differentiable(with_role(tensor("x", 1), Role::inout)), with_role(tensor("y", 1), Role::out)});
+    EXPECT_FALSE(emit_cpp(testing::plan("p", {{"f", "", {in, inout}}}), {}));
+}
+
+TEST(Cpp, RefusesNamespacesThatCannotCompile) {
+    for (const char* name : {"kf", "app::std", "exp", "app::class"}) {
+        Plan plan = testing::polynomial();
+        plan.cpp_namespace = name;
+        const auto outcome = emit_cpp(plan, {});
+        ASSERT_FALSE(outcome) << name;
+        EXPECT_EQ(outcome.errors().front().id, "reserved-namespace") << name;
+    }
+    Plan plan = testing::polynomial();
+    plan.cpp_namespace = "app::exp";
+    EXPECT_TRUE(emit_cpp(plan, {}));
+}
+
+TEST(Cpp, RefusesElementsWithoutAHostType) {
+    PlannedArgument matrix = testing::at(value("m", Scalar::float32, {2, 3}), 9, 3);
+    const auto outcome = emit_cpp(testing::plan("p", {{"f", "", {call(0, {matrix})}}}), {});
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.errors().front().id, "type-not-supported");
+    EXPECT_EQ(outcome.errors().front().location.line, 9);
+    EXPECT_THAT(outcome.errors().front().message, HasSubstr("'m' of 'f'"));
+}
+
+TEST(Cpp, KeepsFunctionsApartWhoseClassesWouldMeet) {
+    const PlannedCall one = call(1, {tensor("x", 1), with_role(tensor("", 1), Role::result)});
+    const std::string header =
+        emitted(testing::plan("p", {{"foo_bar", "", {one}}, {"fooBar", "", {one}}})).header;
+    EXPECT_THAT(header, HasSubstr("class FooBarFunction {"));
+    EXPECT_THAT(header, HasSubstr("class FooBarFunction_ {"));
+    EXPECT_THAT(header, HasSubstr("    FooBarFunction foo_bar;\n    FooBarFunction_ fooBar;\n"));
+}
+
+// ---- compiled
+
+/// A program that calls overloads as users do.
+constexpr const char* user_code = R"(
+#include "everything.h"
+#include "polynomial.h"
+#include <kf/kf.h>
+
+void use(const kf::Device& device, kf::Encoder& encoder) {
+    const polynomial::Module m(device);
+    auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
+    kf::Tensor<float, 1> y = m.polynomial(2.f, 8.f, -1.f, x);
+    m.polynomial(2, 8, -1, x, kf::out(y));
+    m.polynomial.backward(2, 8, -1, x, y);
+    kf::Diff<float> a{2.f};
+    m.polynomial.backward(a, 8, -1, x, y);
+    m.polynomial.backward(a, 8, -1, 3.f);
+    m.polynomial.backward(a, 8, -1, 3.f, kf::Diff<float>{9.f, 0.5f});
+    m.polynomial.append_to(encoder, 2, 8, -1, x, kf::out(y));
+    m.polynomial.backward.append_to(encoder, 2, 8, -1, x, y);
+    float value = m.polynomial(2, 8, -1, 3.f);
+    kf::Result<kf::Tensor<float, 1>> tried = m.polynomial.try_call(2, 8, -1, x);
+    if (!m.polynomial.backward.try_call(2, 8, -1, x, tried.value())) value = 0;
+    kf::Result<polynomial::Module> again = polynomial::Module::try_load(device, "polynomial.kfa");
+    again.value().loaded().load_all();
+    polynomial::Module copy = m;
+    copy = again.value();
+
+    app::kernels::Module e(device, "everything.kfa");
+    float whole = 0, total = 0;
+    value += e.split(value, whole, total);
+    e.split(x, kf::out(y), x, kf::out(y));
+    e.split.backward(x, y, x, y);
+    e.fill(7, kf::out(device.empty<float>({2, 3})));
+    kf::half h = e.negate(kf::half(1.f));
+    std::int64_t i = e.negate(std::int64_t{5});
+    kf::float3 v = e.normalize(kf::float3{1, 2, 3});
+    kf::Tensor<kf::float3, 1> vs = e.normalize(device.tensor<kf::float3>({v}));
+    kf::Tensor<bool, 1> any = e.any_of({1.f, 2.f}, device.zeros<kf::bool4>({5}));
+    e.delete_.backward(x, 1, 2, 3, 4, 5, 6, 7, 8, y);
+    kf::Diff<double> scale{2.0};
+    e.turn.backward(device.empty<double>({2, 3}), scale, {});
+    (void)h, (void)i, (void)vs, (void)any;
+}
+)";
+
+void expect_compiles(const std::string& compiler, bool embed) {
+    testing::ScratchFolder folder;
+    std::vector<std::byte> artifact(1003);
+    for (std::size_t i = 0; i < artifact.size(); ++i) artifact[i] = static_cast<std::byte>(i * 7);
+    CppOptions options;
+    if (embed)
+        options.artifact = artifact;
+    else
+        options.sha256 = std::string(64, 'a');
+    for (const Plan& plan : {testing::polynomial(), testing::everything()}) {
+        const CppFiles files = emitted(plan, options);
+        folder.write(plan.name + ".h", files.header);
+        folder.write(plan.name + ".cpp", files.source);
+    }
+    folder.write("user.cpp", user_code);
+    EXPECT_EQ(
+        folder.complaints(compiler + " -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror "
+                                     "-fsyntax-only -I. -I" KF_SOURCE_DIR
+                                     "/runtime/include polynomial.cpp everything.cpp user.cpp"),
+        "");
+}
+
+TEST(CppCompiled, TakenByGcc) { expect_compiles("g++", true); }
+TEST(CppCompiled, TakenByGccBesideTheArtifact) { expect_compiles("g++", false); }
+TEST(CppCompiled, TakenByClang) { expect_compiles("clang++", true); }
+TEST(CppCompiled, TakenByClangBesideTheArtifact) { expect_compiles("clang++", false); }
+
+TEST(CppCompiled, EmbedsTheArtifactByteForByte) {
+    testing::ScratchFolder folder;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{200'003}}) {
+        std::vector<std::byte> artifact(size);
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            artifact[i] = static_cast<std::byte>((i * 2654435761U) >> 13U);
+            sum = sum * 31 + std::to_integer<std::uint32_t>(artifact[i]);
+        }
+        CppOptions options;
+        options.artifact = artifact;
+        const std::string source = emitted(testing::polynomial(), options).source;
+        const auto from = source.rfind("namespace {");
+        ASSERT_NE(from, std::string::npos);
+        folder.write(
+            "bytes.cpp",
+            "#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include <span>\n"
+            "namespace polynomial { namespace { std::span<const std::byte> artifact_bytes(); } }\n"
+            "namespace polynomial {\n" +
+                source.substr(from) +
+                "int main() {\n    std::uint32_t sum = 0;\n"
+                "    for (std::byte b : polynomial::artifact_bytes()) sum = sum * 31 + std::uint32_t(b);\n"
+                "    return sum == " +
+                std::to_string(sum) + "U && polynomial::artifact_bytes().size() == " + std::to_string(size) +
+                " ? 0 : 1;\n}\n");
+        EXPECT_EQ(folder.complaints(
+                      "g++ -std=c++20 -Wall -Wextra -Wpedantic -Werror bytes.cpp -o bytes && ./bytes"),
+                  "")
+            << size;
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen

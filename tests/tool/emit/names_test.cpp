@@ -1,0 +1,45 @@
+// Identifiers that a language would refuse or that generated code needs itself.
+#include "emit/names.h"
+
+#include <gtest/gtest.h>
+
+namespace kf::gen {
+namespace {
+
+TEST(Names, LeavesPlainNamesAlone) {
+    EXPECT_EQ(cpp_identifier("albedo"), "albedo");
+    EXPECT_EQ(python_identifier("albedo"), "albedo");
+}
+
+TEST(Names, AppendsToWordsOfCpp) {
+    for (const char* word : {"class", "delete", "co_await", "encoder", "result", "args", "errno", "NULL"})
+        EXPECT_EQ(cpp_identifier(word), std::string(word) + "_");
+    EXPECT_EQ(cpp_identifier("lambda"), "lambda");
+}
+
+TEST(Names, AppendsToWordsOfPython) {
+    for (const char* word : {"class", "lambda", "None", "out", "shape", "stream"})
+        EXPECT_EQ(python_identifier(word), std::string(word) + "_");
+    EXPECT_EQ(python_identifier("delete"), "delete");
+}
+
+TEST(Names, ReplacesWhatIdentifiersCannotHold) {
+    EXPECT_EQ(cpp_identifier("Type.method<3>"), "Type_method_3_");
+    EXPECT_EQ(cpp_identifier("3d"), "_3d");
+}
+
+TEST(Names, MakesPascalCase) {
+    EXPECT_EQ(pascal_case("grid_sample2"), "GridSample2");
+    EXPECT_EQ(pascal_case("sampleGrid"), "SampleGrid");
+}
+
+TEST(Names, KeepsClaimedNamesApart) {
+    UniqueNames names({"taken"});
+    EXPECT_EQ(names.claim("taken"), "taken_");
+    EXPECT_EQ(names.claim("free"), "free");
+    EXPECT_EQ(names.claim("free"), "free_");
+    EXPECT_EQ(names.claim("free"), "free__");
+}
+
+}  // namespace
+}  // namespace kf::gen
