@@ -26,7 +26,6 @@
 #define KF_VULKAN_DEVICE_FUNCTIONS(X) \
     X(vkDestroyDevice)                \
     X(vkGetDeviceQueue)               \
-    X(vkDeviceWaitIdle)               \
     X(vkQueueSubmit)                  \
     X(vkAllocateMemory)               \
     X(vkFreeMemory)                   \
