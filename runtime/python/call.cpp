@@ -81,6 +81,7 @@ private:
     void look_at(std::size_t i);
     ContextPtr choose_context();
     std::size_t resolve(const detail::FunctionRef& function);
+    [[nodiscard]] std::string numbers_given() const;
     Arg convert(std::size_t i, const Context& context);
     Arg convert_value(std::size_t i);
     Arg convert_tensor(std::size_t i, const Context& context);
@@ -200,13 +201,30 @@ std::size_t Call::resolve(const detail::FunctionRef& function) {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
         if (!host.given) continue;
-        shapes[i].kind = host.tensor != nullptr ? ArgShape::Kind::tensor
-                         : host.array           ? ArgShape::Kind::array
-                                                : ArgShape::Kind::weak;
+        // Whether an output is a tensor doesn't matter: a value's is copied into it afterwards.
+        const bool resident = host.tensor != nullptr && !(is_output(i) && encoder_ == nullptr);
+        shapes[i].kind = host.nested ? ArgShape::Kind::weak
+                         : resident  ? ArgShape::Kind::tensor
+                                     : ArgShape::Kind::array;
         shapes[i].scalar = host.scalar;
         shapes[i].shape = host.shape;
     }
-    return detail::resolve(function, shapes);
+    try {
+        return detail::resolve(function, shapes);
+    } catch (const ArgumentError& error) {
+        throw ArgumentError(error.code(), error.what() + numbers_given());
+    }
+}
+
+/// The resolver knows kinds and types only; people also want to see the values.
+std::string Call::numbers_given() const {
+    std::string text;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (!hosts_[i].nested) continue;
+        text += (text.empty() ? "\n  given: " : ", ") + info_.parameters[i].keyword + " = " +
+                shown(hosts_[i].content);
+    }
+    return text;
 }
 
 Arg Call::convert(std::size_t i, const Context& context) {

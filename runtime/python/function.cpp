@@ -67,13 +67,31 @@ LoadedModule load_module(const std::filesystem::path& path) {
     return LoadedModule(std::move(artifact));
 }
 
+std::string documentation(const Function& self) {
+    std::string text = self.info().function.doc;
+    if (!text.empty()) text += "\n\n";
+    for (const auto& overload : self.info().function.calls)
+        text += detail::describe(self.info().function, overload) + "\n";
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+/// A new Python object, with the attributes that Python's own functions have.
+py::object make(const Function& function) {
+    py::object object = py::cast(function);
+    object.attr("__name__") = function.info().function.name;
+    object.attr("__qualname__") = function.info().function.name;
+    object.attr("__doc__") = documentation(function);
+    return object;
+}
+
 /// Refuses every name: a copy is returned only when there is nothing to configure.
-Function configured(const Function& self, const char* what, const py::kwargs& given) {
+py::object configured(const Function& self, const char* what, const py::kwargs& given) {
     for (const auto& entry : given) {
         refuse(ErrorCode::unknown_name, {self.info().function.name, {}},
                "no " + std::string(what) + " '" + std::string(py::str(entry.first)) + "'; it has none");
     }
-    return self;
+    return make(self);
 }
 
 /// append_to(encoder, ...) and the arguments after it.
@@ -88,15 +106,6 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
     auto& encoder = py::cast<RecordedCalls&>(arguments[0]);
     const py::tuple rest = arguments[py::slice(1, static_cast<py::ssize_t>(arguments.size()), 1)];
     return call(function.info(), pass, &encoder, rest, keywords);
-}
-
-std::string documentation(const Function& self) {
-    std::string text = self.info().function.doc;
-    if (!text.empty()) text += "\n\n";
-    for (const auto& overload : self.info().function.calls)
-        text += detail::describe(self.info().function, overload) + "\n";
-    if (!text.empty()) text.pop_back();
-    return text;
 }
 
 py::object named_tuple(const FunctionInfo& info) {
@@ -175,8 +184,6 @@ void bind_function(py::module_& module) {
         .def("options",
              [](const Function& self, const py::kwargs& given) { return configured(self, "option", given); })
         .def_property_readonly("name", name)
-        .def_property_readonly("__name__", name)
-        .def_property_readonly("__doc__", &documentation)
         .def_property_readonly("signatures",
                                [](const Function& self) {
                                    std::vector<std::string> texts;
@@ -199,7 +206,10 @@ void bind_function(py::module_& module) {
                                        names.push_back(function.name);
                                    return names;
                                })
-        .def("function", &LoadedModule::function, py::arg("name"))
+        .def(
+            "function",
+            [](const LoadedModule& self, const std::string& wanted) { return make(self.function(wanted)); },
+            py::arg("name"))
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
     module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");

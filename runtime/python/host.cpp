@@ -87,6 +87,8 @@ std::optional<Nested> look_through(py::handle value, const Where& where) {
     if (!is_sequence(value)) return std::nullopt;
     bool leaves_seen = false;
     walk(value, 0, nested, leaves_seen, where);
+    // An empty list may feed any number.
+    if (nested.numbers.empty()) nested.scalar = ScalarType::int64;
     return nested;
 }
 

@@ -156,6 +156,10 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
         store(target, static_cast<std::uint8_t>(truth));
         return;
     }
+    if (*kind == ScalarType::boolean) {
+        refuse(ErrorCode::type_mismatch, where,
+               shown(value) + " is a bool where " + article(scalar) + " is needed; convert it yourself");
+    }
     if (is_floating(scalar)) {
         double number = PyFloat_AsDouble(value.ptr());
         if (number == -1.0 && PyErr_Occurred() != nullptr) {
@@ -176,7 +180,6 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
         refuse(ErrorCode::type_mismatch, where,
                shown(value) + " is a float where " + article(scalar) + " is needed; convert it yourself");
     }
-    // NumPy's integers and bools answer __index__ or __int__ without loss.
     const auto integer = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
     if (!integer) throw py::error_already_set();
     using enum ScalarType;

@@ -23,8 +23,9 @@ ScalarType parse_dtype(py::handle dtype, const Where& where);
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 
-/// Writes a number as `scalar`. Integers must be in range, a float never becomes an integer and a number
-/// never a bool; finite floats must stay finite. Throws type_mismatch or value_range with the value.
+/// Writes a number as `scalar`. Integers must be in range, a float never becomes an integer, and bools and
+/// numbers are never mixed; finite floats must stay finite. Throws type_mismatch or value_range with the
+/// value.
 void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where);
 
 /// The scalar at `source` as a Python bool, int or float.

@@ -112,7 +112,7 @@ void bind_views(py::class_<Tensor>& type) {
             [](const Tensor& self, const py::args& shape) {
                 const bool one = shape.size() == 1 && !PyIndex_Check(shape[0].ptr());
                 const Dims dims =
-                    parse_shape(one ? py::object(shape[0]) : shape, {"Tensor.reshape", "shape"});
+                    parse_shape(one ? py::handle(shape[0]) : py::handle(shape), {"Tensor.reshape", "shape"});
                 return Tensor{self.any.reshape(dims), self.context};
             },
             "A row-major view of another shape; contiguous tensors only.")
