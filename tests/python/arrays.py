@@ -1,6 +1,5 @@
 """Tensors inside poisoned buffers, each with the NumPy array that must stay equal to it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +9,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-DTYPES = [
-    np.dtype(name)
-    for name in (
-        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-    )
-]
+NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+DTYPES = [np.dtype(name) for name in NAMES.split()]
 LAYOUTS = ["contiguous", "strided", "offset"]
 SIZES = [0, 1, 31, 33, 4097]
 
@@ -92,6 +87,3 @@ def mixed(a: Array, b: Array) -> Array:
         return np.asarray(a * b + a, a.dtype)
     with np.errstate(over="ignore"):
         return np.asarray(a * a.dtype.type(3) - b, a.dtype)
-
-
-Maker = Callable[[tuple[int, ...]], kf.Tensor]

@@ -1,31 +1,23 @@
 """Where the Python tests find the kernels generated for them: the folders that KF_TEST_MODULES names."""
 
-import importlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from loader import Loader, load
 
 if TYPE_CHECKING:
     import kernelfunctions as kf
 
-Loader = Callable[[str], ModuleType]
-
 
 @pytest.fixture(scope="session")
 def generated(build_dir: Path) -> Loader:
-    """Imports the generated module of a spec: generated("calls") is kf_calls.calls."""
+    """generated("calls") is the module of specs/calls.kf.json."""
     named = os.environ.get("KF_TEST_MODULES", "")
     found = sorted((build_dir / "tests" / "python").glob("*.generated"))
     sys.path[:0] = named.split(":") if named else [str(path) for path in found]
-
-    def load(name: str) -> ModuleType:
-        return importlib.import_module(f"kf_{name}.{name}")
-
     return load
 
 

@@ -7,7 +7,7 @@ import kernelfunctions as kf
 import numpy as np
 import pytest
 from arrays import DTYPES, LAYOUTS, SIZES, Buffer, buffer, mixed, numbers, shape_of
-from conftest import Loader
+from loader import Loader
 
 FLOATS = [dtype for dtype in DTYPES if dtype.kind == "f"]
 
@@ -76,9 +76,7 @@ def test_broadcasting(matrix: ModuleType, dtype: np.dtype[Any], layout: str, siz
 @every_rank
 @every_layout
 @every_size
-def test_numpy_arrays(
-    matrix: ModuleType, device: kf.Device, dtype: np.dtype[Any], rank: int, layout: str, size: int
-) -> None:
+def test_numpy_arrays(matrix: ModuleType, dtype: np.dtype[Any], rank: int, layout: str, size: int) -> None:
     """The same views as NumPy arrays: inputs are never written, outputs only inside the view."""
     shape = shape_of(rank, size)
     a = buffer(shape, dtype, layout, numbers(shape, dtype, 1))

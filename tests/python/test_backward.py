@@ -1,0 +1,194 @@
+"""Gradients from Python: broadcast, differentiable values, and given or missing output gradients."""
+
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import Array
+from loader import Loader
+
+COUNT = 1_000_003
+
+
+@pytest.fixture(scope="module")
+def gradients(generated: Loader) -> ModuleType:
+    return generated("gradients")
+
+
+def tracked(values: Any) -> kf.Tensor:
+    return kf.Tensor.from_numpy(np.asarray(values, np.float32)).with_grads()
+
+
+def gradient(tensor: kf.Tensor) -> Array:
+    assert tensor.grad is not None
+    return tensor.grad.to_numpy()
+
+
+def test_the_demo(gradients: ModuleType) -> None:
+    x = tracked([1, 2, 3, 4])
+    y = gradients.polynomial(2, 8, -1, x)
+    assert y.to_numpy().tolist() == [9, 23, 41, 63]
+    gradients.polynomial.backward(2, 8, -1, x, y)
+    assert gradient(x).tolist() == [12, 16, 20, 24]
+    gradients.polynomial.backward(2, 8, -1, x)
+    assert gradient(x).tolist() == [24, 32, 40, 48]
+
+
+@pytest.fixture(scope="module")
+def million() -> tuple[Array, Array, tuple[float, float, float]]:
+    """Random x and output gradients, and what a, b and c receive, in float64."""
+    random = np.random.default_rng(7)
+    x = random.random(COUNT, np.float32)
+    flow = random.random(COUNT, np.float32)
+    x64, flow64 = x.astype(np.float64), flow.astype(np.float64)
+    return x, flow, (float((flow64 * x64 * x64).sum()), float((flow64 * x64).sum()), float(flow64.sum()))
+
+
+def test_broadcast_tensors_over_a_million(
+    gradients: ModuleType, million: tuple[Array, Array, tuple[float, float, float]]
+) -> None:
+    x, flow, expected = million
+    a, b, c = tracked([2]), tracked([8]), tracked([-1])
+    inputs = tracked(x)
+    y = gradients.polynomial(a, b, c, inputs)
+    np.testing.assert_allclose(
+        y.to_numpy(), 2 * x.astype(np.float64) ** 2 + 8 * x.astype(np.float64) - 1, rtol=1e-4
+    )
+    gradients.polynomial.backward(a, b, c, inputs, y.with_grads(grad_in=flow))
+    for tensor, wanted in zip((a, b, c), expected, strict=True):
+        assert gradient(tensor).item() == pytest.approx(wanted, rel=1e-5)
+    np.testing.assert_allclose(gradient(inputs), flow * (4 * x.astype(np.float64) + 8), rtol=1e-5)
+
+
+def test_differentiable_values_over_a_million(
+    gradients: ModuleType, million: tuple[Array, Array, tuple[float, float, float]]
+) -> None:
+    x, flow, expected = million
+    values: list[kf.Differentiable[Any]] = [kf.differentiable(v) for v in (2.0, 8, -1.0)]
+    y = gradients.polynomial(*values, x)
+    gradients.polynomial.backward(*values, x, y.with_grads(grad_in=flow))
+    for value, wanted in zip(values, expected, strict=True):
+        assert value.grad == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_gradient_of_one_counts(gradients: ModuleType) -> None:
+    """c.grad is exactly the number of calls: nothing is stored where it should be summed."""
+    c = kf.differentiable(0.0)
+    gradients.polynomial.backward(1, 1, c, np.zeros(COUNT, np.float32))
+    assert c.grad == COUNT
+
+
+def test_partial_broadcasts(gradients: ModuleType) -> None:
+    random = np.random.default_rng(3)
+    block = random.random((57, 33), np.float32)
+    for shape in [(33,), (1, 33), (57, 1), (1, 1)]:
+        row = random.random(shape, np.float32)
+        x, y = tracked(block), tracked(row)
+        gradients.product.backward(x, y)
+        np.testing.assert_allclose(gradient(x), np.broadcast_to(row, block.shape), rtol=1e-6)
+        summed = block.astype(np.float64)
+        summed = (
+            summed.sum(0)
+            if len(shape) == 1
+            else summed.sum(tuple(i for i in range(2) if shape[i] == 1), keepdims=True)
+        )
+        np.testing.assert_allclose(gradient(y), summed, rtol=1e-5)
+
+
+def test_one_tensor_twice(gradients: ModuleType) -> None:
+    x = tracked([1, 2, 3])
+    gradients.product.backward(x, x)
+    assert gradient(x).tolist() == [2, 4, 6]
+
+
+def test_broadcast_views_share_their_gradient(gradients: ModuleType) -> None:
+    x = tracked([[3.0]])
+    wide = x.broadcast_to((4, 5))
+    other = tracked(np.ones((4, 5)))
+    gradients.product.backward(wide, other)
+    assert gradient(x).tolist() == [[20]]
+
+
+def test_gradients_of_offset_views(gradients: ModuleType) -> None:
+    x = tracked(np.arange(12).reshape(3, 4))
+    part = x[1:, ::2]
+    gradients.product.backward(part, tracked([[5, 6], [7, 8]]))
+    assert gradient(x).tolist() == [[0, 0, 0, 0], [5, 0, 6, 0], [7, 0, 8, 0]]
+
+
+def test_vectors(gradients: ModuleType) -> None:
+    v, w = tracked([[1, 1, 1], [2, 2, 2]]), tracked([10, 20])
+    gradients.weighted.backward(v, w)
+    assert gradient(v).tolist() == [[10, 20, 30], [20, 40, 60]]
+    assert gradient(w).tolist() == [6, 12]
+    vector = kf.differentiable([1.0, 1.0, 1.0])
+    gradients.weighted.backward(vector, w)
+    assert vector.grad.tolist() == [30, 60, 90]
+    gradients.weighted.backward(vector, 1.0)
+    assert vector.grad.tolist() == [31, 62, 93]
+
+
+def test_lists_with_gradients(gradients: ModuleType) -> None:
+    x = kf.differentiable([1.0, 2.0, 3.0])
+    gradients.product.backward(x, 4.0)
+    assert x.grad.tolist() == [4, 4, 4]
+    array = kf.differentiable(np.ones((2, 3), np.float32))
+    gradients.product.backward(array, [1, 2, 3])
+    assert array.grad.tolist() == [[1, 2, 3], [1, 2, 3]]
+
+
+def test_single_calls(gradients: ModuleType) -> None:
+    x, y = kf.differentiable(3.0), kf.differentiable(4.0)
+    result = gradients.product(x, y)
+    assert result == 12.0
+    gradients.product.backward(x, y, result)
+    assert (x.grad, y.grad) == (4.0, 3.0)
+    outcome = kf.differentiable(result)
+    outcome.grad = 10.0
+    gradients.product.backward(x, y, outcome)
+    assert (x.grad, y.grad) == (44.0, 33.0)
+
+
+def test_no_diff_parameters(gradients: ModuleType) -> None:
+    x, k = tracked([3]), tracked([2])
+    gradients.detached.backward(x, k)
+    assert gradient(x).tolist() == [12]
+    assert gradient(k).tolist() == [0]
+
+
+def test_recorded_backward_passes(gradients: ModuleType, device: kf.Device) -> None:
+    x = tracked([1, 2, 3])
+    with device.encoder() as encoder:
+        y = gradients.product.append_to(encoder, x, 2.0)
+        gradients.product.backward.append_to(encoder, x, 2.0, y)
+        assert gradient(x).tolist() == [0, 0, 0]
+    assert y.to_numpy().tolist() == [2, 4, 6]
+    assert gradient(x).tolist() == [2, 2, 2]
+
+
+def test_forward_without_gradients_first(gradients: ModuleType) -> None:
+    """A first call without gradients leaves later ones their own."""
+    plain = kf.Tensor.from_numpy(np.array([1, 2], np.float32))
+    gradients.product(plain, 2.0)
+    x = plain.with_grads()
+    gradients.product.backward(x, 2.0)
+    assert gradient(x).tolist() == [2, 2]
+
+
+def test_wrong_output_gradients(gradients: ModuleType) -> None:
+    x = tracked([1, 2, 3])
+    with pytest.raises(kf.ArgumentError) as caught:
+        gradients.product.backward(x, 2.0, kf.Tensor.zeros(4))
+    assert caught.value.code == "shape-mismatch"
+    with pytest.raises(kf.ArgumentError):
+        gradients.product.backward(x, 2.0, tracked([1]))
+    assert gradient(x).tolist() == [0, 0, 0]
+
+
+def test_zero_calls(gradients: ModuleType) -> None:
+    x, a = tracked(np.zeros(0)), kf.differentiable(1.0)
+    gradients.product.backward(x, a)
+    assert a.grad == 0.0
+    assert gradient(x).shape == (0,)

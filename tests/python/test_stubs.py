@@ -1,0 +1,79 @@
+"""The generated stubs: mypy --strict takes right calls and refuses wrong ones."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from loader import Loader
+
+pytest.importorskip("mypy")
+
+RIGHT = """
+import kernelfunctions as kf
+import numpy as np
+from kf_calls.calls import add, quotient, scale, split, total
+from kf_gradients.gradients import polynomial
+
+tensor = kf.Tensor.from_numpy(np.zeros(3, np.int32))
+number: int = add(1, 2)
+sum_: kf.Tensor = add(tensor, 2)
+listed: kf.Tensor = add([1, 2, 3], np.zeros(3, np.int32), out=tensor)
+parts = split(1.5)
+rest: float = parts.rest
+outcome = quotient(tensor, 2)
+whole: kf.Tensor = outcome.result
+component: float = total([1.0, 2.0, 3.0])
+a = kf.differentiable(2.0)
+x = kf.Tensor.zeros(4).with_grads()
+y = polynomial(a, 8, -1, x)
+polynomial.backward(a, 8, -1, x, y)
+encoder = kf.default_device().encoder()
+recorded: kf.Tensor = add.append_to(encoder, tensor, 1)
+encoder.submit()
+"""
+
+WRONG = [
+    "add('1', 2)",
+    "add(1)",
+    "add(1, 2, c=3)",
+    "text: str = add(1, 2)",
+    "add.backward()",
+    "add.append_to(1, 2)",
+]
+
+
+def check(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "program.py"
+    path.write_text(textwrap.dedent(program))
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), str(path)],
+        env={
+            **os.environ,
+            "MYPYPATH": os.pathsep.join(p for p in sys.path if p.endswith((".generated", "/python"))),
+        },
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(generated: Loader, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    generated("calls")
+    return tmp_path_factory.mktemp("stubs")
+
+
+def test_right_calls(folder: Path) -> None:
+    result = check(folder, RIGHT)
+    assert result.returncode == 0, result.stdout
+
+
+def test_wrong_calls(folder: Path) -> None:
+    lines = ["import kernelfunctions as kf", "from kf_calls.calls import add", *WRONG]
+    result = check(folder, "\n".join(lines))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    assert refused == set(range(3, 3 + len(WRONG))), result.stdout
