@@ -124,7 +124,27 @@ json to_json(const Call& call) {
             {"backward", json::array({call.backward.contiguous, call.backward.strided})}};
 }
 
-json to_json(const Kernel& kernel) {
+/// The images' bytes, each once.
+class BlobWriter {
+public:
+    std::size_t index_of(const Image& image) {
+        const auto found = std::find(digests_.begin(), digests_.end(), image.sha256);
+        if (found != digests_.end()) {
+            return static_cast<std::size_t>(found - digests_.begin());
+        }
+        digests_.push_back(image.sha256);
+        blobs_.push_back({{"sha256", digest_json(image.sha256)}, {"bytes", binary(image.bytes.span())}});
+        return digests_.size() - 1;
+    }
+
+    json take() { return std::move(blobs_); }
+
+private:
+    std::vector<std::array<std::uint8_t, 32>> digests_;
+    json blobs_ = json::array();
+};
+
+json to_json(const Kernel& kernel, BlobWriter& blobs) {
     json slots = json::array();
     for (const Slot& slot : kernel.slots) {
         slots.push_back(json::array({name_of(slot_names, slot.kind), slot.argument, slot.dimension}));
@@ -140,8 +160,7 @@ json to_json(const Kernel& kernel) {
                           {"architecture", image.architecture},
                           {"entry_point", image.entry_point},
                           {"features", image.features},
-                          {"sha256", digest_json(sha256(image.bytes))},
-                          {"bytes", binary(image.bytes)}});
+                          {"blob", blobs.index_of(image)}});
     }
     return {{"name", kernel.name},
             {"variant", name_of(variant_names, kernel.variant)},
@@ -161,14 +180,16 @@ json to_json(const Manifest& manifest) {
         }
         functions.push_back({{"name", function.name}, {"doc", function.doc}, {"calls", std::move(calls)}});
     }
+    BlobWriter blobs;
     json kernels = json::array();
     for (const Kernel& kernel : manifest.kernels) {
-        kernels.push_back(to_json(kernel));
+        kernels.push_back(to_json(kernel, blobs));
     }
     return {{"name", manifest.name},
             {"producers", manifest.producers},
             {"functions", std::move(functions)},
-            {"kernels", std::move(kernels)}};
+            {"kernels", std::move(kernels)},
+            {"blobs", blobs.take()}};
 }
 
 std::vector<std::byte> to_cbor(const json& document) {
@@ -237,19 +258,25 @@ Call call_of(const json& j) {
     return call;
 }
 
-Image image_of(const json& j) {
+/// The bytes of one or more images.
+struct Blob {
+    std::array<std::uint8_t, 32> sha256{};
+    SharedBytes bytes;
+};
+
+Image image_of(const json& j, const std::vector<Blob>& blobs) {
     Image image;
     image.format = text(j, "format");
     image.architecture = text(j, "architecture");
     image.entry_point = text(j, "entry_point");
     image.features = j.at("features").get<std::vector<std::string>>();
-    image.sha256 = digest_of(j.at("sha256"));
-    const auto bytes = bytes_of(j.at("bytes"));
-    image.bytes.assign(bytes.begin(), bytes.end());
+    const Blob& blob = blobs.at(static_cast<std::size_t>(integer(j.at("blob"))));
+    image.sha256 = blob.sha256;
+    image.bytes = blob.bytes;
     return image;
 }
 
-Kernel kernel_of(const json& j) {
+Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
     Kernel kernel;
     kernel.name = text(j, "name");
     kernel.variant = enum_of<Variant>(variant_names, text(j, "variant"));
@@ -270,7 +297,7 @@ Kernel kernel_of(const json& j) {
     }
     kernel.source_hash = text(j, "source_hash");
     for (const json& image : list(j, "images")) {
-        kernel.images.push_back(image_of(image));
+        kernel.images.push_back(image_of(image, blobs));
     }
     return kernel;
 }
@@ -287,8 +314,13 @@ Manifest manifest_of(const json& j) {
             added.calls.push_back(call_of(call));
         }
     }
+    std::vector<Blob> blobs;
+    for (const json& blob : list(j, "blobs")) {
+        const auto bytes = bytes_of(blob.at("bytes"));
+        blobs.push_back({digest_of(blob.at("sha256")), std::vector<std::byte>(bytes.begin(), bytes.end())});
+    }
     for (const json& kernel : list(j, "kernels")) {
-        manifest.kernels.push_back(kernel_of(kernel));
+        manifest.kernels.push_back(kernel_of(kernel, blobs));
     }
     return manifest;
 }
@@ -332,7 +364,7 @@ std::vector<std::byte> write(const Manifest& manifest) {
     Manifest complete = manifest;
     for (Kernel& kernel : complete.kernels) {
         for (Image& image : kernel.images) {
-            image.sha256 = sha256(image.bytes);
+            image.sha256 = sha256(image.bytes.span());
         }
     }
     check(complete);

@@ -110,8 +110,8 @@ public:
             if (!is_output(request_.call.arguments[i]) || !is_given(i)) {
                 continue;
             }
-            const Footprint own = footprint(request_, binding_, i, at(i).data);
-            if (may_repeat(own.extents, own.strides)) {
+            const Scalars own = scalars_of(binding_, request_.call.arguments[i], at(i).data);
+            if (own.shared || may_repeat(own.extents, own.strides)) {
                 fail(request_, i, ErrorCode::aliasing,
                      "elements of the output share memory (it is a broadcast view)");
             }

@@ -173,7 +173,7 @@ void check_kernel(const Kernel& kernel) {
     for (const Image& image : kernel.images) {
         require(!image.bytes.empty() && !image.entry_point.empty() && !image.format.empty(), where,
                 "an empty image");
-        require(image.sha256 == sha256(image.bytes), where, "an image that isn't what its digest says");
+        require(image.sha256 == sha256(image.bytes.span()), where, "an image that isn't what its digest says");
     }
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/shared_bytes.h"
+
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
@@ -110,7 +112,7 @@ struct Image {
     std::string entry_point;
     std::vector<std::string> features;  ///< what the device must offer
     std::array<std::uint8_t, 32> sha256{};
-    std::vector<std::byte> bytes;
+    SharedBytes bytes;  ///< one cubin or PTX is shared by all the kernels in it
 
     bool operator==(const Image&) const = default;
 };

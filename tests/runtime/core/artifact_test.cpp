@@ -27,7 +27,7 @@ Manifest small() {
 Manifest with_digests(Manifest manifest) {
     for (Kernel& kernel : manifest.kernels) {
         for (Image& image : kernel.images) {
-            image.sha256 = sha256(image.bytes);
+            image.sha256 = sha256(image.bytes.span());
         }
     }
     return manifest;
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
                           m.kernels[0].group_size = {1024, 1024, 1};
                       }},
         Inconsistency{"NoImage", [](Manifest& m) { m.kernels[0].images.clear(); }},
-        Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].bytes[0] ^= std::byte{1}; }},
+        Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].sha256[0] ^= 1; }},
         Inconsistency{"TwoFunctionsOfOneName", [](Manifest& m) { m.functions.push_back(m.functions[0]); }},
         Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }}),
     [](const auto& test) { return std::string(test.param.name); });

@@ -112,7 +112,8 @@ private:
         image.format = "fake";
         image.entry_point = "main";
         image.features = {"float16"};
-        image.bytes = {std::byte{1}, std::byte{2}, static_cast<std::byte>(manifest_.kernels.size())};
+        image.bytes =
+            std::vector{std::byte{1}, std::byte{2}, static_cast<std::byte>(manifest_.kernels.size())};
         kernel.images.push_back(image);
         manifest_.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest_.kernels.size()) - 1;

@@ -1,0 +1,325 @@
+// Whole calls on a driver in host memory.
+#include <kf/invoke.h>
+#include <kf/kf.h>
+
+#include <gtest/gtest.h>
+
+#include "core/artifact.h"
+#include "core/device_state.h"
+#include "runtime/core/bind_fixture.h"
+#include "runtime/core/fake_driver.h"
+
+namespace {
+
+using namespace kf;
+using namespace kf::test;
+using detail::Arg;
+using detail::invoke;
+using detail::PassKind;
+using manifest::SlotKind;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using V = std::vector<float>;
+
+class InvokeTest : public testing::Test {
+protected:
+    detail::FunctionRef load(const Manifest& manifest) {
+        module = Module::load(device, artifact::write(manifest));
+        return module.function(manifest.functions.front().name);
+    }
+    float* floats(std::uint64_t address) { return reinterpret_cast<float*>(fake->at(address)); }
+
+    /// Contiguous polynomial kernels, forward and backward.
+    void run_polynomial() {
+        fake->on_dispatch = [this](FakeDevice&, const Command& c) {
+            const auto total = c.field<std::int64_t>(SlotKind::total);
+            const auto a = c.field<float>(SlotKind::value, 0);
+            const auto b = c.field<float>(SlotKind::value, 1);
+            const float* x = floats(c.field<std::uint64_t>(SlotKind::address, 3));
+            if (c.kernel == "polynomial.forward.contiguous") {
+                float* y = floats(c.field<std::uint64_t>(SlotKind::address, 4));
+                for (std::int64_t i = 0; i < total; ++i) {
+                    y[i] = a * x[i] * x[i] + b * x[i] + c.field<float>(SlotKind::value, 2);
+                }
+                return;
+            }
+            ASSERT_EQ(c.kernel, "polynomial.backward.contiguous");
+            const auto grad_in = c.field<std::uint64_t>(SlotKind::grad_in, 4);
+            for (std::int64_t i = 0; i < total; ++i) {
+                const float g = grad_in == 0 ? 1.F : floats(grad_in)[i];
+                const float parts[] = {x[i] * x[i] * g, x[i] * g, g, (2 * a * x[i] + b) * g};
+                for (std::int64_t k = 0; k < 4; ++k) {
+                    const auto target = c.field<std::uint64_t>(SlotKind::grad_out, k);
+                    const auto mode = c.field<std::uint32_t>(SlotKind::grad_mode, k);
+                    ASSERT_EQ(mode != 0, target != 0);
+                    if (mode != 0) {
+                        floats(target)[k == 3 ? i : 0] += parts[k];
+                    }
+                }
+            }
+        };
+    }
+
+    std::shared_ptr<FakeDevice> fake = std::make_shared<FakeDevice>();
+    Device device = detail::make_device(fake);
+    Module module;
+};
+
+TEST_F(InvokeTest, AllocatesTheResult) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    invoke(f, 0, PassKind::forward, args);
+    EXPECT_EQ((Tensor<float, 1>(args[4].allocated)).to_vector(), (V{9, 23, 41, 63}));
+    EXPECT_EQ(fake->last_dispatch().groups, 1U);
+    EXPECT_EQ(fake->last_dispatch().uses.size(), 2U);
+    EXPECT_FALSE(fake->last_dispatch().uses[0].writes);
+    EXPECT_TRUE(fake->last_dispatch().uses[1].writes);
+}
+
+TEST_F(InvokeTest, WritesAGivenResult) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(out(x))};
+    invoke(f, 0, PassKind::forward, args);
+    EXPECT_EQ(x.to_vector(), (V{9, 23, 41, 63}));
+    EXPECT_FALSE(args[4].allocated);
+    EXPECT_EQ(fake->last_dispatch().uses.size(), 1U);
+}
+
+TEST_F(InvokeTest, AddsGradients) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    Diff<float> a{2.F}, c{-1.F, 100.F};
+    const float b = 8;
+    const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
+    x.grad().copy_from({1, 1, 1, 1});
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(x.grad().to_vector(), (V{13, 17, 21, 25}));
+    EXPECT_EQ(a.grad, 30.F);
+    EXPECT_EQ(c.grad, 104.F);
+
+    const auto y = device.zeros<float>({4}).with_grads(device.tensor<float>({0, 0, 1, 0}), {});
+    args[4] = Arg::in(y);
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(a.grad, 39.F);
+}
+
+TEST_F(InvokeTest, ReadsValuesBack) {
+    ManifestBuilder builder;
+    builder.add("f",
+                {value("a", Scalar::float16, {3}), as(Role::inout, value("n", Scalar::int32)),
+                 as(Role::result, value("result", Scalar::boolean))},
+                false);
+    const auto f = load(builder.get());
+    fake->on_dispatch = [this](FakeDevice&, const Command& c) {
+        std::int32_t* n =
+            reinterpret_cast<std::int32_t*>(fake->at(c.field<std::uint64_t>(SlotKind::address, 1)));
+        EXPECT_EQ((c.field<std::array<float, 3>>(SlotKind::value, 0)), (std::array{1.5F, -2.F, 4.F}));
+        *n += 1;
+        *fake->at(c.field<std::uint64_t>(SlotKind::address, 2)) = std::byte{1};
+    };
+    const half3 a{1.5F, -2.F, 4.F};
+    std::int32_t n = 41;
+    bool result = false;
+    std::array args{Arg::in(a), Arg::inout(n), Arg::out(result)};
+    invoke(f, 0, PassKind::forward, args);
+    EXPECT_EQ(n, 42);
+    EXPECT_TRUE(result);
+}
+
+TEST_F(InvokeTest, WidensValues) {
+    ManifestBuilder builder;
+    builder.add("f",
+                {value("a", Scalar::int8), value("b", Scalar::uint16), value("c", Scalar::boolean, {2}),
+                 value("d", Scalar::float64), value("e", Scalar::int64), as(Role::result, value("result"))},
+                false);
+    const auto f = load(builder.get());
+    const std::int8_t a = -5;
+    const std::uint16_t b = 65535;
+    const bool2 c{false, true};
+    const double d = 0.1;
+    const std::int64_t e = -(std::int64_t{1} << 40);
+    float result = 0;
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(d), Arg::in(e), Arg::out(result)};
+    invoke(f, 0, PassKind::forward, args);
+    const Command& command = fake->last_dispatch();
+    EXPECT_EQ(command.field<std::int32_t>(SlotKind::value, 0), -5);
+    EXPECT_EQ(command.field<std::uint32_t>(SlotKind::value, 1), 65535U);
+    EXPECT_EQ((command.field<std::array<std::uint32_t, 2>>(SlotKind::value, 2)), (std::array{0U, 1U}));
+    EXPECT_EQ(command.field<double>(SlotKind::value, 3), 0.1);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::value, 4), e);
+}
+
+TEST_F(InvokeTest, PacksStridedViews) {
+    ManifestBuilder builder;
+    builder.add(
+        "f", {tensor("x", 1, Scalar::float32, {3}), as(Role::result, tensor("result", 2, Scalar::float32))},
+        false);
+    const auto f = load(builder.get());
+    const auto x = device.zeros<float3>({8}).slice(0, 1, 8, 3);
+    std::array args{Arg::in(x), Arg::none()};
+    const Dims shape{2, 3};
+    invoke(f, 0, PassKind::forward, args, nullptr, &shape);
+    const Command& command = fake->last_dispatch();
+    EXPECT_EQ(command.kernel, "f.forward.strided");
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::total), 6);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::shape, -1, 0), 2);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::shape, -1, 1), 3);
+    EXPECT_EQ(command.field<std::uint64_t>(SlotKind::address, 0), x.address());
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 0, 1), 9);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 0), 1);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 1, 0), 3);
+    EXPECT_EQ(args[1].allocated.shape(), (Dims{2, 3}));
+}
+
+TEST_F(InvokeTest, GivesScratchToHalfGradients) {
+    ManifestBuilder builder;
+    builder.add("f", {with_gradient(tensor("a", 1, Scalar::float16)), tensor("b", 1, Scalar::float16),
+                      as(Role::result, tensor("result", 1, Scalar::float16))});
+    const auto f = load(builder.get());
+    const auto a = device.ones<half>({1}).with_grads();
+    const auto b = device.ones<half>({1000});
+    fake->on_dispatch = [this](FakeDevice&, const Command& c) {
+        EXPECT_EQ(c.field<std::uint32_t>(SlotKind::grad_mode, 0), 2U);
+        EXPECT_EQ(c.field<std::int64_t>(SlotKind::scratch_count, 0), 1);
+        EXPECT_EQ(*floats(c.field<std::uint64_t>(SlotKind::scratch, 0)), 0.F);
+        EXPECT_EQ(*floats(c.field<std::uint64_t>(SlotKind::counter)), 0.F);
+    };
+    std::array args{Arg::in(a), Arg::in(b), Arg::none()};
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(fake->count("dispatch"), 1U);
+    EXPECT_EQ(fake->count("read_back"), 0U);
+    // Where each call has its own element there is no scratch and nothing to zero.
+    const std::size_t fills = fake->count("fill");
+    fake->on_dispatch = [](FakeDevice&, const Command& c) {
+        EXPECT_EQ(c.field<std::uint64_t>(SlotKind::counter), 0U);
+        EXPECT_EQ(c.field<std::uint64_t>(SlotKind::scratch, 0), 0U);
+    };
+    const auto wide = device.empty<half>({1000}).with_grads(false);
+    args[0] = Arg::in(wide);
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(fake->count("fill"), fills);
+}
+
+TEST_F(InvokeTest, ZeroesGradientsThatAreOverwritten) {
+    Manifest manifest = polynomial();
+    manifest.functions[0].calls[0].arguments[3].overwrite = true;
+    const auto f = load(manifest);
+    run_polynomial();
+    const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
+    x.grad().copy_from({7, 7, 7, 7});
+    const float a = 2, b = 8, c = -1;
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(x.grad().to_vector(), (V{12, 16, 20, 24}));
+}
+
+TEST_F(InvokeTest, LaunchesNothingForNoCalls) {
+    const auto f = load(polynomial());
+    const float a = 2, b = 8, c = -1;
+    const auto x = device.empty<float>({0});
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    invoke(f, 0, PassKind::forward, args);
+    EXPECT_EQ(args[4].allocated.shape(), (Dims{0}));
+    EXPECT_TRUE(fake->commands.empty());
+    EXPECT_EQ(fake->kernels_loaded, 0);
+}
+
+TEST_F(InvokeTest, LeavesEverythingUntouchedWhenItRefuses) {
+    const auto f = load(polynomial());
+    Diff<float> a{2.F};
+    const float b = 8, c = -1;
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    const auto y = device.tensor<float>({5, 6, 7});
+    fake->commands.clear();
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(y)};
+    expect_error(ErrorCode::shape_mismatch, HasSubstr("'result'"),
+                 [&] { invoke(f, 0, PassKind::forward, args); });
+    EXPECT_TRUE(fake->commands.empty());
+    args[4] = Arg::none();
+    const Device other = detail::make_device(std::make_shared<FakeDevice>());
+    const auto elsewhere = other.tensor<float>({1});
+    args[3] = Arg::in(elsewhere);
+    expect_error(ErrorCode::device_mismatch,
+                 AllOf(HasSubstr("argument 'x'"), HasSubstr("opened another time")),
+                 [&] { invoke(f, 0, PassKind::forward, args); });
+    args[3] = Arg::in(x);
+    fake->fail_kernels = true;
+    EXPECT_THROW(invoke(f, 0, PassKind::forward, args), DeviceError);
+    EXPECT_THROW(invoke(f, 0, PassKind::backward, args), DeviceError);
+    EXPECT_TRUE(fake->commands.empty());
+    EXPECT_FALSE(args[4].allocated);
+    EXPECT_EQ(a.grad, 0.F);
+    fake->fail_kernels = false;  // a later call tries again
+    EXPECT_NO_THROW(invoke(f, 0, PassKind::forward, args));
+}
+
+TEST_F(InvokeTest, RecordsIntoAnEncoder) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    const auto y = device.zeros<float>({4});
+    Encoder encoder = device.encoder();
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(y)};
+    invoke(f, 0, PassKind::forward, args, &encoder);
+    EXPECT_EQ(fake->count("dispatch"), 0U);
+    EXPECT_EQ(y.to_vector(), (V{0, 0, 0, 0}));
+    encoder.submit();
+    EXPECT_EQ(y.to_vector(), (V{9, 23, 41, 63}));
+    expect_error(ErrorCode::encoder_submitted, HasSubstr("already submitted"), [&] { encoder.submit(); });
+    expect_error(ErrorCode::encoder_submitted, HasSubstr("already submitted"),
+                 [&] { invoke(f, 0, PassKind::forward, args, &encoder); });
+    EXPECT_FALSE(encoder.try_submit().ok());
+}
+
+TEST_F(InvokeTest, RecordsNothingThatNeedsAReadBack) {
+    ManifestBuilder builder;
+    builder.add("f", {with_gradient(value("a")), as(Role::result, value("result"))});
+    const auto f = load(builder.get());
+    Diff<float> a{1.F};
+    float result = 0;
+    Encoder encoder = device.encoder();
+    std::array args{Arg::in(a), Arg::out(result)};
+    expect_error(ErrorCode::type_mismatch, AllOf(HasSubstr("argument 'result'"), HasSubstr("read back")),
+                 [&] { invoke(f, 0, PassKind::forward, args, &encoder); });
+    expect_error(ErrorCode::type_mismatch, AllOf(HasSubstr("argument 'a'"), HasSubstr("read back")),
+                 [&] { invoke(f, 0, PassKind::backward, args, &encoder); });
+    const Device other = detail::make_device(std::make_shared<FakeDevice>());
+    Encoder foreign = other.encoder();
+    expect_error(ErrorCode::device_mismatch, HasSubstr("encoder"),
+                 [&] { invoke(f, 0, PassKind::forward, args, &foreign); });
+}
+
+TEST_F(InvokeTest, LoadsEachKernelOnce) {
+    const std::vector<std::byte> bytes = artifact::write(polynomial());
+    const Module first = Module::load(device, bytes);
+    const Module second = Module::load(device, bytes);
+    EXPECT_EQ(fake->kernels_loaded, 0);
+    first.load_all();
+    second.load_all();
+    first.load_all();
+    EXPECT_EQ(fake->kernels_loaded, 4);
+    EXPECT_EQ(first.sha256(), second.sha256());
+    EXPECT_THAT(first.functions(), ElementsAre("polynomial"));
+    expect_error(ErrorCode::unknown_name, AllOf(HasSubstr("'polynomal'"), HasSubstr("it has polynomial")),
+                 [&] { (void)first.function("polynomal"); });
+}
+
+TEST_F(InvokeTest, RefusesAnArtifactForAnotherBackend) {
+    fake->editable_info().backend = "vulkan";
+    const auto result = Module::try_load(detail::make_device(fake), artifact::write(polynomial()));
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code(), ErrorCode::artifact_no_image);
+    EXPECT_THAT(result.error().what(), AllOf(HasSubstr("generated for fake"), HasSubstr("vulkan:0")));
+    EXPECT_EQ(Module::try_load_file(device, "/nonexistent.kfa").error().code(), ErrorCode::artifact_missing);
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+// Which overload takes which arguments.
+#include "core/resolve.h"
+
+#include "runtime/core/bind_fixture.h"
+
+namespace {
+
+using namespace kf;
+using namespace kf::test;
+using detail::ArgShape;
+using detail::resolve;
+using testing::AllOf;
+using testing::HasSubstr;
+using Kind = ArgShape::Kind;
+
+ArgShape weak(ScalarType scalar, Dims shape = {}) { return {Kind::weak, scalar, shape}; }
+ArgShape whole(Dims shape = {}) { return weak(ScalarType::int64, shape); }
+ArgShape real(Dims shape = {}) { return weak(ScalarType::float64, shape); }
+ArgShape given(ScalarType scalar, Dims shape) { return {Kind::tensor, scalar, shape}; }
+ArgShape array(ScalarType scalar, Dims shape) { return {Kind::array, scalar, shape}; }
+ArgShape none() { return {}; }
+
+Argument result(Argument argument) { return as(Role::result, std::move(argument)); }
+
+Function overloads() {
+    ManifestBuilder builder;
+    builder.add("add", {value("a"), value("b"), result(value("result"))}, false)
+        .add("add", {tensor("a", 1), value("b"), result(tensor("result", 1))}, false)
+        .add("add", {tensor("a", 1), tensor("b", 1), result(tensor("result", 1))}, false)
+        .add("add", {tensor("a", 2), tensor("b", 1), result(tensor("result", 2))}, false);
+    return builder.get().functions[0];
+}
+
+TEST(Resolve, GoesByRank) {
+    const Function add = overloads();
+    EXPECT_EQ(resolve(add, std::vector{whole(), real(), none()}), 0U);
+    EXPECT_EQ(resolve(add, std::vector{whole({3}), whole(), none()}), 1U);
+    EXPECT_EQ(resolve(add, std::vector{whole({3}), whole({4}), none()}), 2U);
+    EXPECT_EQ(resolve(add, std::vector{given(ScalarType::float32, {2, 3}), array(ScalarType::float32, {3}),
+                                       none()}),
+              3U);
+}
+
+TEST(Resolve, ListsCandidates) {
+    expect_error(
+        ErrorCode::no_overload,
+        AllOf(HasSubstr("add: no overload takes (a int tensor of shape [3], a whole number, nothing)"),
+              HasSubstr("\n  add(a: float, b: float) -> float\n"),
+              HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
+        [] {
+            resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});
+        });
+}
+
+TEST(Resolve, PrefersTheNearestScalarType) {
+    ManifestBuilder builder;
+    for (const Scalar scalar :
+         {Scalar::float64, Scalar::float32, Scalar::int64, Scalar::int32, Scalar::boolean}) {
+        builder.add("f", {value("a", scalar), result(value("result", scalar))}, false);
+    }
+    const Function f = builder.get().functions[0];
+    EXPECT_EQ(resolve(f, std::vector{real(), none()}), 1U);
+    EXPECT_EQ(resolve(f, std::vector{whole(), none()}), 3U);
+    EXPECT_EQ(resolve(f, std::vector{weak(ScalarType::boolean), none()}), 4U);
+    EXPECT_EQ(resolve(f, std::vector{array(ScalarType::float64, {}), none()}), 0U);
+    EXPECT_EQ(resolve(f, std::vector{array(ScalarType::int64, {}), none()}), 2U);
+}
+
+TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
+    ManifestBuilder builder;
+    builder.add(
+        "f", {value("n", Scalar::int32), tensor("x", 1, Scalar::float32, {3}), result(tensor("result", 1))},
+        false);
+    const Function f = builder.get().functions[0];
+    const ArgShape x = given(ScalarType::float32, {5, 3});
+    EXPECT_EQ(resolve(f, std::vector{whole(), x, none()}), 0U);
+    expect_error(ErrorCode::type_mismatch,
+                 testing::Eq("f: argument 'n': expected int, found a floating number"), [&] {
+                     resolve(f, std::vector{real(), x, none()});
+                 });
+    expect_error(ErrorCode::type_mismatch, HasSubstr("argument 'n': expected int, found a bool"), [&] {
+        resolve(f, std::vector{weak(ScalarType::boolean), x, none()});
+    });
+    expect_error(ErrorCode::rank_mismatch,
+                 HasSubstr("argument 'x': expected float3 tensor[1], found a list of shape [3]"), [&] {
+                     resolve(f, std::vector{whole(), real({3}), none()});
+                 });
+    expect_error(ErrorCode::missing_argument,
+                 HasSubstr("argument 'x': expected float3 tensor[1], found nothing"), [&] {
+                     resolve(f, std::vector{whole(), none(), none()});
+                 });
+    expect_error(ErrorCode::no_overload, HasSubstr("f(n: int, x: float3 tensor[1]) -> float tensor[1]"),
+                 [&] { resolve(f, std::vector{whole()}); });
+}
+
+TEST(Resolve, LeavesExtentsToTheBinderUnlessTheyDecide) {
+    ManifestBuilder builder;
+    builder.add("f", {tensor("x", 1, Scalar::float32, {3}), result(tensor("result", 1))}, false)
+        .add("f", {tensor("x", 1, Scalar::float32, {4}), result(tensor("result", 1))}, false);
+    const Function f = builder.get().functions[0];
+    EXPECT_EQ(resolve(f, std::vector{given(ScalarType::float32, {5, 4}), none()}), 1U);
+    EXPECT_EQ(resolve(f, std::vector{given(ScalarType::float32, {5, 3}), none()}), 0U);
+    EXPECT_EQ(resolve(f, std::vector{given(ScalarType::float32, {5, 7}), none()}), 0U);
+}
+
+}  // namespace
