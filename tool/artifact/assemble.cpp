@@ -36,7 +36,7 @@ manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& 
     image.entry_point = emitted.source.entry_point;
     image.features = compiled.features;
     const auto bytes = std::as_bytes(std::span(compiled.code));
-    image.bytes.assign(bytes.begin(), bytes.end());
+    image.bytes = std::vector<std::byte>(bytes.begin(), bytes.end());
     image.sha256 = sha256(bytes);
     return image;
 }

@@ -123,6 +123,18 @@ std::vector<std::byte> with_body(const std::function<void(nlohmann::json&)>& edi
     return {view.begin(), view.end()};
 }
 
+TEST(Artifact, BytesThatImagesShareAreKeptOnce) {
+    Manifest manifest = polynomial();
+    manifest.kernels[0].images[0].bytes = std::vector<std::byte>(5000, std::byte{7});
+    const std::size_t alone = artifact::write(manifest).size();
+    manifest.kernels[1].images[0].bytes = manifest.kernels[0].images[0].bytes;
+    const std::vector<std::byte> bytes = artifact::write(manifest);
+    EXPECT_LT(bytes.size(), alone);
+    const Manifest read = artifact::read(bytes);
+    EXPECT_EQ(read.kernels[1].images[0].bytes.data(), read.kernels[0].images[0].bytes.data());
+    EXPECT_EQ(read.kernels[0].images[0].bytes, manifest.kernels[0].images[0].bytes);
+}
+
 TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
     EXPECT_NO_THROW((void)artifact::read(with_body([](auto&) {})));
     for (const std::function<void(nlohmann::json&)>& edit : std::vector<std::function<void(nlohmann::json&)>>{
@@ -133,9 +145,11 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
              [](auto& b) { b["functions"][0]["calls"][0]["arguments"][0]["role"] = "sideways"; },
              [](auto& b) { b["functions"][0]["calls"][0]["forward"] = nlohmann::json::array({0}); },
              [](auto& b) {
-                 b["kernels"][0]["images"][0]["sha256"] = nlohmann::json::binary({1, 2});
+                 b["blobs"][0]["sha256"] = nlohmann::json::binary({1, 2});
              },
-             [](auto& b) { b["kernels"][0]["images"][0]["bytes"] = "text"; },
+             [](auto& b) { b["blobs"][0]["bytes"] = "text"; },
+             [](auto& b) { b["kernels"][0]["images"][0]["blob"] = 99; },
+             [](auto& b) { b["kernels"][0]["images"][0]["blob"] = -1; },
              [](auto& b) { b["kernels"][0]["group_size"][0] = 0; },
              [](auto& b) { b["kernels"][0]["slots"][0] = nlohmann::json::array({"total"}); }}) {
         EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt);

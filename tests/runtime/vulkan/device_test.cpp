@@ -372,8 +372,10 @@ TEST_P(VulkanTest, RefusesKernelsItCantRun) {
     kernel.layouts.clear();
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }), HasSubstr("artifact-corrupt"));
     kernel = add_step_kernel();
-    kernel.images[0].bytes.resize(40, std::byte{0});
-    kernel.images[0].bytes[0] = std::byte{1};
+    std::vector<std::byte> altered = kernel.images[0].bytes.copy();
+    altered.resize(40, std::byte{0});
+    altered[0] = std::byte{1};
+    kernel.images[0].bytes = altered;
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }), HasSubstr("artifact-corrupt"));
     kernel.images[0].format = "ptx";
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }), HasSubstr("artifact-no-image"));

@@ -31,9 +31,8 @@ inline manifest::Kernel add_step_kernel(bool by_address = false) {
     image.format = "spirv";
     image.entry_point = "main";
     image.features = {"int64", "buffer_device_address"};
-    for (const char byte : bytes) {
-        image.bytes.push_back(static_cast<std::byte>(byte));
-    }
+    const auto words = std::as_bytes(std::span(bytes));
+    image.bytes = std::vector<std::byte>(words.begin(), words.end());
     manifest::Kernel kernel;
     kernel.name = name;
     kernel.group_size = {64, 1, 1};
