@@ -78,9 +78,10 @@ std::vector<std::string> describe_arguments(const std::vector<manifest::Argument
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument.role)) + ", ";
         line += slang_name(argument.element) + (tensor ? " tensor " + dimensions(argument) : "");
         if (tensor && argument.contiguous_only) line += ", contiguous";
+        const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result;
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
-        else if (argument.differentiable)
+        else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)
             line += ", differentiable";
         if (argument.overwrite) line += " (overwritten)";
         lines.push_back(std::move(line));

@@ -1,0 +1,139 @@
+// Every generated file of two specs against tests/golden/, from the spec's text through the real planner.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "emit/cpp.h"
+#include "emit/python.h"
+#include "kernels/collect.h"
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using test::function_of;
+
+struct Case {
+    std::string name;
+    std::string calls;  ///< of the spec, as JSON
+    std::vector<Function> functions;
+};
+
+Function documented(Function function, const std::string& doc) {
+    function.doc = doc;
+    return function;
+}
+
+std::vector<Case> cases() {
+    return {{"polynomial",
+             R"([{"function": "polynomial",
+              "args": {"a": "value", "b": "value", "c": "value", "x": ["value", "tensor[1]", "tensor[2]"]},
+              "backward": true}])",
+             {documented(function_of("float", "polynomial",
+                                     {{"float", "a"}, {"float", "b"}, {"float", "c"}, {"float", "x"}}),
+                         "a * x * x + b * x + c.")}},
+            // Outputs of every role, vectors, half, integers, a map, and what has no gradient.
+            {"mixed",
+             R"([{"function": "split", "args": {"x": "tensor[1]", "whole": "tensor[1]", "total": "tensor[1]"},
+              "backward": true},
+             {"function": "shade", "args": {"normal": ["tensor<float>[2]", "tensor[1]"], "light": "value"},
+              "backward": {"inputs": ["normal"]}},
+             {"function": "soften", "args": {"x": {"kind": "tensor[2]", "map": [1, 0]}, "amount": "tensor[1]"},
+              "backward": true},
+             {"function": "count", "args": {"flags": "tensor[1]", "class": ["value", "tensor[1]"]}}])",
+             {documented(function_of("float", "split",
+                                     {{"float", "x"},
+                                      {"float", "whole", Direction::out},
+                                      {"float", "total", Direction::inout}}),
+                         "Splits x into its whole part and the rest, which is returned.\n\nAdds x to total."),
+              function_of("float3", "shade", {{"float3", "normal"}, {"float3", "light"}}),
+              function_of("half", "soften", {{"half", "x"}, {"half", "amount"}}),
+              documented(function_of("int64_t", "count", {{"bool4", "flags"}, {"uint8_t", "class"}}, false),
+                         "How many flags are set.")}}};
+}
+
+/// Name and text of every file that a spec becomes; kernels are one file.
+std::map<std::string, std::string> generated(const Case& one) {
+    const std::string text = R"({"version": 1, "name": ")" + one.name + R"(", "modules": [")" + one.name +
+                             R"(.slang"], "calls": )" + one.calls + "}";
+    auto spec = parse_spec(text, one.name + ".kf.json");
+    Module module;
+    module.module_names = {one.name};
+    module.functions = one.functions;
+    std::map<std::string, std::string> files;
+    const auto failed = [](const auto& outcome) {
+        if (!outcome)
+            for (const Diagnostic& error : outcome.errors()) ADD_FAILURE() << format_text(error);
+        return !outcome;
+    };
+    if (failed(spec)) return files;
+    auto plan = resolve(spec.value(), module);
+    if (failed(plan)) return files;
+    CppOptions options;
+    options.sha256 = std::string(64, '0');
+    auto cpp = emit_cpp(plan.value(), options);
+    auto python = emit_python(plan.value());
+    auto kernels = collect_kernels(plan.value(), {CodeTarget::spirv});
+    if (failed(cpp) || failed(python) || failed(kernels)) return files;
+    files[one.name + ".h"] = cpp.value().header;
+    files[one.name + ".cpp"] = cpp.value().source;
+    files[one.name + ".py"] = python.value().module;
+    files[one.name + ".pyi"] = python.value().stub;
+    std::string& sources = files["kernels.slang"];
+    for (const KernelUnit& unit : kernels.value().units)
+        sources += (sources.empty() ? "" : "\n") + unit.sources.at(CodeTarget::spirv).source.text;
+    return files;
+}
+
+std::string read(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The first lines that differ, and where.
+std::string difference(const std::string& expected, const std::string& found) {
+    std::istringstream left(expected);
+    std::istringstream right(found);
+    std::string a;
+    std::string b;
+    for (int line = 1;; ++line) {
+        const bool more = static_cast<bool>(std::getline(left, a));
+        const bool other = static_cast<bool>(std::getline(right, b));
+        if (!more && !other) return "the ends of lines differ";
+        if (more != other || a != b)
+            return "line " + std::to_string(line) + "\n- " + (more ? a : "(end)") + "\n+ " +
+                   (other ? b : "(end)");
+    }
+}
+
+TEST(Golden, GeneratedFilesAreAsReviewed) {
+    const bool accept = std::getenv("KF_ACCEPT_GOLDENS") != nullptr;
+    for (const Case& one : cases()) {
+        const std::filesystem::path folder = std::filesystem::path(KF_SOURCE_DIR) / "tests/golden" / one.name;
+        const auto files = generated(one);
+        if (accept) std::filesystem::create_directories(folder);
+        for (const auto& [name, text] : files) {
+            const std::filesystem::path path = folder / name;
+            if (accept) std::ofstream(path, std::ios::binary) << text;
+            const std::string reviewed = read(path);
+            EXPECT_TRUE(reviewed == text)
+                << path.string() << ": " << difference(reviewed, text)
+                << "\nTo accept what is generated now: KF_ACCEPT_GOLDENS=1 golden_test";
+        }
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            EXPECT_TRUE(files.contains(entry.path().filename().string()))
+                << entry.path() << " isn't generated";
+    }
+}
+
+TEST(Golden, SameInputsGiveTheSameBytes) {
+    for (const Case& one : cases()) EXPECT_EQ(generated(one), generated(one));
+}
+
+}  // namespace
+}  // namespace kf::gen
