@@ -270,7 +270,11 @@ Image image_of(const json& j, const std::vector<Blob>& blobs) {
     image.architecture = text(j, "architecture");
     image.entry_point = text(j, "entry_point");
     image.features = j.at("features").get<std::vector<std::string>>();
-    const Blob& blob = blobs.at(static_cast<std::size_t>(integer(j.at("blob"))));
+    const std::int64_t index = integer(j.at("blob"));
+    if (index < 0 || index >= static_cast<std::int64_t>(blobs.size())) {
+        corrupt("an image without its bytes");
+    }
+    const Blob& blob = blobs[static_cast<std::size_t>(index)];
     image.sha256 = blob.sha256;
     image.bytes = blob.bytes;
     return image;
