@@ -137,6 +137,7 @@ TEST(Artifact, BytesThatImagesShareAreKeptOnce) {
 
 TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
     EXPECT_NO_THROW((void)artifact::read(with_body([](auto&) {})));
+    int number = 0;
     for (const std::function<void(nlohmann::json&)>& edit : std::vector<std::function<void(nlohmann::json&)>>{
              [](auto& b) { b.erase("kernels"); }, [](auto& b) { b["functions"] = 3; },
              [](auto& b) { b["functions"][0]["calls"][0]["rank"] = "one"; },
@@ -152,7 +153,9 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
              [](auto& b) { b["kernels"][0]["images"][0]["blob"] = -1; },
              [](auto& b) { b["kernels"][0]["group_size"][0] = 0; },
              [](auto& b) { b["kernels"][0]["slots"][0] = nlohmann::json::array({"total"}); }}) {
-        EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt);
+        EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt)
+            << number;
+        ++number;
     }
 }
 

@@ -85,7 +85,8 @@ TEST_F(InvokeTest, WritesAGivenResult) {
     run_polynomial();
     const float a = 2, b = 8, c = -1;
     const auto x = device.tensor<float>({1, 2, 3, 4});
-    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(out(x))};
+    const auto target = out(x);
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(target)};
     invoke(f, 0, PassKind::forward, args);
     EXPECT_EQ(x.to_vector(), (V{9, 23, 41, 63}));
     EXPECT_FALSE(args[4].allocated);
