@@ -1,0 +1,151 @@
+"""Runs the code of README.md and docs/: what is printed there is what it prints."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+CPP_FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-Wno-unused"]
+
+# What the snippets of README.md and runtime.md take for granted.
+CPP_START = """
+#include <cstdio>
+#include <kf/kf.h>
+#include <kf/vulkan.h>
+#include "polynomial.h"
+"""
+CPP_CONTEXT = """
+const kf::Device device = kf::Device::open();
+const polynomial::Module module(device);
+const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
+"""
+ADOPTED_CONTEXT = """
+VkInstance_T* instance = nullptr; VkPhysicalDevice_T* physical_device = nullptr;
+VkDevice_T* device = nullptr; VkQueue_T* queue = nullptr; std::uint32_t queue_family = 0;
+"""
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in one language; "" are those that name none."""
+    return [
+        code
+        for found, code in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
+        if found == language
+    ]
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def polynomial_build(build_dir: Path) -> Path:
+    return build_dir / "samples" / "polynomial"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+def test_cpp_snippets(
+    page: str, source_dir: Path, build_dir: Path, polynomial_build: Path, tmp_path: Path
+) -> None:
+    text = CPP_START
+    calls = ""
+    for number, code in enumerate(blocks(source_dir / page, "cpp")):
+        includes = "".join(re.findall(r"^#include.*\n", code, re.MULTILINE))
+        body = re.sub(r"^#include.*\n", "", code, flags=re.MULTILINE)
+        adopts = "kf::adopt(" in body
+        context = ADOPTED_CONTEXT if adopts else CPP_CONTEXT
+        text += f"{includes}\nvoid block{number}() {{\n{context}\n{{\n{body}\n}}\n}}\n"
+        calls += "" if adopts else f"block{number}(); "
+    (tmp_path / "snippets.cpp").write_text(f"{text}\nint main() {{ {calls} }}\n")
+    run(
+        "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
+        "-I", polynomial_build / "polynomial.generated",
+        tmp_path / "snippets.cpp", "-o", tmp_path / "snippets",
+        polynomial_build / "libpolynomial.a", build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
+    )  # fmt: skip
+    run(tmp_path / "snippets")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+def test_python_snippets(
+    page: str, source_dir: Path, polynomial_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(polynomial_build / "polynomial.generated"))
+    import kernelfunctions as kf  # noqa: PLC0415
+    from kf_samples.polynomial import polynomial  # noqa: PLC0415
+
+    names = {"kf": kf, "np": np, "polynomial": polynomial, "device": kf.default_device()}
+    for code in blocks(source_dir / page, "python"):
+        exec(code, names)
+
+
+def test_readme_shows_the_samples(source_dir: Path) -> None:
+    """The files and the error message in README.md are those of the samples."""
+    text = (source_dir / "README.md").read_text()
+    sample = source_dir / "samples" / "polynomial"
+    assert (sample / "polynomial.slang").read_text() in blocks(source_dir / "README.md", "slang")
+    assert (sample / "polynomial.kf.json").read_text() in blocks(source_dir / "README.md", "json")
+    printed = (source_dir / "tests" / "samples" / "add.txt").read_text()
+    assert printed.split("error: ")[1] in text
+    assert len(text.splitlines()) < 120
+
+
+def test_getting_started(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's project, built against an installation, prints what the page says."""
+    page = source_dir / "docs" / "getting_started.md"
+    cpp = blocks(page, "cpp")
+    python = blocks(page, "python")
+    project = tmp_path / "colors"
+    project.mkdir()
+    (project / "colors.slang").write_text(blocks(page, "slang")[0])
+    (project / "colors.kf.json").write_text(blocks(page, "json")[0])
+    (project / "main.cpp").write_text(cpp[0])
+    shown = re.sub(r"(?s)const auto reds = .*?\n    }", lambda _: cpp[1] + "    }", cpp[0], count=1)
+    (project / "gradients.cpp").write_text(shown)
+    (project / "CMakeLists.txt").write_text(
+        blocks(page, "cmake")[0]
+        + "add_executable(gradients gradients.cpp)\ntarget_link_libraries(gradients PRIVATE colors)\n"
+    )
+    prefix = tmp_path / "kernelfunctions"
+    build = project / "build"
+    run("cmake", "--install", build_dir, "--prefix", prefix)
+    run("cmake", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+    run("cmake", "--build", build)
+
+    outputs = [re.sub(r"^\$.*\n", "", code) for code in blocks(page, "")]
+    assert run(build / "app") in outputs
+    assert run(build / "gradients") in outputs
+    path = os.pathsep.join([str(build / "colors.generated"), os.environ["PYTHONPATH"]])
+    for code in python:
+        start = "import numpy as np\n" if "np." in code and "import numpy" not in code else ""
+        assert run("env", f"PYTHONPATH={path}", sys.executable, "-c", start + code) in outputs
+
+    listing = run(prefix / "bin" / "kfgen", "list", "colors.kf.json", cwd=project).splitlines()
+    listed = next(code for code in outputs if code.startswith("blend\n  (")).splitlines()
+    assert [line for line in listed if line != "  ..."] == [*listing[:6], listing[-1]]
+    check_errors(project, prefix / "bin" / "kfgen", outputs)
+
+
+def check_errors(project: Path, kfgen: Path, outputs: list[str]) -> None:
+    spec = (project / "colors.kf.json").read_text()
+    for old, new in [
+        ('"function"', '"funktion"'),
+        ('"blend"', '"blent"'),
+        ('"a": "tensor[1]"', '"a": "tensor<int>[1]"'),
+    ]:
+        (project / "colors.kf.json").write_text(spec.replace(old, new))
+        done = subprocess.run(
+            [kfgen, "check", "colors.kf.json"], cwd=project, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert any(done.stderr.startswith(code) for code in outputs if code.startswith("colors.kf.json")), (
+            done.stderr
+        )
