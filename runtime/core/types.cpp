@@ -12,7 +12,8 @@ std::string to_string(ScalarType scalar) {
 std::string to_string(const ElementType& element) {
     std::string text = to_string(element.scalar);
     for (std::size_t i = 0; i < element.rank; ++i) {
-        text += (i == 0 ? "" : "x") + std::to_string(element.extents[i]);
+        text += i == 0 ? "" : "x";
+        text += std::to_string(element.extents[i]);
     }
     return text;
 }
