@@ -97,11 +97,9 @@ int list(const Options& options, DiskFileSystem& disk) {
     if (!spec) return fail(spec.errors(), options);
     auto compiler = make_slang_compiler(compiler_options(spec.value(), options), support_modules());
     if (!compiler) return fail(compiler.errors(), options);
-    const Outcome<std::vector<CodeTarget>> targets = code_targets(spec.value());
-    if (!targets) return fail(targets.errors(), options);
     const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
     if (!planned) return fail(planned.errors(), options);
-    const Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, targets.value());
+    const Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, code_targets(spec.value()));
     if (!kernels) return fail(kernels.errors(), options);
     std::cout << listing(planned.value().plan, kernels.value());
     return exit_done;

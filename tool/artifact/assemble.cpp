@@ -50,11 +50,9 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
     for (const auto& [target, emitted] : unit.sources) {
         kernel.slots = emitted.slots;
         Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
-        if (!layout)
-            return layout.errors();
+        if (!layout) return layout.errors();
         kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());
-        if (target == CodeTarget::spirv)
-            kernel.images.push_back(spirv_image(emitted, compiled.at(target)));
+        if (target == CodeTarget::spirv) kernel.images.push_back(spirv_image(emitted, compiled.at(target)));
     }
     return kernel;
 }
@@ -63,6 +61,7 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
 
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                                      const std::vector<CompiledUnit>& compiled,
+                                     const std::vector<std::vector<manifest::Image>>& cuda_images,
                                      const std::map<std::string, std::string>& producers) {
     manifest::Manifest manifest;
     manifest.name = plan.name;
@@ -85,8 +84,11 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {
         Outcome<manifest::Kernel> kernel = kernel_of(kernels.units[i], compiled[i]);
-        if (!kernel)
-            return kernel.errors();
+        if (!kernel) return kernel.errors();
+        if (!cuda_images.empty()) {
+            std::vector<manifest::Image>& images = kernel.value().images;
+            images.insert(images.end(), cuda_images[i].begin(), cuda_images[i].end());
+        }
         manifest.kernels.push_back(std::move(kernel.value()));
     }
     return manifest;

@@ -11,10 +11,11 @@
 
 namespace kf::gen {
 
-/// `compiled` has one entry for each of the set's units. Errors: "internal-layout" when the compiler
-/// reports a parameter block without a field that was emitted.
+/// `compiled` has one entry for each of the set's units, and so has `cuda_images` when CUDA is a target.
+/// Errors: "internal-layout" when the compiler reports a parameter block without a field that was emitted.
 Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                                      const std::vector<CompiledUnit>& compiled,
+                                     const std::vector<std::vector<manifest::Image>>& cuda_images,
                                      const std::map<std::string, std::string>& producers);
 
 }  // namespace kf::gen

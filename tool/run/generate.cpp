@@ -2,12 +2,14 @@
 #include "run/generate.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 #include "artifact/assemble.h"
 #include "cache/kernel_store.h"
 #include "core/artifact.h"
 #include "core/sha256.h"
+#include "cuda/cubins.h"
 #include "emit/cpp.h"
 #include "emit/python.h"
 #include "kernels/compile.h"
@@ -61,47 +63,111 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
     return files;
 }
 
+const TargetSpec* cuda_target(const Spec& spec) {
+    for (const TargetSpec& target : spec.targets) {
+        if (target.backend == Backend::cuda) return &target;
+    }
+    return nullptr;
+}
+
+class Generator {
+public:
+    Generator(const Spec& spec, const Options& options, const OutputPaths& paths, FileSystem& disk)
+        : spec_(spec),
+          options_(options),
+          paths_(paths),
+          disk_(disk),
+          settings_(compiler_options(spec, options)),
+          workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
+          cache_(disk, options.cache),
+          store_(cache_) {}
+
+    Outcome<Generated> run() {
+        auto compiler = make_slang_compiler(settings_, support_modules());
+        if (!compiler) return compiler.errors();
+        producers_ = {{"kfgen", KFGEN_VERSION}, {"slang", compiler.value()->version()}};
+        Outcome<Planned> planned = plan_spec(spec_, *compiler.value());
+        if (!planned) return planned.errors();
+        const Plan& plan = planned.value().plan;
+        Outcome<KernelSet> kernels = collect_kernels(plan, code_targets(spec_));
+        if (!kernels) return kernels.errors();
+        auto compiled = compile(kernels.value(), planned.value().dependencies, std::move(compiler.value()));
+        if (!compiled) return compiled.errors();
+        auto cuda_images = compile_for_cuda(kernels.value(), compiled.value());
+        if (!cuda_images) return cuda_images.errors();
+        auto manifest = assemble(plan, kernels.value(), compiled.value(), cuda_images.value(), producers_);
+        if (!manifest) return manifest.errors();
+        Outcome<std::vector<OutputFile>> files = emit_files(plan, manifest.value(), paths_, options_);
+        if (!files) return files.errors();
+
+        Generated generated{std::move(files.value()), {{options_.spec}, programs()}};
+        for (const std::string& path : planned.value().dependencies)
+            generated.inputs.files.emplace_back(path);
+        auto& read = generated.inputs.programs;
+        read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
+        return generated;
+    }
+
+private:
+    Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels,
+                                               const std::vector<std::string>& dependencies,
+                                               std::unique_ptr<Compiler> first) {
+        Outcome<std::string> environment = environment_hash(
+            settings_, dependencies, producers_.at("slang") + support_modules().front().second, disk_);
+        if (!environment) return environment.errors();
+        CompileJob job;
+        job.environment_hash = std::move(environment.value());
+        job.workers = workers_;
+        job.store = store();
+        // The compiler that reflected is the first worker's.
+        job.make_compiler = [&]() -> Outcome<std::unique_ptr<Compiler>> {
+            if (first) return std::move(first);
+            return make_slang_compiler(settings_, support_modules());
+        };
+        return compile_kernels(kernels, job);
+    }
+
+    /// Nothing when CUDA is no target: NVRTC is then not even looked for.
+    Outcome<std::vector<std::vector<manifest::Image>>> compile_for_cuda(
+        const KernelSet& kernels, const std::vector<CompiledUnit>& compiled) {
+        const TargetSpec* target = cuda_target(spec_);
+        if (target == nullptr) return std::vector<std::vector<manifest::Image>>{};
+        auto nvrtc = open_nvrtc(default_cuda_search(slang_library_path().parent_path().parent_path()));
+        if (!nvrtc) {
+            Diagnostic error = nvrtc.errors().front();
+            error.location = target->location;
+            return error;
+        }
+        producers_["nvrtc"] = nvrtc.value()->version();
+        cuda_files_ = nvrtc.value()->files();
+        std::vector<CudaKernelSource> sources;
+        for (std::size_t i = 0; i < kernels.units.size(); ++i) {
+            const KernelSource& source = kernels.units[i].sources.at(CodeTarget::cuda_source).source;
+            sources.push_back(
+                {source.entry_point, compiled[i].at(CodeTarget::cuda_source).code, source.origin});
+        }
+        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store()});
+    }
+
+    KernelStore* store() { return options_.cache.empty() ? nullptr : &store_; }
+
+    const Spec& spec_;
+    const Options& options_;
+    const OutputPaths& paths_;
+    FileSystem& disk_;
+    CompilerOptions settings_;
+    unsigned workers_;
+    ContentCache cache_;
+    CachedKernelStore store_;
+    std::map<std::string, std::string> producers_;
+    std::vector<std::filesystem::path> cuda_files_;
+};
+
 }  // namespace
 
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
                                   FileSystem& disk) {
-    const CompilerOptions settings = compiler_options(spec, options);
-    const auto make_compiler = [&] { return make_slang_compiler(settings, support_modules()); };
-    auto compiler = make_compiler();
-    if (!compiler) return compiler.errors();
-    const std::string slang_version = compiler.value()->version();
-    Outcome<std::vector<CodeTarget>> targets = code_targets(spec);
-    if (!targets) return targets.errors();
-    Outcome<Planned> planned = plan_spec(spec, *compiler.value());
-    if (!planned) return planned.errors();
-    Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, targets.value());
-    if (!kernels) return kernels.errors();
-    Outcome<std::string> environment = environment_hash(
-        settings, planned.value().dependencies, slang_version + support_modules().front().second, disk);
-    if (!environment) return environment.errors();
-
-    ContentCache cache(disk, options.cache);
-    CachedKernelStore store(cache);
-    CompileJob job;
-    job.environment_hash = environment.value();
-    job.workers = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-    if (!options.cache.empty()) job.store = &store;
-    // The compiler that reflected is the first worker's.
-    job.make_compiler = [&]() -> Outcome<std::unique_ptr<Compiler>> {
-        if (compiler.value()) return std::move(compiler.value());
-        return make_compiler();
-    };
-    const Outcome<std::vector<CompiledUnit>> compiled = compile_kernels(kernels.value(), job);
-    if (!compiled) return compiled.errors();
-    Outcome<manifest::Manifest> manifest = assemble(planned.value().plan, kernels.value(), compiled.value(),
-                                                    {{"kfgen", KFGEN_VERSION}, {"slang", slang_version}});
-    if (!manifest) return manifest.errors();
-    Outcome<std::vector<OutputFile>> files =
-        emit_files(planned.value().plan, manifest.value(), paths, options);
-    if (!files) return files.errors();
-    Generated generated{std::move(files.value()), {{options.spec}, programs()}};
-    for (const std::string& path : planned.value().dependencies) generated.inputs.files.emplace_back(path);
-    return generated;
+    return Generator(spec, options, paths, disk).run();
 }
 
 }  // namespace kf::gen

@@ -20,7 +20,7 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system);
 CompilerOptions compiler_options(const Spec& spec, const Options& options);
 
 /// What the spec is compiled for, each target once.
-Outcome<std::vector<CodeTarget>> code_targets(const Spec& spec);
+std::vector<CodeTarget> code_targets(const Spec& spec);
 
 /// The spec's modules, absolute.
 std::vector<std::filesystem::path> module_paths(const Spec& spec);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
@@ -14,6 +15,9 @@
 namespace kf::gen {
 
 enum class CodeTarget : std::uint8_t { spirv, cuda_source };
+
+/// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
+inline constexpr std::string_view cuda_prelude_end = "// kf: the prelude ends here\n";
 
 /// What a session of the compiler is set up with; from the spec and the command line.
 struct CompilerOptions {

@@ -17,6 +17,16 @@ namespace kf::gen {
 
 namespace {
 
+/// Ends Slang's CUDA prelude with a line that can be found again in what it generates.
+void mark_cuda_prelude(slang::IGlobalSession& global) {
+    ComPtr<slang::IBlob> prelude;
+    global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
+    std::string text;
+    if (prelude) text.assign(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
+    text += "\n" + std::string(cuda_prelude_end);
+    global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
+}
+
 // A session keeps all that it compiled, so it is replaced after so many kernels.
 constexpr int kernels_per_session = 64;
 
@@ -140,6 +150,7 @@ private:
             if (SLANG_FAILED(slang::createGlobalSession(global_.out()))) {
                 return internal_error("it could not be started");
             }
+            mark_cuda_prelude(*global_.get());
         }
         Entry& kept = entry(target);
         if (kept.session && kept.kernels < kernels_per_session) {

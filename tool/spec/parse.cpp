@@ -285,6 +285,11 @@ private:
             if (const JsonNode* cuda = node.find("cuda")) {
                 target.backend = Backend::cuda;
                 target.ptx = cuda->find("ptx") == nullptr || flag(*cuda, "ptx");
+                if (const JsonNode* version = cuda->find("ptx_isa_max")) {
+                    const std::size_t dot = version->text.find('.');
+                    target.ptx_isa_max = {std::stoi(version->text.substr(0, dot)),
+                                          std::stoi(version->text.substr(dot + 1))};
+                }
                 for (const JsonNode& architecture : items(*cuda, "arch")) {
                     target.architectures.push_back(architecture.text);
                 }
@@ -300,7 +305,7 @@ private:
             targets.push_back(std::move(target));
         }
         if (targets.empty()) {
-            targets.push_back({Backend::vulkan, {}, true, root.location});
+            targets.push_back({Backend::vulkan, {}, true, std::nullopt, root.location});
         }
     }
 

@@ -85,8 +85,9 @@ enum class Backend : std::uint8_t { vulkan, cuda };
 
 struct TargetSpec {
     Backend backend = Backend::vulkan;
-    std::vector<std::string> architectures;  ///< CUDA: "sm_80" …; empty: kfgen's own list
-    bool ptx = true;                         ///< CUDA: also PTX for newer devices
+    std::vector<std::string> architectures;          ///< CUDA: "sm_80" …; empty: kfgen's own list
+    bool ptx = true;                                 ///< CUDA: also PTX for newer devices
+    std::optional<std::pair<int, int>> ptx_isa_max;  ///< CUDA: major and minor; unset: NVRTC's own
     Location location;
 
     bool operator==(const TargetSpec&) const = default;

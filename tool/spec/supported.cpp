@@ -7,9 +7,6 @@ namespace {
 class Checker {
 public:
     Diagnostics run(const Spec& spec) {
-        for (const TargetSpec& target : spec.targets) {
-            unless(target.backend == Backend::vulkan, target.location, "the target 'cuda'");
-        }
         each(spec.constants, "link-time constants");
         each(spec.types, "link-time types");
         each(spec.link, "linked modules");

@@ -1,0 +1,30 @@
+// From the CUDA source of a plan's kernels to images: a cubin for each architecture, and PTX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "cuda/nvrtc.h"
+#include "cuda/unit.h"
+#include "kernels/compile.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+struct CudaJob {
+    const TargetSpec& target;
+    const CudaCompiler& compiler;
+    unsigned workers = 1;
+    KernelStore* store = nullptr;  ///< not owned; may be null
+};
+
+/// What a spec that states no architectures is compiled for, as far as the compiler knows them.
+inline constexpr const char* default_architectures[] = {"sm_80", "sm_90", "sm_100"};
+
+/// The images of each kernel, in order. Kernels of one translation unit share their images' bytes.
+/// Errors: "cuda-architecture" (one that the compiler doesn't know), "cuda-compile".
+Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
+                                                                const CudaJob& job);
+
+}  // namespace kf::gen

@@ -1,0 +1,205 @@
+// NVRTC, opened when it is first needed.
+#include "cuda/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace kf::gen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// NVRTC's C interface as its documentation states it, so that no CUDA header is needed to build kfgen.
+using Program = void*;
+constexpr int success = 0;
+
+struct Functions {
+    int (*version)(int*, int*) = nullptr;
+    int (*architecture_count)(int*) = nullptr;
+    int (*architectures)(int*) = nullptr;
+    int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+    int (*destroy)(Program*) = nullptr;
+    int (*compile)(Program, int, const char* const*) = nullptr;
+    int (*log_size)(Program, std::size_t*) = nullptr;
+    int (*log)(Program, char*) = nullptr;
+    int (*ptx_size)(Program, std::size_t*) = nullptr;
+    int (*ptx)(Program, char*) = nullptr;
+    int (*cubin_size)(Program, std::size_t*) = nullptr;
+    int (*cubin)(Program, char*) = nullptr;
+    const char* (*error_text)(int) = nullptr;
+};
+
+template <class F>
+bool find(void* library, const char* name, F& function) {
+    function = reinterpret_cast<F>(dlsym(library, name));
+    return function != nullptr;
+}
+
+bool find_all(void* library, Functions& f) {
+    return find(library, "nvrtcVersion", f.version) &&
+           find(library, "nvrtcGetNumSupportedArchs", f.architecture_count) &&
+           find(library, "nvrtcGetSupportedArchs", f.architectures) &&
+           find(library, "nvrtcCreateProgram", f.create) && find(library, "nvrtcDestroyProgram", f.destroy) &&
+           find(library, "nvrtcCompileProgram", f.compile) &&
+           find(library, "nvrtcGetProgramLogSize", f.log_size) &&
+           find(library, "nvrtcGetProgramLog", f.log) && find(library, "nvrtcGetPTXSize", f.ptx_size) &&
+           find(library, "nvrtcGetPTX", f.ptx) && find(library, "nvrtcGetCUBINSize", f.cubin_size) &&
+           find(library, "nvrtcGetCUBIN", f.cubin) && find(library, "nvrtcGetErrorString", f.error_text);
+}
+
+/// The errors of a log and the lines under each; warnings are Slang's own prelude's.
+std::string errors_only(const std::string& log) {
+    const std::size_t first = log.find("error");
+    if (first == std::string::npos) return log;
+    const std::size_t line = log.rfind('\n', first);
+    return log.substr(line == std::string::npos ? 0 : line + 1);
+}
+
+class Nvrtc final : public CudaCompiler {
+public:
+    Nvrtc(void* library, const Functions& functions, fs::path file, std::vector<fs::path> includes)
+        : library_(library), f_(functions), file_(std::move(file)), includes_(std::move(includes)) {}
+    ~Nvrtc() override { dlclose(library_); }
+    Nvrtc(const Nvrtc&) = delete;
+    Nvrtc& operator=(const Nvrtc&) = delete;
+
+    [[nodiscard]] std::string version() const override {
+        int major = 0;
+        int minor = 0;
+        f_.version(&major, &minor);
+        return std::to_string(major) + "." + std::to_string(minor);
+    }
+
+    [[nodiscard]] std::vector<std::string> architectures() const override {
+        int count = 0;
+        if (f_.architecture_count(&count) != success || count <= 0) return {};
+        std::vector<int> numbers(static_cast<std::size_t>(count));
+        if (f_.architectures(numbers.data()) != success) return {};
+        std::sort(numbers.begin(), numbers.end());
+        std::vector<std::string> names;
+        for (const int number : numbers) names.push_back("sm_" + std::to_string(number));
+        return names;
+    }
+
+    [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
+                                            const std::vector<std::string>& defines) const override {
+        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w"};
+        for (const std::string& define : defines) options.push_back("--define-macro=" + define);
+        for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
+        std::vector<const char*> pointers;
+        for (const std::string& option : options) pointers.push_back(option.c_str());
+
+        Program program = nullptr;
+        int result = f_.create(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
+        if (result != success) return error(architecture, f_.error_text(result));
+        result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());
+        if (result != success) {
+            const std::string log = read(program, f_.log_size, f_.log);
+            f_.destroy(&program);
+            return error(architecture, std::string(f_.error_text(result)) + "\n" + errors_only(log));
+        }
+        CudaCode code{read(program, f_.cubin_size, f_.cubin), read(program, f_.ptx_size, f_.ptx)};
+        f_.destroy(&program);
+        // NVRTC counts the terminating zero of its texts.
+        while (!code.ptx.empty() && code.ptx.back() == '\0') code.ptx.pop_back();
+        return code;
+    }
+
+    [[nodiscard]] std::vector<fs::path> files() const override { return {file_}; }
+
+private:
+    static std::string read(Program program, int (*size_of)(Program, std::size_t*),
+                            int (*get)(Program, char*)) {
+        std::size_t size = 0;
+        if (size_of(program, &size) != success || size == 0) return {};
+        std::string bytes(size, '\0');
+        if (get(program, bytes.data()) != success) return {};
+        return bytes;
+    }
+
+    static Diagnostic error(const std::string& architecture, const std::string& text) {
+        return {Severity::error, "cuda-compile", {}, "NVRTC failed for " + architecture + ": " + text, {}};
+    }
+
+    void* library_;
+    Functions f_;
+    fs::path file_;
+    std::vector<fs::path> includes_;
+};
+
+/// The newest file in a folder whose name starts like this.
+fs::path newest(const fs::path& folder, const std::string& start) {
+    std::vector<fs::path> found;
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(folder, failed)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(start) && name.find(".alt.") == std::string::npos) found.push_back(entry.path());
+    }
+    if (found.empty()) return {};
+    return *std::max_element(found.begin(), found.end());
+}
+
+std::vector<fs::path> cuda_includes(const CudaSearch& search) {
+    for (const fs::path& folder : search.include_folders) {
+        std::error_code failed;
+        if (fs::exists(folder / "cuda_fp16.h", failed)) return {folder};
+    }
+    return {};
+}
+
+}  // namespace
+
+CudaSearch default_cuda_search(const fs::path& site_packages) {
+    CudaSearch search;
+    const auto add_toolkit = [&](const fs::path& root) {
+        search.library_folders.push_back(root / "lib64");
+        search.library_folders.push_back(root / "lib");
+        search.include_folders.push_back(root / "include");
+    };
+    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+        const char* value = std::getenv(variable);
+        if (value != nullptr && *value != '\0') add_toolkit(value);
+    }
+    if (!site_packages.empty()) {
+        for (const char* wheel : {"nvidia/cu13", "nvidia/cuda_nvrtc", "nvidia/cuda_runtime"}) {
+            add_toolkit(site_packages / wheel);
+        }
+    }
+    add_toolkit("/usr/local/cuda");
+    return search;
+}
+
+Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search) {
+    std::vector<fs::path> candidates;
+    for (const fs::path& folder : search.library_folders) {
+        const fs::path library = newest(folder, "libnvrtc.so");
+        if (!library.empty()) candidates.push_back(library);
+    }
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+        candidates.emplace_back(name);
+    for (const fs::path& candidate : candidates) {
+        // NVRTC opens its built-ins by name; once they are loaded from beside it, that name is found.
+        const fs::path builtins = newest(candidate.parent_path(), "libnvrtc-builtins.so");
+        if (!builtins.empty()) dlopen(builtins.c_str(), RTLD_NOW | RTLD_GLOBAL);
+        void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) continue;
+        Functions functions;
+        if (find_all(library, functions)) {
+            return std::shared_ptr<const CudaCompiler>(
+                std::make_shared<Nvrtc>(library, functions, candidate, cuda_includes(search)));
+        }
+        dlclose(library);
+    }
+    return Diagnostic{Severity::error,
+                      "nvrtc-missing",
+                      {},
+                      "target 'cuda' needs NVRTC (libnvrtc.so), which was not found",
+                      {"install the CUDA Toolkit and set CUDA_PATH, or "
+                       "`pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` beside the slangpy wheel"}};
+}
+
+}  // namespace kf::gen

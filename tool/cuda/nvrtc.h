@@ -1,0 +1,49 @@
+// NVIDIA's runtime compiler, opened when it is first needed: CUDA source in, cubin or PTX out.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+/// What one compilation gives. A real architecture ("sm_90") gives both; a virtual one no cubin.
+struct CudaCode {
+    std::string cubin;
+    std::string ptx;
+};
+
+/// Thread-safe: programs are compiled independently of each other.
+class CudaCompiler {
+public:
+    virtual ~CudaCompiler() = default;
+    /// "13.0"
+    [[nodiscard]] virtual std::string version() const = 0;
+    /// The real architectures that it compiles for, oldest first: "sm_75", …
+    [[nodiscard]] virtual std::vector<std::string> architectures() const = 0;
+    /// Errors: "cuda-compile" with the compiler's own log.
+    [[nodiscard]] virtual Outcome<CudaCode> compile(const std::string& source,
+                                                    const std::string& architecture,
+                                                    const std::vector<std::string>& defines) const = 0;
+    /// The files that make up the compiler: inputs of every run.
+    [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
+};
+
+/// Where NVRTC and CUDA's headers are looked for, best first.
+struct CudaSearch {
+    std::vector<std::filesystem::path> library_folders;
+    std::vector<std::filesystem::path> include_folders;
+};
+
+/// CUDA_PATH and CUDA_HOME, the nvidia-cuda-nvrtc and nvidia-cuda-runtime wheels in `site_packages`
+/// (where Slang's own wheel lies; may be empty), /usr/local/cuda.
+CudaSearch default_cuda_search(const std::filesystem::path& site_packages);
+
+/// Opens libnvrtc from the first folder that has it, else by the system's search. Error: "nvrtc-missing",
+/// with what to install.
+Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search);
+
+}  // namespace kf::gen

@@ -1,0 +1,82 @@
+// Puts the CUDA source of many kernels into one translation unit.
+#include "cuda/unit.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// Replaces whole words: entry points are named in declarations and nowhere else.
+std::string replace_word(const std::string& text, const std::string& word, const std::string& by) {
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::string result;
+    std::size_t from = 0;
+    for (;;) {
+        const std::size_t at = text.find(word, from);
+        if (at == std::string::npos) return result + text.substr(from);
+        const std::size_t end = at + word.size();
+        const bool whole = (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+        result += text.substr(from, at - from) + (whole ? by : word);
+        from = end;
+    }
+}
+
+/// Slang's prelude turns these parts on when a kernel uses the type.
+std::vector<std::string> defines_for(const std::string& bodies) {
+    std::vector<std::string> defines;
+    if (bodies.find("__half") != std::string::npos) defines.emplace_back("SLANG_CUDA_ENABLE_HALF=1");
+    if (bodies.find("__nv_bfloat16") != std::string::npos) defines.emplace_back("SLANG_CUDA_ENABLE_BF16=1");
+    return defines;
+}
+
+}  // namespace
+
+Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels) {
+    CudaUnit unit;
+    std::string bodies;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const CudaKernelSource& kernel = kernels[i];
+        const std::size_t end = kernel.text.find(cuda_prelude_end);
+        if (end == std::string::npos || kernel.text.find(kernel.entry_point, end) == std::string::npos) {
+            return Diagnostic{Severity::error,
+                              "internal-cuda-source",
+                              kernel.origin,
+                              "CUDA source of '" + kernel.entry_point + "' does not have the expected form",
+                              {}};
+        }
+        if (unit.text.empty()) unit.text = kernel.text.substr(0, end);
+        const std::string number = std::to_string(i);
+        unit.entry_points.push_back(kernel.entry_point + "_" + number);
+        bodies += "\nnamespace kf_kernel_" + number + "\n{\n" +
+                  replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
+                               unit.entry_points.back()) +
+                  "\n}\n";
+    }
+    unit.defines = defines_for(bodies);
+    unit.text += bodies;
+    return unit;
+}
+
+std::string cap_ptx_version(std::string ptx, int major, int minor) {
+    const std::string directive = ".version ";
+    const std::size_t at = ptx.find(directive);
+    if (at == std::string::npos) return ptx;
+    const char* begin = ptx.data() + at + directive.size();
+    const char* end = ptx.data() + ptx.size();
+    int found_major = 0;
+    int found_minor = 0;
+    const auto [dot, first] = std::from_chars(begin, end, found_major);
+    if (first != std::errc() || dot == end || *dot != '.') return ptx;
+    const auto [last, second] = std::from_chars(dot + 1, end, found_minor);
+    if (second != std::errc()) return ptx;
+    if (std::pair(found_major, found_minor) <= std::pair(major, minor)) return ptx;
+    ptx.replace(at + directive.size(), static_cast<std::size_t>(last - begin),
+                std::to_string(major) + "." + std::to_string(minor));
+    return ptx;
+}
+
+}  // namespace kf::gen
