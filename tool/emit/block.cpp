@@ -22,21 +22,16 @@ Scalar widened(Scalar scalar) {
     switch (scalar) {
         case Scalar::boolean:
         case Scalar::uint8:
-        case Scalar::uint16:
-            return Scalar::uint32;
+        case Scalar::uint16: return Scalar::uint32;
         case Scalar::int8:
-        case Scalar::int16:
-            return Scalar::int32;
-        case Scalar::float16:
-            return Scalar::float32;
-        default:
-            return scalar;
+        case Scalar::int16: return Scalar::int32;
+        case Scalar::float16: return Scalar::float32;
+        default: return scalar;
     }
 }
 
 std::string storage_name(const manifest::Element& element) {
-    if (element.scalar != Scalar::boolean)
-        return slang_name(element);
+    if (element.scalar != Scalar::boolean) return slang_name(element);
     return slang_name(manifest::Element{Scalar::uint8, element.extents});
 }
 
@@ -51,8 +46,7 @@ public:
         const bool scratch =
             std::any_of(call_.arguments.begin(), call_.arguments.end(),
                         [&](const auto& argument) { return needs_scratch(argument.host, pass_); });
-        if (scratch)
-            add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
+        if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
         for (std::int64_t d = 0; strided_ && d < call_.rank; ++d) {
             add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
         }
@@ -70,9 +64,7 @@ private:
             if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
                 add_value(parameter, name, index);
             } else {
-                const std::string element =
-                    strided_ ? storage_name({parameter.scalar, {}}) : storage_name(parameter);
-                add(element + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
+                add(pointed_to(argument) + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
                 // Outputs are never broadcast, and what has no call dimensions always is.
@@ -82,21 +74,18 @@ private:
             }
         }
         if (reads_gradient(argument, pass_)) {
-            const std::string element = strided_ ? slang_name(parameter.scalar) : slang_name(parameter);
-            add(element + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
+            add(pointed_to(argument) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
             add_strides(argument, name, index,
                         {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
                          "grad_in_trailing_stride"});
         }
-        if (!writes_gradient(argument, pass_))
-            return;
+        if (!writes_gradient(argument, pass_)) return;
         add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
         add_strides(argument, name, index,
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
         add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
-        if (!needs_scratch(argument, pass_))
-            return;
+        if (!needs_scratch(argument, pass_)) return;
         add("float*", "scratch_" + name, {SlotKind::scratch, index, -1}, 8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
         for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
@@ -104,6 +93,11 @@ private:
             add("int64_t", "scratch_stride" + std::to_string(dimension) + "_" + name,
                 {SlotKind::scratch_stride, index, dimension}, 8);
         }
+    }
+
+    [[nodiscard]] std::string pointed_to(const Argument& argument) const {
+        if (strided_ || is_read_by_scalars(argument)) return storage_name({argument.element.scalar, {}});
+        return storage_name({argument.element.scalar, argument.trailing});
     }
 
     struct StrideSlots {
@@ -115,8 +109,7 @@ private:
 
     void add_strides(const Argument& argument, const std::string& name, std::int64_t index,
                      const StrideSlots& slots) {
-        if (!strided_)
-            return;
+        if (!strided_) return;
         std::vector<std::int64_t> dimensions = argument.map;
         std::sort(dimensions.begin(), dimensions.end());
         for (const std::int64_t d : dimensions) {
@@ -150,6 +143,10 @@ private:
 
 std::string argument_id(const Argument& argument) {
     return argument.role == Role::result ? "return" : argument.name;
+}
+
+bool is_read_by_scalars(const Argument& argument) {
+    return argument.element.scalar == Scalar::float16 && argument.trailing == std::vector<std::int64_t>{3};
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {

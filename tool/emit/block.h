@@ -30,6 +30,9 @@ const std::string& field_of(const std::vector<BlockField>& fields, manifest::Slo
 /// The argument's part of names in the kernel: its own name, or "return", which no parameter can have.
 std::string argument_id(const manifest::Argument& argument);
 
+/// Whether contiguous kernels read the element scalar by scalar: in CUDA source, Slang pads half3 to 8 bytes.
+bool is_read_by_scalars(const manifest::Argument& argument);
+
 /// Whether the pass reads the gradient of this output, or writes that of this input.
 bool reads_gradient(const manifest::Argument& argument, PassKind pass);
 bool writes_gradient(const manifest::Argument& argument, PassKind pass);

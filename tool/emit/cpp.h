@@ -28,7 +28,8 @@ struct CppFiles {
 ///   kf::Out (made by kf::out(y)), inout tensors as const kf::Tensor<T, N>& (a handle: elements are written
 ///   in place), out and inout values as T&.
 /// - A result is returned; a tensor's may instead be given as a trailing kf::out(y).
-/// - backward takes the same arguments in the same order, then the result: of outputs, whose gradients flow in,
+/// - backward takes the same arguments in the same order, then the result: of outputs, whose gradients flow
+/// in,
 ///   those that are differentiable. Differentiable values are kf::DiffArg<T>: a plain T, or a kf::Diff<T>
 ///   that has a gradient.
 /// - append_to is left out where host values would have to be read back.

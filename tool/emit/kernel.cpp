@@ -256,6 +256,9 @@ private:
 
     std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix,
                           const Argument& argument, const Element& element) {
+        if (!strided_ && is_read_by_scalars(argument)) {
+            return "kf.load<half, 3>(" + args(address) + " + " + contiguous_index(argument) + " * 3, 1)";
+        }
         if (!strided_) return args(address) + "[" + contiguous_index(argument) + "]";
         const std::string offset = argument.call_rank == 0
                                        ? std::string("0")
@@ -270,7 +273,10 @@ private:
         const Element element{argument.element.scalar, argument.trailing};
         const std::string value = to_storage(name, element);
         View::Object view;
-        if (!strided_) {
+        if (!strided_ && is_read_by_scalars(argument)) {
+            view.emplace("statement", "kf.store(" + args(SlotKind::address) + " + " +
+                                          contiguous_index(argument) + " * 3, 1, " + value + ")");
+        } else if (!strided_) {
             view.emplace("statement",
                          args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
         } else {
