@@ -1,3 +1,4 @@
+// Tests which kernels a plan needs, and which are the same.
 #include "kernels/collect.h"
 
 #include <gmock/gmock.h>

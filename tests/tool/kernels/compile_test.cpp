@@ -1,3 +1,4 @@
+// Tests compiling kernels on several threads, with a fake compiler.
 #include "kernels/compile.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests planning: binding rules, variants, strategies and their errors.
 #include "plan/resolve.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests the sizes, names and properties of planned types.
 #include "plan/types.h"
 
 #include <gmock/gmock.h>
