@@ -108,6 +108,21 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
     return call(function.info(), pass, &encoder, rest, keywords);
 }
 
+/// "QuotientResult": the name that the generated stub gives it.
+std::string result_class(const std::string& function) {
+    std::string name;
+    bool upper = true;
+    for (const char letter : function) {
+        if (letter == '_') {
+            upper = true;
+            continue;
+        }
+        name += upper && letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+        upper = false;
+    }
+    return name + "Result";
+}
+
 py::object named_tuple(const FunctionInfo& info) {
     py::list fields;
     for (const auto& parameter : info.parameters) {
@@ -118,7 +133,7 @@ py::object named_tuple(const FunctionInfo& info) {
     }
     if (fields.size() < 2) return py::none();
     return py::module_::import("collections")
-        .attr("namedtuple")(info.function.name + "_results", fields, py::arg("rename") = true);
+        .attr("namedtuple")(result_class(info.function.name), fields, py::arg("rename") = true);
 }
 
 constexpr auto forward = detail::PassKind::forward;

@@ -90,6 +90,7 @@ def test_out_parameters(calls: ModuleType) -> None:
 def test_the_return_value_comes_first(calls: ModuleType) -> None:
     result = calls.quotient([7, 9], 4)
     assert type(result)._fields == ("result", "rest")
+    assert type(result).__name__ == "QuotientResult"
     assert result.result.to_numpy().tolist() == [1, 2]
     assert result.rest.to_numpy().tolist() == [3, 1]
 

@@ -73,10 +73,15 @@ def test_limits_fit(calls: ModuleType) -> None:
     assert calls.halve(65504) == 32752
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool", ">i1", "complex64", "object"])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool", ">i8", "complex64", "object"])
 def test_arrays_are_never_cast(calls: ModuleType, dtype: str) -> None:
     with pytest.raises(kf.ArgumentTypeError):
         calls.narrow(np.zeros(3, dtype))
+
+
+def test_foreign_byte_orders(calls: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentTypeError, match="byte order"):
+        calls.wide(np.zeros(3, np.dtype(np.int64).newbyteorder()))
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ parts = split(1.5)
 rest: float = parts.rest
 outcome = quotient(tensor, 2)
 whole: kf.Tensor = outcome.result
-component: float = total([1.0, 2.0, 3.0])
+component: float | kf.Tensor = total([1.0, 2.0, 3.0])
 a = kf.differentiable(2.0)
 x = kf.Tensor.zeros(4).with_grads()
-y = polynomial(a, 8, -1, x)
+y = polynomial(2.0, 8, -1, x)
 polynomial.backward(a, 8, -1, x, y)
 encoder = kf.default_device().encoder()
 recorded: kf.Tensor = add.append_to(encoder, tensor, 1)

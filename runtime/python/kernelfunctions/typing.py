@@ -1,6 +1,5 @@
 """Names for what generated stubs accept; they hold no code."""
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,10 +14,10 @@ FloatValue: TypeAlias = float | np.floating[Any] | np.integer[Any]
 #: A number that may carry a gradient.
 DiffValue: TypeAlias = FloatValue | Differentiable[Any]
 #: One vector: as many numbers as it has components.
-VectorValue: TypeAlias = Sequence[Any] | npt.NDArray[Any]
+VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
-#: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists.
-TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | Sequence[Any]
+#: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists (a str is no list of numbers).
+TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
 
