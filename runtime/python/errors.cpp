@@ -109,6 +109,7 @@ void bind_errors(py::module_& module) {
                                py::make_tuple(exception(types.error)));
     types.device = make_type(module, "DeviceError", "A driver or a device failed, or there is none.",
                              py::make_tuple(exception(types.error)));
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is pybind11's.
     py::register_exception_translator([](std::exception_ptr pointer) {
         try {
             if (pointer) std::rethrow_exception(pointer);

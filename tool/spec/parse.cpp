@@ -333,9 +333,9 @@ private:
         const JsonNode* node = parent.find(key);
         return node != nullptr ? node->members : none;
     }
-    static std::string text(const JsonNode& parent, std::string_view key, std::string otherwise = {}) {
+    static std::string text(const JsonNode& parent, std::string_view key, const std::string& otherwise = {}) {
         const JsonNode* node = parent.find(key);
-        return node != nullptr ? node->text : std::move(otherwise);
+        return node != nullptr ? node->text : otherwise;
     }
     static bool flag(const JsonNode& parent, std::string_view key) {
         const JsonNode* node = parent.find(key);

@@ -3,6 +3,4 @@
 
 #include "numbers.h"
 
-int main() {
-    std::printf("%d\n", numbers::value());
-}
+int main() { std::printf("%d\n", numbers::value()); }

@@ -63,10 +63,8 @@ inline Outcome<Plan> plan_of(const std::string& call, const std::vector<Function
 
 inline std::vector<std::string> ids(const Outcome<Plan>& plan) {
     std::vector<std::string> found;
-    if (plan)
-        return found;
-    for (const Diagnostic& error : plan.errors())
-        found.push_back(error.id);
+    if (plan) return found;
+    for (const Diagnostic& error : plan.errors()) found.push_back(error.id);
     return found;
 }
 

@@ -26,9 +26,7 @@ struct FeedRow {
     std::vector<std::int64_t> trailing = {};
 };
 
-void PrintTo(const FeedRow& row, std::ostream* out) {
-    *out << row.kind << " to " << row.parameter;
-}
+void PrintTo(const FeedRow& row, std::ostream* out) { *out << row.kind << " to " << row.parameter; }
 
 class FeedTest : public testing::TestWithParam<FeedRow> {};
 
@@ -83,8 +81,7 @@ TEST(ResolveTest, AlternativesMultiplyIntoOverloads) {
     ASSERT_TRUE(plan);
     ASSERT_EQ(plan.value().functions.size(), 1u);
     std::vector<std::int64_t> ranks;
-    for (const PlannedCall& call : plan.value().functions[0].calls)
-        ranks.push_back(call.rank);
+    for (const PlannedCall& call : plan.value().functions[0].calls) ranks.push_back(call.rank);
     EXPECT_THAT(ranks, ElementsAre(0, 1, 1, 1, 2, 2));
 }
 
