@@ -288,7 +288,7 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
                                                                ": expected shape " + to_string(state.shape) +
                                                                ", found " + to_string(gradient.shape()));
         }
-        if (gradient.state()->device != state.device) {
+        if (!gradient.state()->device->is_same(*state.device)) {
             throw ArgumentError(ErrorCode::device_mismatch, std::string("with_grads: ") + name +
                                                                 ": it is on another device than the tensor");
         }

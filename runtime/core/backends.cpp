@@ -6,12 +6,15 @@
 #include <array>
 
 #include "core/device_state.h"
+#include "cuda/driver.h"
 #include "vulkan/driver.h"
 
 namespace kf {
 
 std::span<const Backend> backends() {
     static constexpr std::array list{
+        Backend{"cuda", [](std::string& why_not) { return cuda::enumerate_cuda(&why_not); },
+                [](int index) { return cuda::open_cuda(index); }},
         Backend{"vulkan", [](std::string& why_not) { return vulkan::enumerate_vulkan(&why_not); },
                 [](int index) { return vulkan::open_vulkan(index); }},
     };

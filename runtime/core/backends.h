@@ -13,7 +13,8 @@ namespace kf {
 
 struct Backend {
     std::string_view name;
-    /// The devices, in the order of open(); when there are none, `why_not` says why, in a line.
+    /// The devices, in the order of open(); when there are none, `why_not` says why, in a line that begins
+    /// with the backend's name.
     std::vector<driver::Info> (*enumerate)(std::string& why_not);
     std::shared_ptr<driver::Device> (*open)(int index);
 };

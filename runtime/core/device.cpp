@@ -37,7 +37,7 @@ std::vector<Found> find_devices(std::string_view only, std::string& why_not) {
             found.push_back({&backend, std::move(info)});
         }
         if (!reason.empty()) {
-            why_not += (why_not.empty() ? "" : "; ") + std::string(backend.name) + ": " + reason;
+            why_not += (why_not.empty() ? "" : "; ") + reason;
         }
     }
     return found;
@@ -100,9 +100,9 @@ Device Device::open(std::string_view name) {
         for (const Backend& b : known) {
             names += (names.empty() ? "" : ", ") + std::string(b.name);
         }
-        throw DeviceError(ErrorCode::no_device,
-                          "no device '" + std::string(name) + "': this runtime knows " + names +
-                              "; write for example vulkan, vulkan:1 or vulkan:llvmpipe");
+        throw DeviceError(ErrorCode::no_device, "no device '" + std::string(name) + "': this runtime knows " +
+                                                    names +
+                                                    "; write for example cuda:0, vulkan or vulkan:llvmpipe");
     }
     std::string why_not;
     std::vector<Found> found = find_devices(backend, why_not);
@@ -127,6 +127,22 @@ std::vector<DeviceInfo> devices() {
 }
 
 const DeviceInfo& Device::info() const { return state_->info(); }
+
+bool Device::operator==(const Device& other) const {
+    return state_ == other.state_ || (state_ && other.state_ && state_->is_same(*other.state_));
+}
+
+Device Device::with_stream(void* stream) const {
+    if (state_->root_of_stream()) {
+        return Device(state_->root_of_stream()).with_stream(stream);
+    }
+    std::shared_ptr<driver::Device> driver = state_->driver().on_stream(stream);
+    if (!driver) {
+        throw ArgumentError(ErrorCode::device_mismatch, "with_stream: " + info().id + " (" + info().name +
+                                                            ") takes no stream; CUDA devices do");
+    }
+    return Device(std::make_shared<detail::DeviceState>(state_, std::move(driver)));
+}
 
 void Device::flush() const { state_->driver().flush(); }
 

@@ -8,11 +8,21 @@ namespace kf::detail {
 DeviceState::DeviceState(std::shared_ptr<driver::Device> device)
     : driver_(std::move(device)), info_(device_info(driver_->info())) {}
 
+DeviceState::DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream)
+    : root_(std::move(root)), driver_(std::move(on_stream)) {}
+
 std::shared_ptr<driver::Allocation> DeviceState::allocate(std::uint64_t size) const {
     return size == 0 ? nullptr : driver_->allocate((size + 3) & ~std::uint64_t{3});
 }
 
+std::shared_ptr<driver::Allocation> DeviceState::allocate_scratch(std::uint64_t size) const {
+    return size == 0 ? nullptr : driver_->allocate_scratch((size + 3) & ~std::uint64_t{3});
+}
+
 std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) {
+    if (root_) {
+        return root_->kernel(kernel);
+    }
     // The images' digests name the code; slots and layouts are a function of the same source.
     std::string key = kernel.source_hash;
     for (const manifest::Image& image : kernel.images) {

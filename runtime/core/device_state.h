@@ -29,19 +29,30 @@ private:
 class DeviceState {
 public:
     explicit DeviceState(std::shared_ptr<driver::Device> device);
+    /// The device of `root` on a stream of the caller's: another driver, all else is the root's.
+    DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream);
 
     [[nodiscard]] driver::Device& driver() const { return *driver_; }
-    [[nodiscard]] const DeviceInfo& info() const { return info_; }
+    [[nodiscard]] const DeviceInfo& info() const { return root_ ? root_->info_ : info_; }
+    /// Whether both are one device, on whatever streams.
+    [[nodiscard]] bool is_same(const DeviceState& other) const { return root() == other.root(); }
+    /// Null for the root itself.
+    [[nodiscard]] const std::shared_ptr<DeviceState>& root_of_stream() const { return root_; }
 
     /// Memory for `size` bytes, rounded up so that whole words can be filled; null for 0.
     [[nodiscard]] std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) const;
+    /// The same for what a call needs while it runs; see driver::Device.
+    [[nodiscard]] std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) const;
     /// The one entry for kernels of this content; modules that share a kernel share its pipeline, which
     /// goes with the last of them.
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);
 
 private:
+    [[nodiscard]] const DeviceState* root() const { return root_ ? root_.get() : this; }
+
+    std::shared_ptr<DeviceState> root_;
     std::shared_ptr<driver::Device> driver_;
-    DeviceInfo info_;
+    DeviceInfo info_;  ///< of the root
     std::mutex mutex_;
     std::unordered_map<std::string, std::weak_ptr<LazyKernel>> kernels_;
 };

@@ -13,17 +13,17 @@
 namespace kf::driver {
 
 struct Info {
-    std::string backend;   ///< "vulkan" or "cuda"
-    int index = 0;         ///< within the backend
-    std::string name;      ///< "NVIDIA H200", "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver;    ///< driver's name and version, for messages
+    std::string backend;  ///< "vulkan" or "cuda"
+    int index = 0;        ///< within the backend
+    std::string name;     ///< "NVIDIA H200", "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;   ///< driver's name and version, for messages
     bool is_cpu = false;
-    std::uint64_t memory = 0;             ///< bytes of device memory
-    std::vector<std::string> features;    ///< in the words of manifest::Image::features, sorted
+    std::uint64_t memory = 0;           ///< bytes of device memory
+    std::vector<std::string> features;  ///< in the words of manifest::Image::features, sorted
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_block_size = 0;     ///< bytes of a parameter block passed by value
-    std::uint32_t max_groups = 65535;     ///< in one dimension
-    std::uint32_t processors = 1;         ///< multiprocessors (CUDA) or a guess good enough to size launches
+    std::uint32_t max_block_size = 0;  ///< bytes of a parameter block passed by value
+    std::uint32_t max_groups = 65535;  ///< in one dimension
+    std::uint32_t processors = 1;      ///< multiprocessors (CUDA) or a guess good enough to size launches
 };
 
 /// Device memory; freed (returned to the device's cache) once the last owner and the last submission
@@ -49,8 +49,8 @@ public:
 
 struct Dispatch {
     std::shared_ptr<Kernel> kernel;
-    std::uint32_t groups = 0;               ///< in x; y and z are 1
-    std::span<const std::byte> block;       ///< the packed parameter block, copied before the call returns
+    std::uint32_t groups = 0;          ///< in x; y and z are 1
+    std::span<const std::byte> block;  ///< the packed parameter block, copied before the call returns
     std::span<const Use> uses;
 };
 
@@ -75,6 +75,9 @@ public:
     [[nodiscard]] virtual const Info& info() const = 0;
 
     virtual std::shared_ptr<Allocation> allocate(std::uint64_t size) = 0;
+    /// Memory for one call to work in, `size` bytes or more, for its owner alone; a device may keep it for
+    /// the next call.
+    virtual std::shared_ptr<Allocation> allocate_scratch(std::uint64_t size) { return allocate(size); }
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.
     virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;
@@ -92,6 +95,9 @@ public:
     /// Flushes, waits and copies out.
     virtual void read_back(const std::shared_ptr<Allocation>& source, std::uint64_t offset,
                            std::span<std::byte> bytes) = 0;
+    /// Throws where read_back() would, because the device can't be waited for now: what calls ask before they
+    /// run a kernel whose results they must read.
+    virtual void check_read_back() const {}
     /// Hands what was recorded to the GPU, without waiting.
     virtual void flush() = 0;
     virtual void wait() = 0;
@@ -99,6 +105,11 @@ public:
     /// A caller's own command list; submit() runs it after all that was issued before, once.
     virtual std::unique_ptr<Recorder> make_recorder() = 0;
     virtual void submit(std::unique_ptr<Recorder> recorder) = 0;
+
+    /// This device with its commands on the caller's stream (CUDA: a CUstream of its primary context); they
+    /// share memory and kernels, and memory used on several streams stays in the order of the calls. Null
+    /// where the backend has no streams.
+    virtual std::shared_ptr<Device> on_stream([[maybe_unused]] void* stream) { return nullptr; }
 };
 
 }  // namespace kf::driver

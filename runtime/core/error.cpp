@@ -29,6 +29,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::out_of_memory: return "out-of-memory";
         case ErrorCode::device_lost: return "device-lost";
         case ErrorCode::driver_failure: return "driver-failure";
+        case ErrorCode::stream_captured: return "stream-captured";
     }
     return "unknown";
 }

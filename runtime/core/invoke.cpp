@@ -81,13 +81,13 @@ void add_gradient(const ElementType& element, void* target, const std::byte* sou
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
-               Encoder* encoder)
+               Encoder* encoder, const Device* on)
         : module_(*ref.module),
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
           pass_(pass),
           args_(args),
-          device_(*module_.device().state()),
+          device_(on == nullptr ? *module_.device().state() : *on->state()),
           driver_(device_.driver()),
           encoder_(encoder),
           memory_(stack_.data(), stack_.size()),
@@ -117,7 +117,7 @@ private:
             return;
         }
         EncoderState& state = encoder_->state();
-        if (state.device.get() != &device_) {
+        if (!state.device->is_same(device_)) {
             fail(request, ErrorCode::device_mismatch, "the encoder is of another device than the module");
         }
         recorder_ = state.recorder.get();
@@ -140,8 +140,11 @@ private:
     }
 
     void check_devices(const BindRequest& request) {
+        if (!device_.is_same(*module_.device().state())) {
+            fail(request, ErrorCode::device_mismatch, "the stream is of another device than the module");
+        }
         for (std::size_t i = 0; i < args_.size(); ++i) {
-            if (args_[i].kind == Arg::Kind::tensor && args_[i].tensor->state()->device.get() != &device_) {
+            if (args_[i].kind == Arg::Kind::tensor && !args_[i].tensor->state()->device->is_same(device_)) {
                 fail(request, i, ErrorCode::device_mismatch,
                      "the tensor is on device " + args_[i].tensor->device().info().id + ", the module on " +
                          device_.info().id +
@@ -154,18 +157,22 @@ private:
     /// All that can still fail and leaves no trace: kernel and memory.
     void prepare(const BindRequest& request) {
         if (binding_.total > 0) {
-            kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel));
+            if (recorder_ == nullptr && binding_.temporary.read_end != binding_.temporary.read_begin) {
+                driver_.check_read_back();
+            }
+            kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel), driver_);
         }
         for (std::size_t i = 0; i < args_.size(); ++i) {
             if (binding_.arguments[i].allocate) {
-                AnyTensor made = AnyTensor::empty(module_.device(), element_type(call_.arguments[i].element),
-                                                  binding_.arguments[i].allocate_shape);
+                AnyTensor made =
+                    make_tensor(module_.device().state(), device_, element_type(call_.arguments[i].element),
+                                binding_.arguments[i].allocate_shape);
                 binding_.arguments[i].data.address = made.address();
                 args_[i].allocated = std::move(made);
             }
         }
         if (binding_.temporary.size > 0) {
-            temporary_ = device_.allocate(static_cast<std::uint64_t>(binding_.temporary.size));
+            temporary_ = device_.allocate_scratch(static_cast<std::uint64_t>(binding_.temporary.size));
         }
         collect_uses(request);
     }
@@ -302,8 +309,8 @@ private:
 }  // namespace
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
-            Encoder* encoder, const Dims* shape) {
-    Invocation(function, call_index, pass, args, encoder).run(shape);
+            Encoder* encoder, const Dims* shape, const Device* on) {
+    Invocation(function, call_index, pass, args, encoder, on).run(shape);
 }
 
 }  // namespace kf::detail

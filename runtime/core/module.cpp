@@ -33,8 +33,8 @@ ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : d
     }
 }
 
-const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index) const {
-    return kernels_[index]->get(device_.state()->driver(), manifest_.kernels[index]);
+const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, driver::Device& driver) const {
+    return kernels_[index]->get(driver, manifest_.kernels[index]);
 }
 
 }  // namespace detail
@@ -74,7 +74,7 @@ detail::FunctionRef Module::function(std::string_view name) const {
 
 void Module::load_all() const {
     for (std::size_t i = 0; i < state_->manifest().kernels.size(); ++i) {
-        (void)state_->kernel(i);
+        (void)state_->kernel(i, state_->device().state()->driver());
     }
 }
 

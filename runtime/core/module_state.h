@@ -22,8 +22,9 @@ public:
     [[nodiscard]] const manifest::Manifest& manifest() const { return manifest_; }
     [[nodiscard]] const std::string& digest() const { return digest_; }
 
-    /// Ready on the device; throws DeviceError.
-    [[nodiscard]] const std::shared_ptr<driver::Kernel>& kernel(std::size_t index) const;
+    /// Ready on the device, whose driver (on whatever stream) is asked when it isn't yet; throws DeviceError.
+    [[nodiscard]] const std::shared_ptr<driver::Kernel>& kernel(std::size_t index,
+                                                                driver::Device& driver) const;
     /// How its parameters lie on this device.
     [[nodiscard]] const manifest::BlockLayout& layout(std::size_t index) const { return *layouts_[index]; }
 

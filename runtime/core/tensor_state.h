@@ -24,6 +24,10 @@ struct TensorState {
     [[nodiscard]] std::uint64_t address() const { return allocation ? allocation->address + offset : 0; }
 };
 
+/// A row-major tensor of `owner`'s, elements undefined, with memory taken from `memory`: the same device, or
+/// it on a stream.
+[[nodiscard]] AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& memory,
+                                    ElementType element, const Dims& shape);
 /// Extents in, row-major strides out.
 [[nodiscard]] Dims row_major(const Dims& shape);
 /// The product of the extents; throws ArgumentError (shape_mismatch) for negative ones and past 2^62.

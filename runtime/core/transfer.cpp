@@ -18,21 +18,7 @@ AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
     if (!device) {
         throw ArgumentError(ErrorCode::missing_argument, "tensor: the device is null");
     }
-    if (shape.size() > max_rank) {
-        throw ArgumentError(ErrorCode::rank_mismatch,
-                            "a tensor has at most " + std::to_string(max_rank) + " dimensions");
-    }
-    Dims bytes = shape;
-    bytes.push_back(static_cast<std::int64_t>(element.size()));
-    const std::int64_t size = detail::checked_product(bytes, "tensor");
-    TensorState state;
-    state.device = device.state();
-    state.allocation = state.device->allocate(static_cast<std::uint64_t>(size));
-    state.element = element;
-    state.shape = shape;
-    state.strides = detail::row_major(shape);
-    state.size = detail::checked_product(shape, "tensor");
-    return AnyTensor(std::make_shared<const TensorState>(std::move(state)));
+    return detail::make_tensor(device.state(), *device.state(), element, shape);
 }
 
 void fill(const AnyTensor& tensor, std::uint32_t word) {
@@ -99,6 +85,29 @@ const TensorState& get(const AnyTensor& tensor) {
 }
 
 }  // namespace
+
+namespace detail {
+
+AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& memory, ElementType element,
+                      const Dims& shape) {
+    if (shape.size() > max_rank) {
+        throw ArgumentError(ErrorCode::rank_mismatch,
+                            "a tensor has at most " + std::to_string(max_rank) + " dimensions");
+    }
+    Dims bytes = shape;
+    bytes.push_back(static_cast<std::int64_t>(element.size()));
+    const std::int64_t size = checked_product(bytes, "tensor");
+    TensorState state;
+    state.device = std::move(owner);
+    state.allocation = memory.allocate(static_cast<std::uint64_t>(size));
+    state.element = element;
+    state.shape = shape;
+    state.strides = row_major(shape);
+    state.size = checked_product(shape, "tensor");
+    return AnyTensor(std::make_shared<const TensorState>(std::move(state)));
+}
+
+}  // namespace detail
 
 AnyTensor AnyTensor::empty(const Device& device, ElementType element, const Dims& shape) {
     return make(device, element, shape);

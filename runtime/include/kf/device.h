@@ -46,8 +46,23 @@ public:
     }
 
     explicit operator bool() const { return state_ != nullptr; }
-    bool operator==(const Device& other) const { return state_ == other.state_; }
+    /// Whether both are the same open device, on whatever streams.
+    bool operator==(const Device& other) const;
     [[nodiscard]] const DeviceInfo& info() const;
+
+    /// CUDA: this device with its work on the caller's stream, a CUstream (or cudaStream_t) of the device's
+    /// primary context; null is the default stream. Tensors and modules made with either handle go with both,
+    /// and memory used on several streams stays in the order of the calls. wait() of the new handle waits for
+    /// that stream alone. The stream must live as long as the handle and the modules and tensors made with
+    /// it.
+    ///
+    /// While the stream is captured into a graph, calls allocate nothing, load nothing and wait for nothing;
+    /// one that would have to throws DeviceError (stream_captured) and says what to call first: load_all() of
+    /// the module, outputs given, one call beforehand. wait() for the device before the capture begins;
+    /// tensors that a graph uses must live as long as it runs.
+    ///
+    /// Throws ArgumentError (device_mismatch) for another backend's device or another device's stream.
+    [[nodiscard]] Device with_stream(void* stream) const;
 
     /// From values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector or a span with a
     /// shape. Copied before this returns. Throws ArgumentError where rows differ in length or the number of

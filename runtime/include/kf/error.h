@@ -39,7 +39,8 @@ enum class ErrorCode : std::uint16_t {
     missing_feature,  ///< a kernel needs what the device lacks
     out_of_memory,
     device_lost,
-    driver_failure,  ///< any other error of the driver's; see native_code()
+    driver_failure,   ///< any other error of the driver's; see native_code()
+    stream_captured,  ///< a call can't do on a stream that is captured into a CUDA graph what it must do
 };
 
 /// "shape-mismatch" and so on.

@@ -108,8 +108,10 @@ struct FunctionRef {
 /// for they need a read-back.
 /// `shape`, when given, takes part in the broadcast as one more argument (for calls whose shape nothing
 /// else gives).
+/// `on`, when given, is the module's device on a stream of the caller's (Device::with_stream), which the call
+/// uses and nothing else remembers: allocated outputs are the module's device's own.
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
-            Encoder* encoder = nullptr, const Dims* shape = nullptr);
+            Encoder* encoder = nullptr, const Dims* shape = nullptr, const Device* on = nullptr);
 
 /// What an overload resolver needs to know of one argument.
 struct ArgShape {

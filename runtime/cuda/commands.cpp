@@ -1,0 +1,201 @@
+// Commands on a stream, and lists of them for later.
+#include "cuda/commands.h"
+
+#include <kf/error.h>
+
+#include <array>
+#include <string>
+
+#include "cuda/result.h"
+
+namespace kf::cuda {
+
+void Commands::check_range(const driver::Allocation* allocation, std::uint64_t offset, std::uint64_t size,
+                           const char* what) const {
+    const auto* ours = dynamic_cast<const CudaAllocation*>(allocation);
+    if (ours == nullptr || ours->context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            std::string("cuda: the memory to ") + what + " is not of this device");
+    }
+    if (offset > ours->size || size > ours->size - offset) {
+        throw ArgumentError(ErrorCode::index_range,
+                            std::string("cuda: bytes to ") + what + ": " + std::to_string(size) + " at " +
+                                std::to_string(offset) + " of " + std::to_string(ours->size));
+    }
+}
+
+const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
+    const auto* kernel = dynamic_cast<const CudaKernel*>(dispatch.kernel.get());
+    if (kernel == nullptr || kernel->context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch, "cuda: the kernel to dispatch is not of this device");
+    }
+    if (dispatch.block.size() != kernel->block_size()) {
+        throw ArgumentError(ErrorCode::layout_mismatch, "cuda: kernel '" + kernel->name() + "' takes " +
+                                                            std::to_string(kernel->block_size()) +
+                                                            " bytes of parameters, not " +
+                                                            std::to_string(dispatch.block.size()));
+    }
+    const std::uint32_t max_groups = context_->physical().info.max_groups;
+    if (dispatch.groups > max_groups) {
+        throw ArgumentError(ErrorCode::value_range, "cuda: kernel '" + kernel->name() + "' is given " +
+                                                        std::to_string(dispatch.groups) +
+                                                        " groups; at most " + std::to_string(max_groups) +
+                                                        " fit");
+    }
+    for (const driver::Use& use : dispatch.uses) {
+        if (use.allocation != nullptr) {
+            check_range(use.allocation.get(), 0, 0, "use");
+        }
+    }
+    return *kernel;
+}
+
+void Commands::check_fill(const driver::Allocation* target, std::uint64_t offset, std::uint64_t size) const {
+    check_range(target, offset, size, "fill");
+    if (offset % 4 != 0 || size % 4 != 0) {
+        throw ArgumentError(ErrorCode::layout_mismatch, "cuda: a fill's offset and size are multiples of 4");
+    }
+}
+
+void Commands::check_copy(const driver::Allocation* target, std::uint64_t target_offset,
+                          const driver::Allocation* source, std::uint64_t source_offset,
+                          std::uint64_t size) const {
+    check_range(target, target_offset, size, "copy to");
+    check_range(source, source_offset, size, "copy from");
+    if (target == source && target_offset < source_offset + size && source_offset < target_offset + size &&
+        size != 0) {
+        throw ArgumentError(ErrorCode::aliasing, "cuda: a copy's source and target overlap");
+    }
+}
+
+void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const {
+    if (dispatch.groups == 0) {
+        return;
+    }
+    const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
+    memory_->order(dispatch.uses, stream, [&] {
+        std::size_t size = dispatch.block.size();
+        // Read before the call returns, and not written: the interface has no const.
+        std::array<void*, 5> extra{reinterpret_cast<void*>(launch_buffer_pointer),
+                                   const_cast<std::byte*>(dispatch.block.data()),
+                                   reinterpret_cast<void*>(launch_buffer_size), &size, nullptr};
+        const std::array<std::uint32_t, 3>& threads = kernel.group_size();
+        const CUresult result = context_->cu.cuLaunchKernel(
+            kernel.function(), dispatch.groups, 1, 1, threads[0], threads[1], threads[2], 0, stream->handle(),
+            nullptr, size == 0 ? nullptr : extra.data());
+        if (result != CUDA_SUCCESS) {
+            context_->fail(result, "cuLaunchKernel failed for kernel '" + kernel.name() + "' (" +
+                                       std::to_string(dispatch.groups) + " groups)");
+        }
+    });
+}
+
+void Commands::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                    std::uint64_t size, std::uint32_t word, const std::shared_ptr<Stream>& stream) const {
+    if (size == 0) {
+        return;
+    }
+    const std::array uses{driver::Use{target, true}};
+    memory_->order(uses, stream, [&] {
+        context_->check(
+            context_->cu.cuMemsetD32Async(target->address + offset, word, size / 4, stream->handle()),
+            "cuMemsetD32Async");
+    });
+}
+
+void Commands::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+                    const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+                    std::uint64_t size, const std::shared_ptr<Stream>& stream) const {
+    if (size == 0) {
+        return;
+    }
+    const std::array uses{driver::Use{target, true}, driver::Use{source, false}};
+    memory_->order(uses, stream, [&] {
+        context_->check(
+            context_->cu.cuMemcpyDtoDAsync_v2(target->address + target_offset,
+                                              source->address + source_offset, size, stream->handle()),
+            "cuMemcpyDtoDAsync");
+    });
+}
+
+void CudaRecorder::dispatch(const driver::Dispatch& dispatch) {
+    (void)commands_.check(dispatch);
+    Command command;
+    command.kernel = dispatch.kernel;
+    command.groups = dispatch.groups;
+    command.block = blocks_.size();
+    command.block_size = dispatch.block.size();
+    command.use = uses_.size();
+    command.use_count = dispatch.uses.size();
+    list_.push_back(std::move(command));
+    try {
+        blocks_.insert(blocks_.end(), dispatch.block.begin(), dispatch.block.end());
+        uses_.insert(uses_.end(), dispatch.uses.begin(), dispatch.uses.end());
+    } catch (...) {
+        list_.pop_back();
+        throw;
+    }
+}
+
+void CudaRecorder::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                        std::uint64_t size, std::uint32_t word) {
+    commands_.check_fill(target.get(), offset, size);
+    Command command;
+    command.kind = Kind::fill;
+    command.use = uses_.size();
+    command.target_offset = offset;
+    command.size = size;
+    command.word = word;
+    uses_.push_back({target, true});
+    list_.push_back(std::move(command));
+}
+
+void CudaRecorder::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+                        const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+                        std::uint64_t size) {
+    commands_.check_copy(target.get(), target_offset, source.get(), source_offset, size);
+    Command command;
+    command.kind = Kind::copy;
+    command.use = uses_.size();
+    command.target_offset = target_offset;
+    command.source_offset = source_offset;
+    command.size = size;
+    uses_.push_back({target, true});
+    uses_.push_back({source, false});
+    list_.push_back(std::move(command));
+}
+
+void CudaRecorder::run(const std::shared_ptr<Stream>& stream) const {
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+        try {
+            run(list_[i], stream);
+        } catch (const DeviceError& error) {
+            throw DeviceError(error.code(),
+                              std::string(error.what()) + "; " + std::to_string(list_.size() - i) + " of " +
+                                  std::to_string(list_.size()) + " recorded commands were not run",
+                              error.native_code());
+        }
+    }
+}
+
+void CudaRecorder::run(const Command& command, const std::shared_ptr<Stream>& stream) const {
+    const driver::Use* uses = uses_.data() + command.use;
+    switch (command.kind) {
+        case Kind::dispatch:
+            commands_.dispatch({command.kernel,
+                                command.groups,
+                                {blocks_.data() + command.block, command.block_size},
+                                {uses, command.use_count}},
+                               stream);
+            break;
+        case Kind::fill:
+            commands_.fill(uses[0].allocation, command.target_offset, command.size, command.word, stream);
+            break;
+        case Kind::copy:
+            commands_.copy(uses[0].allocation, command.target_offset, uses[1].allocation,
+                           command.source_offset, command.size, stream);
+            break;
+    }
+}
+
+}  // namespace kf::cuda

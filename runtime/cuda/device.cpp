@@ -1,0 +1,202 @@
+// An open CUDA device.
+#include "cuda/device.h"
+
+#include <kf/error.h>
+
+#include <array>
+#include <string>
+
+#include "cuda/result.h"
+
+namespace kf::cuda {
+namespace {
+
+constexpr std::size_t remembered_streams = 64;
+
+}  // namespace
+
+Shared::Shared(std::shared_ptr<Context> given_context, driver::Info given_info)
+    : context(std::move(given_context)),
+      info(std::move(given_info)),
+      own(std::make_shared<Stream>(context)),
+      memory(std::make_shared<Memory>(context, own)),
+      modules(std::make_shared<Modules>(context)),
+      uploads(context),
+      commands(memory, context) {}
+
+Shared::~Shared() {
+    try {
+        const Current current(*context);
+        memory->close();
+        (void)context->cu.cuStreamSynchronize(own->handle());
+    } catch (...) {  // a lost device, or the end of the process
+    }
+}
+
+std::shared_ptr<Stream> Shared::stream(CUstream handle) {
+    unsigned long long id = 0;
+    context->check(context->cu.cuStreamGetId(handle, &id), "cuStreamGetId");
+    const std::lock_guard lock(mutex_);
+    if (const auto found = streams_.find(id); found != streams_.end()) {
+        return found->second;
+    }
+    CUcontext of = nullptr;
+    context->check(context->cu.cuStreamGetCtx(handle, &of), "cuStreamGetCtx");
+    if (of != context->handle()) {
+        throw ArgumentError(ErrorCode::device_mismatch, "cuda: the stream is of another device than " +
+                                                            info.backend + ":" + std::to_string(info.index) +
+                                                            " (" + info.name +
+                                                            "), or not of its primary context");
+    }
+    // A stream that is forgotten costs a needless wait when it is met again.
+    while (streams_.size() >= remembered_streams) {
+        streams_.erase(streams_.begin());
+    }
+    memory->expect_streams();
+    return streams_.emplace(id, std::make_shared<Stream>(context, handle, id)).first->second;
+}
+
+CudaDevice::CudaDevice(std::shared_ptr<Shared> shared, std::shared_ptr<Stream> stream)
+    : shared_(std::move(shared)), stream_(std::move(stream)) {}
+
+void CudaDevice::refuse_capture(const char* what) const {
+    if (stream_->is_capturing()) {
+        throw DeviceError(ErrorCode::stream_captured,
+                          std::string("cuda: the stream is being captured into a graph, and ") + what,
+                          CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+}
+
+std::shared_ptr<driver::Allocation> CudaDevice::allocate(std::uint64_t size) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    return shared_->memory->take(size, stream_);
+}
+
+std::shared_ptr<driver::Allocation> CudaDevice::allocate_scratch(std::uint64_t size) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    return shared_->memory->take_scratch(size, stream_);
+}
+
+std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& kernel) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    if (stream_->is_capturing()) {
+        refuse_capture(("kernel '" + kernel.name +
+                        "' isn't loaded yet: call the module's load_all(), or this function once, before the "
+                        "capture begins")
+                           .c_str());
+    }
+    return std::make_shared<CudaKernel>(shared_->modules, kernel);
+}
+
+void CudaDevice::dispatch(const driver::Dispatch& dispatch) {
+    shared_->context->check_usable();
+    (void)shared_->commands.check(dispatch);
+    const Current current(*shared_->context);
+    shared_->commands.dispatch(dispatch, stream_);
+}
+
+void CudaDevice::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                      std::uint64_t size, std::uint32_t word) {
+    shared_->context->check_usable();
+    shared_->commands.check_fill(target.get(), offset, size);
+    const Current current(*shared_->context);
+    shared_->commands.fill(target, offset, size, word, stream_);
+}
+
+void CudaDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+                      const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+                      std::uint64_t size) {
+    shared_->context->check_usable();
+    shared_->commands.check_copy(target.get(), target_offset, source.get(), source_offset, size);
+    const Current current(*shared_->context);
+    shared_->commands.copy(target, target_offset, source, source_offset, size, stream_);
+}
+
+void CudaDevice::upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                        std::span<const std::byte> bytes) {
+    shared_->context->check_usable();
+    shared_->commands.check_range(target.get(), offset, bytes.size(), "write");
+    if (bytes.empty()) {
+        return;
+    }
+    const Current current(*shared_->context);
+    refuse_capture(
+        "nothing can be copied in: write to tensors before the capture begins, or to the same tensors "
+        "between "
+        "runs of the graph");
+    const std::array uses{driver::Use{target, true}};
+    shared_->memory->order(uses, stream_,
+                           [&] { shared_->uploads.copy_in(target->address + offset, bytes, *stream_); });
+}
+
+void CudaDevice::read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                           std::span<std::byte> bytes) {
+    const Context& context = *shared_->context;
+    context.check_usable();
+    shared_->commands.check_range(source.get(), offset, bytes.size(), "read");
+    if (bytes.empty()) {
+        return;
+    }
+    const Current current(context);
+    check_read_back();
+    const std::array uses{driver::Use{source, false}};
+    // The copy may wait inside, and other threads needn't: all is done when this returns.
+    shared_->memory->order(uses, stream_, [] {});
+    context.check(context.cu.cuMemcpyDtoHAsync_v2(bytes.data(), source->address + offset, bytes.size(),
+                                                  stream_->handle()),
+                  "cuMemcpyDtoHAsync");
+    context.check(context.cu.cuStreamSynchronize(stream_->handle()), "cuStreamSynchronize");
+}
+
+void CudaDevice::check_read_back() const {
+    if (stream_->owned()) {
+        return;
+    }
+    const Current current(*shared_->context);
+    refuse_capture(
+        "nothing can be read back: give calls tensors for results and gradients, and read those when the "
+        "graph "
+        "has run");
+}
+
+void CudaDevice::flush() { shared_->context->check_usable(); }
+
+void CudaDevice::wait() {
+    const Context& context = *shared_->context;
+    context.check_usable();
+    const Current current(context);
+    refuse_capture("can't be waited for: end the capture first");
+    context.check(context.cu.cuStreamSynchronize(stream_->handle()), "cuStreamSynchronize");
+}
+
+std::unique_ptr<driver::Recorder> CudaDevice::make_recorder() {
+    shared_->context->check_usable();
+    return std::make_unique<CudaRecorder>(shared_->commands);
+}
+
+void CudaDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
+    const auto* ours = dynamic_cast<const CudaRecorder*>(recorder.get());
+    if (ours == nullptr || ours->context() != shared_->context.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch, "cuda: the recorder to submit is not of this device");
+    }
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    ours->run(stream_);
+}
+
+std::shared_ptr<driver::Device> CudaDevice::on_stream(void* stream) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    return std::make_shared<CudaDevice>(shared_, shared_->stream(static_cast<CUstream>(stream)));
+}
+
+Statistics CudaDevice::statistics() const {
+    const Current current(*shared_->context);
+    const Memory::Usage usage = shared_->memory->usage();
+    return {usage.reserved, usage.used};
+}
+
+}  // namespace kf::cuda

@@ -1,0 +1,71 @@
+// An open CUDA device: commands, transfers and lists on its own stream or on the caller's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "cuda/commands.h"
+#include "cuda/driver.h"
+#include "cuda/host_pool.h"
+
+namespace kf::cuda {
+
+/// What all streams' views of one device share. Thread-safe.
+struct Shared {
+    explicit Shared(std::shared_ptr<Context> context, driver::Info info);
+    ~Shared();
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    /// The one Stream for the caller's stream, so that memory used on it stays ordered from call to call.
+    std::shared_ptr<Stream> stream(CUstream handle);
+
+    std::shared_ptr<Context> context;
+    driver::Info info;
+    std::shared_ptr<Stream> own;
+    std::shared_ptr<Memory> memory;
+    std::shared_ptr<Modules> modules;
+    HostPool uploads;
+    Commands commands;
+
+private:
+    std::mutex mutex_;
+    std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;  ///< the callers', by id
+};
+
+class CudaDevice final : public driver::Device {
+public:
+    CudaDevice(std::shared_ptr<Shared> shared, std::shared_ptr<Stream> stream);
+
+    [[nodiscard]] const driver::Info& info() const override { return shared_->info; }
+    std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
+    std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) override;
+    std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
+    void dispatch(const driver::Dispatch& dispatch) override;
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override;
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override;
+    void upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
+                std::span<const std::byte> bytes) override;
+    void read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                   std::span<std::byte> bytes) override;
+    void check_read_back() const override;
+    void flush() override;
+    void wait() override;
+    std::unique_ptr<driver::Recorder> make_recorder() override;
+    void submit(std::unique_ptr<driver::Recorder> recorder) override;
+    std::shared_ptr<driver::Device> on_stream(void* stream) override;
+
+    [[nodiscard]] Statistics statistics() const;
+
+private:
+    void refuse_capture(const char* what) const;
+
+    std::shared_ptr<Shared> shared_;
+    std::shared_ptr<Stream> stream_;
+};
+
+}  // namespace kf::cuda

@@ -1,0 +1,44 @@
+// The CUDA functions that the driver calls.
+#include "cuda/functions.h"
+
+#include <kf/error.h>
+
+#include <string>
+
+#include "cuda/result.h"
+
+namespace kf::cuda {
+namespace {
+
+[[noreturn]] void fail_missing(const char* name) {
+    throw DeviceError(ErrorCode::no_driver, std::string("cuda: the driver library has no ") + name);
+}
+
+}  // namespace
+
+Functions Functions::load(const std::function<void*(const char*)>& lookup) {
+    // The version first: an older driver lacks some of the functions, and that isn't what to tell.
+    const auto get_version =
+        reinterpret_cast<decltype(Functions::cuDriverGetVersion)>(lookup("cuDriverGetVersion"));
+    if (get_version == nullptr) {
+        fail_missing("cuDriverGetVersion");
+    }
+    int version = 0;
+    if (get_version(&version) == CUDA_SUCCESS && version < needed_version) {
+        throw DeviceError(ErrorCode::no_driver,
+                          "cuda: the driver is of CUDA " + version_text(version) + ", and " +
+                              version_text(needed_version) +
+                              " or newer is needed: update the NVIDIA driver (525 or newer)");
+    }
+    Functions functions;
+#define KF_CUDA_LOAD(name, parameters)                                        \
+    functions.name = reinterpret_cast<CUresult(*) parameters>(lookup(#name)); \
+    if (functions.name == nullptr) {                                          \
+        fail_missing(#name);                                                  \
+    }
+    KF_CUDA_FUNCTIONS(KF_CUDA_LOAD)
+#undef KF_CUDA_LOAD
+    return functions;
+}
+
+}  // namespace kf::cuda

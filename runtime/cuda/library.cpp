@@ -1,0 +1,38 @@
+// libcuda.so.1, opened at run time.
+#include "cuda/library.h"
+
+#include <dlfcn.h>
+
+#include <kf/error.h>
+
+#include "cuda/result.h"
+
+namespace kf::cuda {
+
+Library::Library(const std::string& name) {
+    // Never unloaded: the driver keeps threads, and contexts that others in the process share.
+    void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr) {
+        const char* reason = dlerror();
+        throw DeviceError(ErrorCode::no_driver, "cuda: can't open " + name + ": " +
+                                                    (reason == nullptr ? "not found" : reason) +
+                                                    "; install the NVIDIA driver");
+    }
+    functions_ = Functions::load([handle](const char* function) { return dlsym(handle, function); });
+    dlclose(handle);
+    start();
+}
+
+Library::Library(void* (*lookup)(const char* name)) : functions_(Functions::load(lookup)) { start(); }
+
+void Library::start() {
+    const CUresult result = functions_.cuInit(0);
+    if (result != CUDA_SUCCESS) {
+        // Whatever the number: until it has started, it is no driver that works.
+        throw DeviceError(result == CUDA_ERROR_NO_DEVICE ? ErrorCode::no_device : ErrorCode::no_driver,
+                          "cuda: cuInit failed: " + result_text(functions_, result), result);
+    }
+    check(functions_, functions_.cuDriverGetVersion(&version_), "cuDriverGetVersion");
+}
+
+}  // namespace kf::cuda

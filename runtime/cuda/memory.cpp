@@ -1,0 +1,241 @@
+// Device memory: one pool.
+#include "cuda/memory.h"
+
+#include <kf/error.h>
+
+#include <string>
+
+namespace kf::cuda {
+namespace {
+
+[[noreturn]] void fail_captured(const std::string& what) {
+    throw DeviceError(
+        ErrorCode::stream_captured,
+        "cuda: the stream is being captured into a graph, and no memory can be allocated: " + what,
+        CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+CudaAllocation* ours(const driver::Use& use) { return static_cast<CudaAllocation*>(use.allocation.get()); }
+
+}  // namespace
+
+CudaAllocation::CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<Stream> maker)
+    : memory_(std::move(memory)), hazards_(std::move(maker)) {}
+
+CudaAllocation::~CudaAllocation() {
+    if (address != 0 && !of_graph_) {
+        memory_->give(*this);
+    }
+}
+
+const Context* CudaAllocation::context() const { return memory_->context_.get(); }
+
+Memory::Memory(std::shared_ptr<Context> context, std::shared_ptr<Stream> own)
+    : context_(std::move(context)), own_(std::move(own)) {
+    const Functions& cu = context_->cu;
+    CUmemPoolProps properties;
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = context_->physical().handle;
+    context_->check(cu.cuMemPoolCreate(&pool_, &properties), "cuMemPoolCreate");
+    std::uint64_t keep_all = ~std::uint64_t{0};
+    const CUresult result = cu.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all);
+    if (result != CUDA_SUCCESS) {
+        (void)cu.cuMemPoolDestroy(pool_);
+        context_->fail(result, "cuMemPoolSetAttribute failed");
+    }
+}
+
+Memory::~Memory() {
+    try {
+        const Current current(*context_);
+        give_left();
+        (void)context_->cu.cuMemPoolDestroy(pool_);
+    } catch (...) {  // a lost device, or the end of the process: the memory went with it
+    }
+}
+
+void Memory::close() {
+    const std::lock_guard lock(scratch_mutex_);
+    scratch_ = nullptr;
+    captured_ = {};
+}
+
+CUresult Memory::allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream) {
+    return context_->cu.cuMemAllocFromPoolAsync(&address, size, pool_, stream.handle());
+}
+
+std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shared_ptr<Stream>& stream) {
+    auto allocation = std::make_shared<CudaAllocation>(shared_from_this(), stream);
+    allocation->size = size;
+    if (size == 0) {
+        return allocation;
+    }
+    if (stream->is_capturing()) {
+        fail_captured(
+            std::to_string(size) +
+            " bytes are wanted; make tensors before the capture begins and give calls their outputs "
+            "(out=)");
+    }
+    give_left();
+    CUdeviceptr address = 0;
+    CUresult result = allocate(address, size, *stream);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        {
+            const std::lock_guard lock(scratch_mutex_);
+            if (scratch_.use_count() == 1) {
+                scratch_ = nullptr;
+            }
+        }
+        // What was returned is free once the stream is there, and the pool holds it in other sizes.
+        context_->check(context_->cu.cuStreamSynchronize(own_->handle()), "cuStreamSynchronize");
+        context_->check(context_->cu.cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
+        result = allocate(address, size, *stream);
+        if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+            fail_out_of_memory(size);
+        }
+    }
+    context_->check(result, "cuMemAllocFromPoolAsync");
+    allocation->address = address;
+    if (!stream->owned()) {
+        const std::lock_guard lock(order_mutex_);
+        stream->mark();
+    }
+    return allocation;
+}
+
+void Memory::fail_out_of_memory(std::uint64_t size) const {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    (void)context_->cu.cuMemGetInfo_v2(&free, &total);
+    const Usage now = usage();
+    context_->fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "out of memory on " + context_->physical().info.name + ": " + std::to_string(size) +
+                       " bytes wanted, " + std::to_string(now.used) + " in use, " +
+                       std::to_string(now.reserved) + " reserved; " + std::to_string(free) +
+                       " of the device's " + std::to_string(total) + " are free");
+}
+
+std::shared_ptr<CudaAllocation> Memory::take_scratch(std::uint64_t size,
+                                                     const std::shared_ptr<Stream>& stream) {
+    if (stream->is_capturing()) {
+        return captured_scratch(size, *stream);
+    }
+    {
+        const std::lock_guard lock(scratch_mutex_);
+        if (scratch_ != nullptr && scratch_.use_count() > 1) {
+            // Another thread's call is using it.
+        } else if (scratch_ != nullptr && scratch_->size >= size) {
+            return scratch_;
+        } else {
+            scratch_ = nullptr;
+        }
+    }
+    std::shared_ptr<CudaAllocation> made = take(size, stream);
+    const std::lock_guard lock(scratch_mutex_);
+    if (scratch_ == nullptr) {
+        scratch_ = made;
+    }
+    return made;
+}
+
+std::shared_ptr<CudaAllocation> Memory::captured_scratch(std::uint64_t size, const Stream& stream) {
+    const Functions& cu = context_->cu;
+    int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    std::uint64_t capture = 0;
+    CUgraph graph = nullptr;
+    context_->check(
+        cu.cuStreamGetCaptureInfo_v2(stream.handle(), &status, &capture, &graph, nullptr, nullptr),
+        "cuStreamGetCaptureInfo");
+    const std::lock_guard lock(scratch_mutex_);
+    // Calls captured on one stream run one after the other and can share.
+    if (captured_.capture == capture && captured_.stream == &stream && captured_.scratch->size >= size &&
+        captured_.scratch.use_count() == 1) {
+        return captured_.scratch;
+    }
+    if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || scratch_ == nullptr || scratch_->size < size ||
+        scratch_.use_count() > 1) {
+        fail_captured("the call works in " + std::to_string(size) +
+                      " bytes; make it once in the same way before the capture begins, which keeps some");
+    }
+    CUuserObject object = nullptr;
+    auto holder = std::make_unique<LeftByGraph>(LeftByGraph{left_, scratch_->address});
+    const auto leave = [](void* data) {
+        const std::unique_ptr<LeftByGraph> graphs(static_cast<LeftByGraph*>(data));
+        const std::lock_guard left_lock(graphs->left->mutex);
+        graphs->left->addresses.push_back(graphs->address);
+    };
+    context_->check(cu.cuUserObjectCreate(&object, holder.get(), leave, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+                    "cuUserObjectCreate");
+    (void)holder.release();
+    // From here on the object returns the memory, whatever happens.
+    scratch_->of_graph_ = true;
+    captured_ = {capture, &stream, std::move(scratch_)};
+    const CUresult result = cu.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+    if (result != CUDA_SUCCESS) {
+        captured_ = {};
+        (void)cu.cuUserObjectRelease(object, 1);
+        context_->fail(result, "cuGraphRetainUserObject failed");
+    }
+    return captured_.scratch;
+}
+
+void Memory::give_left() {
+    std::vector<CUdeviceptr> addresses;
+    {
+        const std::lock_guard lock(left_->mutex);
+        addresses.swap(left_->addresses);
+    }
+    for (const CUdeviceptr address : addresses) {
+        (void)context_->cu.cuMemFreeAsync(address, own_->handle());
+    }
+}
+
+void Memory::give(CudaAllocation& allocation) {
+    try {
+        const Current current(*context_);
+        if (streams_.load(std::memory_order_relaxed)) {
+            const std::lock_guard lock(order_mutex_);
+            allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+        }
+        (void)context_->cu.cuMemFreeAsync(allocation.address, own_->handle());
+    } catch (...) {  // a lost device, or the end of the process: the memory went with it
+    }
+}
+
+void Memory::before(std::span<const driver::Use> uses, Stream& stream) const {
+    const Stream* followed = nullptr;
+    for (const driver::Use& use : uses) {
+        if (use.allocation == nullptr) {
+            continue;
+        }
+        ours(use)->hazards_.before(&stream, use.writes, [&](Stream& other) {
+            // Marks move only with the lock held, so once is enough; most often it is one stream.
+            if (&other != followed) {
+                stream.follow(other);
+                followed = &other;
+            }
+        });
+    }
+}
+
+void Memory::after(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream) const {
+    for (const driver::Use& use : uses) {
+        if (use.allocation != nullptr) {
+            ours(use)->hazards_.after(stream, use.writes);
+        }
+    }
+    stream->mark();
+}
+
+Memory::Usage Memory::usage() const {
+    const Functions& cu = context_->cu;
+    Usage usage;
+    context_->check(cu.cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &usage.reserved),
+                    "cuMemPoolGetAttribute");
+    context_->check(cu.cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &usage.used),
+                    "cuMemPoolGetAttribute");
+    return usage;
+}
+
+}  // namespace kf::cuda

@@ -1,0 +1,114 @@
+// Device memory: one pool, from which streams take and to which they return in their own order.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/driver.h"
+#include "cuda/hazards.h"
+#include "cuda/stream.h"
+
+namespace kf::cuda {
+
+class Memory;
+
+/// Comes back to the pool when the last owner lets go, ordered after all streams that used it.
+class CudaAllocation final : public driver::Allocation {
+public:
+    CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<Stream> maker);
+    ~CudaAllocation() override;
+
+    [[nodiscard]] const Context* context() const;
+
+private:
+    friend class Memory;
+    std::shared_ptr<Memory> memory_;
+    Hazards hazards_;
+    bool of_graph_ = false;  ///< a graph returns it
+};
+
+/// The device's pool, which keeps what is returned until memory runs short. Thread-safe.
+class Memory : public std::enable_shared_from_this<Memory> {
+public:
+    /// `own`: the device's stream, on which memory is returned.
+    Memory(std::shared_ptr<Context> context, std::shared_ptr<Stream> own);
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    /// The rest needs the context to be current. Throws kf::DeviceError: stream_captured while `stream` is
+    /// captured; out_of_memory with the sizes once what is unused was given back in vain.
+    std::shared_ptr<CudaAllocation> take(std::uint64_t size, const std::shared_ptr<Stream>& stream);
+    /// Memory for one call, kept for the next one: it may be larger. While `stream` is captured, what the
+    /// last call kept goes to the graph, which keeps it as long as it lives; nothing is allocated then.
+    std::shared_ptr<CudaAllocation> take_scratch(std::uint64_t size, const std::shared_ptr<Stream>& stream);
+
+    /// From now on memory is used on several streams, and order() does something.
+    void expect_streams() { streams_.store(true, std::memory_order_relaxed); }
+    /// Runs `issue`, which enqueues on `stream` what uses this memory, after other streams' uses of it.
+    template <class Issue>
+    void order(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream, Issue issue);
+
+    /// Lets go of what is kept between calls, which keeps this alive in turn.
+    void close();
+
+    struct Usage {
+        std::uint64_t reserved = 0;  ///< bytes taken from the driver
+        std::uint64_t used = 0;      ///< bytes handed out
+    };
+    [[nodiscard]] Usage usage() const;
+
+private:
+    friend class CudaAllocation;
+    /// Addresses that destroyed graphs left; CUDA can't be called where that is noticed.
+    struct Left {
+        std::mutex mutex;
+        std::vector<CUdeviceptr> addresses;
+    };
+    struct LeftByGraph {
+        std::shared_ptr<Left> left;
+        CUdeviceptr address = 0;
+    };
+    struct Captured {
+        std::uint64_t capture = 0;
+        const Stream* stream = nullptr;
+        std::shared_ptr<CudaAllocation> scratch;
+    };
+
+    void before(std::span<const driver::Use> uses, Stream& stream) const;
+    void after(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream) const;
+    [[nodiscard]] CUresult allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream);
+    [[noreturn]] void fail_out_of_memory(std::uint64_t size) const;
+    void give(CudaAllocation& allocation);
+    void give_left();
+    std::shared_ptr<CudaAllocation> captured_scratch(std::uint64_t size, const Stream& stream);
+
+    std::shared_ptr<Context> context_;
+    std::shared_ptr<Stream> own_;
+    CUmemoryPool pool_ = nullptr;
+    std::atomic<bool> streams_ = false;
+    std::shared_ptr<Left> left_ = std::make_shared<Left>();
+
+    mutable std::mutex order_mutex_;  ///< of all hazards and marks
+    std::mutex scratch_mutex_;        ///< taken before order_mutex_
+    std::shared_ptr<CudaAllocation> scratch_;
+    Captured captured_;
+};
+
+template <class Issue>
+void Memory::order(std::span<const driver::Use> uses, const std::shared_ptr<Stream>& stream, Issue issue) {
+    // What a graph uses runs when the graph does: its order is up to who launches it.
+    if (!streams_.load(std::memory_order_relaxed) || uses.empty() || stream->is_capturing()) {
+        issue();
+        return;
+    }
+    const std::lock_guard lock(order_mutex_);
+    before(uses, *stream);
+    issue();
+    after(uses, stream);
+}
+
+}  // namespace kf::cuda

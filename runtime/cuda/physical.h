@@ -1,0 +1,31 @@
+// What a GPU is and can do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/driver.h"
+#include "cuda/library.h"
+
+namespace kf::cuda {
+
+/// A version of the instruction set: 9.0 of an H200.
+struct Capability {
+    int major = 0;
+    int minor = 0;
+
+    auto operator<=>(const Capability&) const = default;
+};
+
+struct Physical {
+    CUdevice handle = 0;
+    driver::Info info;
+    Capability capability;
+    std::uint32_t max_group_threads = 0;
+    std::vector<std::string> lacking;  ///< what it would need to run kernels; empty when it can
+};
+
+/// Touches no context. `ordinal`: the driver's own number.
+Physical describe(const Library& library, int ordinal);
+
+}  // namespace kf::cuda

@@ -1,0 +1,60 @@
+// A CUDA stream, the device's own or the caller's.
+#include "cuda/stream.h"
+
+namespace kf::cuda {
+
+Stream::Stream(std::shared_ptr<Context> context) : context_(std::move(context)) {
+    context_->check(context_->cu.cuStreamCreate(&handle_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+}
+
+Stream::Stream(std::shared_ptr<Context> context, CUstream handle, std::uint64_t id)
+    : context_(std::move(context)), handle_(handle), id_(id), owned_(false) {}
+
+Stream::~Stream() {
+    try {
+        const Current current(*context_);
+        if (event_ != nullptr) {
+            (void)context_->cu.cuEventDestroy_v2(event_);
+        }
+        if (owned_) {
+            (void)context_->cu.cuStreamDestroy_v2(handle_);
+        }
+    } catch (...) {  // a lost device, or the end of the process: nothing is left to destroy
+    }
+}
+
+bool Stream::is_capturing() const {
+    if (owned_) {
+        return false;
+    }
+    int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    context_->check(context_->cu.cuStreamIsCapturing(handle_, &status), "cuStreamIsCapturing");
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void Stream::record() {
+    if (event_ == nullptr) {
+        context_->check(context_->cu.cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    }
+    context_->check(context_->cu.cuEventRecord(event_, handle_), "cuEventRecord");
+}
+
+void Stream::mark() {
+    if (!owned_) {
+        record();
+    }
+}
+
+void Stream::follow(Stream& other) {
+    if (&other == this) {
+        return;
+    }
+    if (other.owned_) {
+        other.record();
+    }
+    if (other.event_ != nullptr) {
+        context_->check(context_->cu.cuStreamWaitEvent(handle_, other.event_, 0), "cuStreamWaitEvent");
+    }
+}
+
+}  // namespace kf::cuda

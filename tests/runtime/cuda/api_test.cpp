@@ -1,0 +1,151 @@
+// Compares our own declarations of CUDA's driver API with NVIDIA's header.
+#include <cuda.h>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "cuda/functions.h"
+
+namespace kf::test {
+namespace {
+
+/// What matters to a call: pointers are alike, and an enumeration is its number.
+template <class T>
+constexpr auto plain() {
+    if constexpr (std::is_pointer_v<T>) {
+        return std::type_identity<void*>();
+    } else if constexpr (std::is_enum_v<T>) {
+        static_assert(sizeof(T) == sizeof(int));
+        return std::type_identity<int>();
+    } else {
+        return std::type_identity<T>();
+    }
+}
+template <class Function>
+struct Plain;
+template <class Result, class... Arguments>
+struct Plain<Result (*)(Arguments...)> {
+    using type = typename decltype(plain<Result>())::type (*)(typename decltype(plain<Arguments>())::type...);
+};
+template <class Ours, class Theirs>
+constexpr bool is_alike = std::is_same_v<typename Plain<Ours>::type, typename Plain<Theirs>::type>;
+
+// With the header's macros the names mean the newest versions; those declared otherwise are looked at by
+// hand.
+#define KF_ALIKE(name, theirs) \
+    static_assert(is_alike<decltype(cuda::Functions::name), decltype(&::theirs)>, #name)
+KF_ALIKE(cuInit, cuInit);
+KF_ALIKE(cuDriverGetVersion, cuDriverGetVersion);
+KF_ALIKE(cuGetErrorName, cuGetErrorName);
+KF_ALIKE(cuGetErrorString, cuGetErrorString);
+KF_ALIKE(cuDeviceGetCount, cuDeviceGetCount);
+KF_ALIKE(cuDeviceGet, cuDeviceGet);
+KF_ALIKE(cuDeviceGetName, cuDeviceGetName);
+KF_ALIKE(cuDeviceGetAttribute, cuDeviceGetAttribute);
+KF_ALIKE(cuDeviceTotalMem_v2, cuDeviceTotalMem);
+KF_ALIKE(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain);
+KF_ALIKE(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease);
+KF_ALIKE(cuCtxGetCurrent, cuCtxGetCurrent);
+KF_ALIKE(cuCtxPushCurrent_v2, cuCtxPushCurrent);
+KF_ALIKE(cuCtxPopCurrent_v2, cuCtxPopCurrent);
+KF_ALIKE(cuCtxSynchronize, cuCtxSynchronize);
+KF_ALIKE(cuStreamCreate, cuStreamCreate);
+KF_ALIKE(cuStreamDestroy_v2, cuStreamDestroy);
+KF_ALIKE(cuStreamSynchronize, cuStreamSynchronize);
+KF_ALIKE(cuStreamWaitEvent, cuStreamWaitEvent);
+KF_ALIKE(cuStreamGetCtx, cuStreamGetCtx);
+KF_ALIKE(cuStreamGetId, cuStreamGetId);
+KF_ALIKE(cuStreamIsCapturing, cuStreamIsCapturing);
+KF_ALIKE(cuGraphRetainUserObject, cuGraphRetainUserObject);
+KF_ALIKE(cuUserObjectCreate, cuUserObjectCreate);
+KF_ALIKE(cuUserObjectRelease, cuUserObjectRelease);
+KF_ALIKE(cuEventCreate, cuEventCreate);
+KF_ALIKE(cuEventDestroy_v2, cuEventDestroy);
+KF_ALIKE(cuEventRecord, cuEventRecord);
+KF_ALIKE(cuEventQuery, cuEventQuery);
+KF_ALIKE(cuEventSynchronize, cuEventSynchronize);
+KF_ALIKE(cuMemPoolCreate, cuMemPoolCreate);
+KF_ALIKE(cuMemPoolDestroy, cuMemPoolDestroy);
+KF_ALIKE(cuMemPoolSetAttribute, cuMemPoolSetAttribute);
+KF_ALIKE(cuMemPoolGetAttribute, cuMemPoolGetAttribute);
+KF_ALIKE(cuMemPoolTrimTo, cuMemPoolTrimTo);
+KF_ALIKE(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync);
+KF_ALIKE(cuMemFreeAsync, cuMemFreeAsync);
+KF_ALIKE(cuMemGetInfo_v2, cuMemGetInfo);
+KF_ALIKE(cuMemHostAlloc, cuMemHostAlloc);
+KF_ALIKE(cuMemFreeHost, cuMemFreeHost);
+KF_ALIKE(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
+KF_ALIKE(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
+KF_ALIKE(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync);
+KF_ALIKE(cuMemsetD32Async, cuMemsetD32Async);
+KF_ALIKE(cuModuleLoadDataEx, cuModuleLoadDataEx);
+KF_ALIKE(cuModuleUnload, cuModuleUnload);
+KF_ALIKE(cuModuleGetFunction, cuModuleGetFunction);
+KF_ALIKE(cuFuncGetAttribute, cuFuncGetAttribute);
+KF_ALIKE(cuLaunchKernel, cuLaunchKernel);
+
+#define KF_EQUAL(name) static_assert(static_cast<long>(cuda::name) == static_cast<long>(::name), #name)
+KF_EQUAL(CUDA_SUCCESS);
+KF_EQUAL(CUDA_ERROR_OUT_OF_MEMORY);
+KF_EQUAL(CUDA_ERROR_STUB_LIBRARY);
+KF_EQUAL(CUDA_ERROR_NO_DEVICE);
+KF_EQUAL(CUDA_ERROR_INVALID_IMAGE);
+KF_EQUAL(CUDA_ERROR_INVALID_CONTEXT);
+KF_EQUAL(CUDA_ERROR_NO_BINARY_FOR_GPU);
+KF_EQUAL(CUDA_ERROR_ECC_UNCORRECTABLE);
+KF_EQUAL(CUDA_ERROR_INVALID_PTX);
+KF_EQUAL(CUDA_ERROR_NVLINK_UNCORRECTABLE);
+KF_EQUAL(CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+KF_EQUAL(CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+KF_EQUAL(CUDA_ERROR_JIT_COMPILATION_DISABLED);
+KF_EQUAL(CUDA_ERROR_NOT_FOUND);
+KF_EQUAL(CUDA_ERROR_NOT_READY);
+KF_EQUAL(CUDA_ERROR_ILLEGAL_ADDRESS);
+KF_EQUAL(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+KF_EQUAL(CUDA_ERROR_LAUNCH_TIMEOUT);
+KF_EQUAL(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+KF_EQUAL(CUDA_ERROR_ASSERT);
+KF_EQUAL(CUDA_ERROR_HARDWARE_STACK_ERROR);
+KF_EQUAL(CUDA_ERROR_LAUNCH_FAILED);
+KF_EQUAL(CUDA_ERROR_SYSTEM_NOT_READY);
+KF_EQUAL(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+KF_EQUAL(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE);
+KF_EQUAL(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+KF_EQUAL(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+KF_EQUAL(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+KF_EQUAL(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+KF_EQUAL(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+KF_EQUAL(CU_JIT_ERROR_LOG_BUFFER);
+KF_EQUAL(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+KF_EQUAL(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+KF_EQUAL(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+KF_EQUAL(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+KF_EQUAL(CU_MEM_ALLOCATION_TYPE_PINNED);
+KF_EQUAL(CU_MEM_LOCATION_TYPE_DEVICE);
+KF_EQUAL(CU_STREAM_CAPTURE_STATUS_NONE);
+KF_EQUAL(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+KF_EQUAL(CU_STREAM_NON_BLOCKING);
+KF_EQUAL(CU_EVENT_DISABLE_TIMING);
+KF_EQUAL(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+KF_EQUAL(CU_GRAPH_USER_OBJECT_MOVE);
+
+static_assert(sizeof(cuda::CUmemPoolProps) == sizeof(::CUmemPoolProps));
+static_assert(offsetof(cuda::CUmemPoolProps, location) == offsetof(::CUmemPoolProps, location));
+static_assert(offsetof(cuda::CUmemPoolProps, win32SecurityAttributes) ==
+              offsetof(::CUmemPoolProps, win32SecurityAttributes));
+static_assert(std::is_same_v<CUdeviceptr, cuda::CUdeviceptr> && std::is_same_v<CUdevice, cuda::CUdevice>);
+
+TEST(Api, MarkersAreWhatTheHeaderSays) {
+    EXPECT_EQ(reinterpret_cast<void*>(cuda::launch_buffer_pointer), CU_LAUNCH_PARAM_BUFFER_POINTER);
+    EXPECT_EQ(reinterpret_cast<void*>(cuda::launch_buffer_size), CU_LAUNCH_PARAM_BUFFER_SIZE);
+    EXPECT_EQ(nullptr, CU_LAUNCH_PARAM_END);
+}
+
+}  // namespace
+}  // namespace kf::test

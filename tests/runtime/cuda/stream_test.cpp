@@ -1,0 +1,339 @@
+// Tests of the caller's streams, graph capture, contexts and several GPUs.
+#include <thread>
+
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+class StreamTest : public CudaTest {
+protected:
+    void SetUp() override {
+        CudaTest::SetUp();
+        if (device_ != nullptr) {
+            kernel_ = device_->load_kernel(add_step_kernel());
+            stream_ = application_->create_stream();
+            view_ = device_->on_stream(stream_);
+        }
+    }
+    void TearDown() override {
+        kernel_ = nullptr;
+        view_ = nullptr;
+        CudaTest::TearDown();
+    }
+
+    std::shared_ptr<driver::Kernel> kernel_;
+    cuda::CUstream stream_ = nullptr;
+    std::shared_ptr<driver::Device> view_;  ///< device_ on stream_
+};
+
+INSTANTIATE_TEST_SUITE_P(Cuda, StreamTest, ::testing::Values(Driver::fake, Driver::real), driver_name);
+
+TEST_P(StreamTest, CallsGoToTheCallersStream) {
+    const auto data = upload(*view_, Words(100, 1));
+    add_step(*view_, kernel_, data, data, 1);
+    EXPECT_THAT(read(*view_, data), Each(2U));
+    const std::size_t before = fake_ ? fake_->calls["cuStreamSynchronize"] : 0;
+    add_step(*view_, kernel_, data, data, 1);
+    application_->synchronize(stream_);
+    if (fake_) {
+        EXPECT_EQ(fake_->calls["cuStreamSynchronize"], before);
+        EXPECT_EQ(*reinterpret_cast<const std::uint32_t*>(data->address), 3) << "it was on that stream";
+    }
+}
+
+TEST_P(StreamTest, MemoryStaysInOrderFromStreamToStream) {
+    const auto other = application_->create_stream();
+    const auto second = device_->on_stream(other);
+    const auto a = upload(*device_, Words(1 << 20, 1));
+    const auto b = device_->allocate(4 << 20);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        add_step(*view_, kernel_, b, a, 1);   // after the upload, or the last round's write of a
+        add_step(*second, kernel_, a, b, 1);  // after that, and overwrites what it read
+        add_step(*device_, kernel_, a, a, 1);
+    }
+    EXPECT_THAT(read(*device_, a), Each(31U));
+    const auto copy = second->allocate(4 << 20);
+    add_step(*view_, kernel_, a, a, 1);
+    second->copy(copy, 0, a, 0, 4 << 20);
+    device_->fill(a, 0, 4 << 20, 0);  // after both have read
+    EXPECT_THAT(read(*view_, copy), Each(32U));
+    EXPECT_THAT(read(*second, a), Each(0U));
+}
+
+TEST_P(StreamTest, ReadersDontWaitForEachOther) {
+    if (!fake_) {
+        GTEST_SKIP() << "counts calls";
+    }
+    const auto other = application_->create_stream();
+    const auto second = device_->on_stream(other);
+    const auto shared = upload(*device_, Words(64, 1));
+    const auto mine = view_->allocate(256);
+    const auto theirs = second->allocate(256);
+    add_step(*view_, kernel_, mine, shared, 1);
+    add_step(*second, kernel_, theirs, shared, 1);
+    const std::size_t waits = fake_->calls["cuStreamWaitEvent"];
+    for (int i = 0; i < 5; ++i) {
+        add_step(*view_, kernel_, mine, shared, 1);
+        add_step(*second, kernel_, theirs, shared, 1);
+    }
+    EXPECT_EQ(fake_->calls["cuStreamWaitEvent"], waits);
+}
+
+TEST_P(StreamTest, MemoryUsedOnAnotherStreamIsFreedAfterThatUse) {
+    const auto sum = upload(*view_, Words(1000, 0));
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        const auto temporary = device_->allocate(4000);
+        device_->fill(temporary, 0, 4000, i);
+        add_step(*view_, kernel_, sum, temporary, 100);
+    }
+    device_->wait();
+    EXPECT_THAT(read(*view_, sum), Each(119U));
+}
+
+TEST_P(StreamTest, MemoryOutlivesTheStreamItWasMadeOn) {
+    auto data = upload(*view_, Words(100, 1));
+    add_step(*view_, kernel_, data, data, 1);
+    view_ = nullptr;
+    application_->synchronize(stream_);
+    application_->destroy_stream(stream_);
+    EXPECT_THAT(read(*device_, data), Each(2U));
+    data = nullptr;
+    device_->wait();
+}
+
+TEST_P(StreamTest, TheDefaultStreamIsOneToo) {
+    application_->set_current(application_->context(0));
+    const auto view = device_->on_stream(nullptr);
+    const auto data = upload(*view, Words(100, 1));
+    add_step(*view, kernel_, data, data, 1);
+    EXPECT_THAT(read(*device_, data), Each(2U));
+    application_->set_current(nullptr);
+}
+
+TEST_P(StreamTest, RecordedListsRunOnTheStream) {
+    const auto data = upload(*device_, Words(100, 1));
+    auto recorder = view_->make_recorder();
+    add_step(*recorder, kernel_, data, data, 1);
+    recorder->fill(data, 0, 4, 9);
+    view_->submit(std::move(recorder));
+    Words expected(100, 2);
+    expected[0] = 9;
+    EXPECT_EQ(read(*device_, data), expected);
+}
+
+TEST_P(StreamTest, AGraphRunsAgainAndAgain) {
+    const auto data = upload(*device_, Words(1000, 0));
+    const auto copy = device_->allocate(4000);
+    device_->wait();
+    application_->begin_capture(stream_);
+    add_step(*view_, kernel_, data, data, 1);
+    view_->copy(copy, 0, data, 0, 4000);
+    view_->fill(copy, 0, 4, 77);
+    const cuda::CUgraph graph = application_->end_capture(stream_);
+    EXPECT_THAT(read(*device_, data), Each(0U)) << "captured, not run";
+    for (int i = 0; i < 5; ++i) {
+        application_->launch(graph, stream_);
+    }
+    application_->synchronize(stream_);
+    EXPECT_THAT(read(*device_, data), Each(5U));
+    Words expected(1000, 5);
+    expected[0] = 77;
+    EXPECT_EQ(read(*device_, copy), expected);
+    application_->destroy(graph);
+}
+
+TEST_P(StreamTest, WhatCantBeCapturedSaysWhatToDo) {
+    const auto data = upload(*device_, Words(100, 1));
+    manifest::Kernel another = add_step_kernel();
+    another.name = "another";
+    Words words(100);
+    device_->wait();
+    application_->begin_capture(stream_);
+    EXPECT_EQ(error_of([&] { (void)view_->allocate(400); }),
+              "stream-captured: cuda: the stream is being captured into a graph, and no memory can be "
+              "allocated: 400 "
+              "bytes are wanted; make tensors before the capture begins and give calls their outputs (out=)");
+    EXPECT_THAT(
+        error_of([&] { (void)view_->allocate_scratch(400); }),
+        HasSubstr("the call works in 400 bytes; make it once in the same way before the capture begins"));
+    EXPECT_THAT(
+        error_of([&] { (void)view_->load_kernel(another); }),
+        HasSubstr("kernel 'another' isn't loaded yet: call the module's load_all(), or this function once, "
+                  "before the capture begins"));
+    EXPECT_THAT(
+        error_of([&] { view_->upload(data, 0, std::as_bytes(std::span(words))); }),
+        HasSubstr("stream-captured: cuda: the stream is being captured into a graph, and nothing can be "
+                  "copied in"));
+    const std::string read_back = "nothing can be read back: give calls tensors for results and gradients";
+    EXPECT_THAT(error_of([&] { (void)read(*view_, data); }), HasSubstr(read_back));
+    EXPECT_THAT(error_of([&] { view_->check_read_back(); }), HasSubstr(read_back));
+    EXPECT_THAT(error_of([&] { view_->wait(); }), HasSubstr("can't be waited for"));
+    view_->flush();
+    add_step(*view_, kernel_, data, data, 1);
+    const cuda::CUgraph graph = application_->end_capture(stream_);
+    application_->launch(graph, stream_);
+    application_->synchronize(stream_);
+    EXPECT_THAT(read(*device_, data), Each(2U)) << "what was refused left the capture whole";
+    EXPECT_EQ(error_of([&] { view_->check_read_back(); }), "");
+    application_->destroy(graph);
+}
+
+TEST_P(StreamTest, MemoryMayGoDuringACapture) {
+    auto data = upload(*view_, Words(100, 1));
+    auto other = upload(*device_, Words(100, 1));
+    add_step(*view_, kernel_, other, data, 1);
+    device_->wait();
+    application_->synchronize(stream_);
+    application_->begin_capture(stream_);
+    data = nullptr;
+    other = nullptr;
+    application_->destroy(application_->end_capture(stream_));
+    device_->wait();
+    EXPECT_EQ(cuda::statistics(*device_).used, 0);
+}
+
+TEST_P(StreamTest, AGraphKeepsTheScratchMemoryOfItsCalls) {
+    const auto sum = upload(*device_, Words(100, 0));
+    // As calls with half gradients do: zeroed, added to, used.
+    const auto call = [&](driver::Device& device, std::uint32_t step) {
+        const auto scratch = device.allocate_scratch(400);
+        device.fill(scratch, 0, 400, 0);
+        add_step(device, kernel_, scratch, scratch, step);
+        add_step(device, kernel_, sum, scratch, 1);
+    };
+    call(*view_, 1);
+    device_->wait();
+    application_->synchronize(stream_);
+    application_->begin_capture(stream_);
+    call(*view_, 5);
+    call(*view_, 6);
+    const cuda::CUgraph graph = application_->end_capture(stream_);
+    call(*device_, 9);  // has other memory now
+    call(*device_, 10);
+    application_->launch(graph, stream_);
+    application_->synchronize(stream_);
+    device_->wait();
+    application_->launch(graph, stream_);
+    application_->synchronize(stream_);
+    EXPECT_THAT(read(*device_, sum), Each(7U));
+    const std::uint64_t used = cuda::statistics(*device_).used;
+    application_->destroy(graph);
+    (void)device_->allocate(16);
+    device_->wait();
+    EXPECT_LT(cuda::statistics(*device_).used, used) << "it goes with the graph";
+}
+
+TEST_P(StreamTest, TheCurrentContextIsTheCallersBefore) {
+    const auto try_all = [&] {
+        const auto data = upload(*device_, Words(100, 1));
+        add_step(*device_, kernel_, data, data, 1);
+        device_->fill(data, 0, 4, 2);
+        EXPECT_THAT(read(*device_, data), Each(2U));
+        (void)device_->load_kernel(add_step_kernel());
+        (void)device_->on_stream(stream_);
+        (void)error_of([&] { (void)device_->allocate(~0ULL >> 8); });
+        device_->wait();
+    };
+    application_->set_current(nullptr);
+    try_all();
+    EXPECT_EQ(application_->current(), nullptr);
+    application_->set_current(application_->context(0));
+    try_all();
+    EXPECT_EQ(application_->current(), application_->context(0));
+    application_->set_current(nullptr);
+}
+
+TEST_P(StreamTest, TwoThreadsOnTwoStreams) {
+    std::vector<std::thread> threads;
+    std::vector<Words> results(2);
+    const auto shared = upload(*device_, Words(1000, 7));
+    for (std::size_t t = 0; t < 2; ++t) {
+        threads.emplace_back([&, t] {
+            const cuda::CUstream stream = application_->create_stream();
+            const auto view = device_->on_stream(stream);
+            const auto data = view->allocate(4000);
+            add_step(*view, kernel_, data, shared, 0);
+            for (int i = 0; i < 100; ++i) {
+                add_step(*view, kernel_, data, data, static_cast<std::uint32_t>(t + 1));
+            }
+            results[t] = read(*view, data);
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_THAT(results[0], Each(107U));
+    EXPECT_THAT(results[1], Each(207U));
+}
+
+class TwoGpuTest : public CudaTest {
+protected:
+    TwoGpuTest() : CudaTest(2) {}
+    void SetUp() override {
+        CudaTest::SetUp();
+        if (device_ != nullptr) {
+            second_ = cuda::open_cuda(1, options_);
+        }
+    }
+    void TearDown() override {
+        second_ = nullptr;
+        CudaTest::TearDown();
+    }
+
+    std::shared_ptr<driver::Device> second_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Cuda, TwoGpuTest, ::testing::Values(Driver::fake, Driver::real), driver_name);
+
+TEST_P(TwoGpuTest, EachHasItsOwnModulesMemoryAndStream) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto other = second_->load_kernel(add_step_kernel());
+    const auto a = upload(*device_, Words(100, 1));
+    const auto b = upload(*second_, Words(100, 2));
+    add_step(*device_, kernel, a, a, 10);
+    add_step(*second_, other, b, b, 20);
+    EXPECT_THAT(read(*device_, a), Each(11U));
+    EXPECT_THAT(read(*second_, b), Each(22U));
+    EXPECT_THAT(error_of([&] { add_step(*second_, other, a, b, 1); }), HasSubstr("device-mismatch"));
+    EXPECT_THAT(error_of([&] { add_step(*second_, kernel, b, b, 1); }), HasSubstr("device-mismatch"));
+    EXPECT_THAT(error_of([&] { (void)device_->on_stream(application_->create_stream(1)); }),
+                HasSubstr("device-mismatch: cuda: the stream is of another device than cuda:0"));
+}
+
+TEST_P(TwoGpuTest, ACurrentDeviceOtherThanTheTensors) {
+    application_->set_current(application_->context(1));
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto data = upload(*device_, Words(100, 1));
+    add_step(*device_, kernel, data, data, 1);
+    EXPECT_THAT(read(*device_, data), Each(2U));
+    EXPECT_EQ(application_->current(), application_->context(1));
+    application_->set_current(nullptr);
+}
+
+TEST_P(TwoGpuTest, TwoThreadsOnTwoGpus) {
+    std::vector<std::thread> threads;
+    std::vector<Words> results(2);
+    for (std::uint32_t t = 0; t < 2; ++t) {
+        threads.emplace_back([&, t] {
+            driver::Device& device = t == 0 ? *device_ : *second_;
+            const auto kernel = device.load_kernel(add_step_kernel());
+            const auto data = upload(device, Words(1000, t));
+            for (int i = 0; i < 100; ++i) {
+                add_step(device, kernel, data, data, 1);
+            }
+            results[t] = read(device, data);
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_THAT(results[0], Each(100U));
+    EXPECT_THAT(results[1], Each(101U));
+}
+
+}  // namespace
+}  // namespace kf::test

@@ -1,0 +1,121 @@
+// What the tests of the CUDA driver share: a device, fake or real, and a kernel that runs on both.
+#pragma once
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "application.h"
+#include "core/sha256.h"
+#include "cuda/driver.h"
+#include "runtime/driver_testing.h"
+#include "runtime/fake_driver/cuda.h"
+
+namespace kf::test {
+
+inline manifest::Image cuda_image(const std::string& format, const std::string& architecture,
+                                  std::vector<std::byte> bytes, const std::string& entry_point = "add_step") {
+    manifest::Image image;
+    image.format = format;
+    image.architecture = architecture;
+    image.entry_point = entry_point;
+    image.sha256 = sha256(bytes);
+    image.bytes = std::move(bytes);
+    return image;
+}
+
+/// With no image.
+inline manifest::Kernel bare_kernel() {
+    manifest::Kernel kernel;
+    kernel.name = "add_step";
+    kernel.group_size = {64, 1, 1};
+    kernel.layouts["cuda"] = {sizeof(AddStep), {}, false};
+    return kernel;
+}
+
+/// PTX that a real driver takes, and that the fake one can read as much of as it needs.
+inline manifest::Kernel add_step_kernel() {
+    std::ifstream file(std::string(KF_SOURCE_DIR) + "/tests/runtime/cuda/kernels/add_step.ptx");
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const auto bytes = std::as_bytes(std::span(text));
+    manifest::Kernel kernel = bare_kernel();
+    kernel.images.push_back(cuda_image("ptx", "sm_70", {bytes.begin(), bytes.end()}));
+    return kernel;
+}
+
+inline cuda::CUresult run_add_step(const std::byte* block, unsigned groups, unsigned threads) {
+    AddStep parameters;
+    std::memcpy(&parameters, block, sizeof parameters);
+    auto* target = reinterpret_cast<std::uint32_t*>(parameters.target);
+    const auto* source = reinterpret_cast<const std::uint32_t*>(parameters.source);
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(parameters.count, groups * threads); ++i) {
+        target[i] = source[i] + parameters.step;
+    }
+    return cuda::CUDA_SUCCESS;
+}
+
+/// The fake driver, of which nothing may be left over or have gone wrong in the end.
+class FakeCudaTest : public ::testing::Test {
+protected:
+    FakeCudaTest() {
+        options_.lookup = &FakeCuda::lookup;
+        fake_.kernels["add_step"] = &run_add_step;
+    }
+    ~FakeCudaTest() override {
+        EXPECT_THAT(fake_.violations, ::testing::IsEmpty());
+        EXPECT_EQ(fake_.live_objects(), 0);
+        EXPECT_EQ(fake_.live_allocations(), 0);
+    }
+
+    std::shared_ptr<driver::Device> open(int index = 0) { return cuda::open_cuda(index, options_); }
+
+    FakeCuda fake_;
+    cuda::OpenOptions options_;
+};
+
+enum class Driver { fake, real };
+
+/// Each test on the fake driver, with `gpus` GPUs, and on the real ones where there are so many.
+class CudaTest : public ::testing::TestWithParam<Driver> {
+protected:
+    explicit CudaTest(std::size_t gpus = 1) : gpus_(gpus) {}
+
+    void SetUp() override {
+        if (GetParam() == Driver::real) {
+            std::string why_not;
+            const std::size_t count = cuda::enumerate_cuda(&why_not).size();
+            if (count < gpus_) {
+                GTEST_SKIP() << (count == 0 ? why_not : "there are fewer GPUs than this test needs");
+            }
+            application_ = real_application();
+        } else {
+            fake_.emplace();
+            fake_->gpus.resize(gpus_);
+            fake_->kernels["add_step"] = &run_add_step;
+            options_.lookup = &FakeCuda::lookup;
+            application_ = fake_application(*fake_);
+        }
+        device_ = cuda::open_cuda(0, options_);
+    }
+    void TearDown() override {
+        device_ = nullptr;
+        if (fake_) {
+            EXPECT_THAT(fake_->violations, ::testing::IsEmpty());
+            EXPECT_EQ(fake_->live_objects(), 0);
+            EXPECT_EQ(fake_->live_allocations(), 0);
+        }
+    }
+
+    std::size_t gpus_;
+    std::optional<FakeCuda> fake_;
+    std::unique_ptr<Application> application_;
+    cuda::OpenOptions options_;
+    std::shared_ptr<driver::Device> device_;
+};
+
+inline std::string driver_name(const ::testing::TestParamInfo<Driver>& info) {
+    return info.param == Driver::fake ? "fake" : "real";
+}
+
+}  // namespace kf::test

@@ -1,0 +1,850 @@
+// A CUDA driver without a GPU.
+#include "runtime/fake_driver/cuda.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace kf::test {
+namespace {
+
+using namespace cuda;  // the names of CUDA's, as the functions below take them
+
+struct Context {
+    int gpu = 0;
+    int references = 0;
+};
+
+struct UserObject {
+    CUhostFn destroy = nullptr;
+    void* data = nullptr;
+    unsigned references = 0;
+};
+
+using Operation = std::function<void()>;
+
+struct Graph {
+    std::uint64_t id = 0;
+    std::vector<Operation> operations;
+    std::vector<UserObject*> objects;
+};
+
+struct Stream {
+    Context* context = nullptr;
+    std::uint64_t id = 0;
+    std::deque<Operation> waiting;
+    std::size_t issued = 0;
+    std::size_t done = 0;
+    Graph* capture = nullptr;
+    bool destroyed = false;
+    bool ours = false;  ///< made through the driver's interface
+};
+
+struct Event {
+    Context* context = nullptr;
+    Stream* stream = nullptr;
+    std::size_t position = 0;
+};
+
+struct Pool {
+    Context* context = nullptr;
+    std::uint64_t used = 0;
+    std::uint64_t reserved = 0;
+    std::uint64_t threshold = 0;
+    bool destroyed = false;
+};
+
+struct Allocation {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+    Pool* pool = nullptr;
+    bool freed = false;  ///< cuMemFreeAsync was called
+};
+
+struct Module {
+    Context* context = nullptr;
+    std::string entries;  ///< ",a,b,"
+    bool unloaded = false;
+};
+
+struct Function {
+    Context* context = nullptr;
+    Module* module = nullptr;
+    std::string entry;
+    bool loaded = false;
+};
+
+/// All there is. CUDA's functions carry no user data, so it can only be global.
+struct World {
+    FakeCuda* fake = nullptr;
+    bool started = false;
+    CUresult lost = CUDA_SUCCESS;
+    std::uint64_t next_id = 1;
+    std::deque<Context> contexts;
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::map<Context*, Stream*> default_streams;
+    std::vector<std::unique_ptr<Event>> events;
+    std::vector<std::unique_ptr<Pool>> pools;
+    std::map<CUdeviceptr, Allocation> memory;
+    std::vector<std::unique_ptr<Module>> modules;
+    std::vector<std::unique_ptr<Function>> functions;
+    std::vector<std::unique_ptr<Graph>> graphs;
+    std::size_t pinned = 0;
+    std::size_t destroyed_events = 0;
+};
+
+std::recursive_mutex mutex;
+std::unique_ptr<World> world;
+thread_local std::vector<CUcontext> stack;
+
+void violation(const std::string& text) { world->fake->violations.push_back(text); }
+
+template <class Handle, class Object>
+Handle handle(Object* object) {
+    return reinterpret_cast<Handle>(object);
+}
+Context* of(CUcontext context) { return reinterpret_cast<Context*>(context); }
+Event* of(CUevent event) { return reinterpret_cast<Event*>(event); }
+Pool* of(CUmemoryPool pool) { return reinterpret_cast<Pool*>(pool); }
+Module* of(CUmodule module) { return reinterpret_cast<Module*>(module); }
+Function* of(CUfunction function) { return reinterpret_cast<Function*>(function); }
+Graph* of(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
+UserObject* of(CUuserObject object) { return reinterpret_cast<UserObject*>(object); }
+
+/// Counts the call; anything but success is what it returns.
+CUresult enter(const std::string& name) {
+    ++world->fake->calls[name];
+    const auto failure = world->fake->failures.find(name);
+    if (failure != world->fake->failures.end()) {
+        return failure->second;
+    }
+    return world->lost;
+}
+
+Context* current_context() { return stack.empty() ? nullptr : of(stack.back()); }
+
+CUresult need_context(const char* function, const Context* context) {
+    if (current_context() == nullptr || current_context() != context) {
+        violation(std::string(function) + ": the current context is not the object's");
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    return CUDA_SUCCESS;
+}
+
+Stream* new_stream(Context* context) {
+    world->streams.push_back(std::make_unique<Stream>());
+    Stream* stream = world->streams.back().get();
+    stream->context = context;
+    stream->id = world->next_id++;
+    return stream;
+}
+
+Stream* find(const char* function, CUstream stream) {
+    if (stream == nullptr) {
+        Stream*& found = world->default_streams[current_context()];
+        if (found == nullptr) {
+            found = new_stream(current_context());
+        }
+        return found;
+    }
+    auto* found = reinterpret_cast<Stream*>(stream);
+    if (found->destroyed) {
+        violation(std::string(function) + ": the stream was destroyed");
+    }
+    return found;
+}
+
+void run_until(Stream& stream, std::size_t position) {
+    while (stream.done < position && world->lost == CUDA_SUCCESS) {
+        const Operation operation = std::move(stream.waiting.front());
+        stream.waiting.pop_front();
+        ++stream.done;
+        operation();
+    }
+}
+
+void enqueue(Stream& stream, Operation operation) {
+    if (stream.capture != nullptr) {
+        stream.capture->operations.push_back(std::move(operation));
+        return;
+    }
+    stream.waiting.push_back(std::move(operation));
+    ++stream.issued;
+}
+
+bool any_capture() {
+    return std::any_of(world->streams.begin(), world->streams.end(),
+                       [](const auto& stream) { return stream->capture != nullptr; });
+}
+
+void check_memory(const char* function, CUdeviceptr address, std::size_t size) {
+    auto next = world->memory.upper_bound(address);
+    if (next == world->memory.begin()) {
+        violation(std::string(function) + ": no memory there");
+        return;
+    }
+    const auto& [base, allocation] = *std::prev(next);
+    if (address + size > base + allocation.size) {
+        violation(std::string(function) + ": past the end of the memory");
+    } else if (allocation.freed) {
+        violation(std::string(function) + ": the memory was freed");
+    }
+}
+
+std::byte* at(CUdeviceptr address) { return reinterpret_cast<std::byte*>(address); }
+
+void release(UserObject* object) {
+    if (--object->references == 0) {
+        object->destroy(object->data);
+        delete object;
+    }
+}
+
+// ---- the driver's interface ----
+
+#define KF_ENTER(name)                 \
+    const std::lock_guard lock(mutex); \
+    if (const CUresult entered = enter(#name); entered != CUDA_SUCCESS) return entered;
+#define KF_NEED(name, context) \
+    if (const CUresult needed = need_context(#name, context); needed != CUDA_SUCCESS) return needed;
+
+CUresult cuInit(unsigned) {
+    KF_ENTER(cuInit)
+    if (world->fake->gpus.empty()) {
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    world->started = true;
+    return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int* version) {
+    KF_ENTER(cuDriverGetVersion)
+    *version = world->fake->version;
+    return CUDA_SUCCESS;
+}
+
+const std::map<CUresult, std::pair<const char*, const char*>>& texts() {
+    static const std::map<CUresult, std::pair<const char*, const char*>> list{
+        {2, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
+        {100, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
+        {200, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
+        {201, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
+        {209, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
+        {218, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
+        {222,
+         {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+          "the provided PTX was compiled with an unsupported toolchain."}},
+        {500, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
+        {700, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+        {701, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
+        {803,
+         {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+          "system has unsupported display driver / cuda driver combination"}},
+    };
+    return list;
+}
+CUresult cuGetErrorName(CUresult error, const char** text) {
+    const auto found = texts().find(error);
+    *text = found == texts().end() ? nullptr : found->second.first;
+    return found == texts().end() ? 1 : CUDA_SUCCESS;
+}
+CUresult cuGetErrorString(CUresult error, const char** text) {
+    const auto found = texts().find(error);
+    *text = found == texts().end() ? nullptr : found->second.second;
+    return found == texts().end() ? 1 : CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+    KF_ENTER(cuDeviceGetCount)
+    *count = static_cast<int>(world->fake->gpus.size());
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+    KF_ENTER(cuDeviceGet)
+    *device = ordinal;
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
+    KF_ENTER(cuDeviceGetName)
+    std::strncpy(name, world->fake->gpus.at(static_cast<std::size_t>(device)).name.c_str(),
+                 static_cast<std::size_t>(size));
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
+    KF_ENTER(cuDeviceGetAttribute)
+    const FakeCuda::Gpu& gpu = world->fake->gpus.at(static_cast<std::size_t>(device));
+    switch (attribute) {
+        case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+        case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+        case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = gpu.major; break;
+        case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = gpu.minor; break;
+        case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: *value = gpu.pools ? 1 : 0; break;
+        default: return 1;
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+    KF_ENTER(cuDeviceTotalMem_v2)
+    *bytes = world->fake->memory_limit;
+    return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+    KF_ENTER(cuDevicePrimaryCtxRetain)
+    while (world->contexts.size() <= static_cast<std::size_t>(device)) {
+        world->contexts.push_back({static_cast<int>(world->contexts.size()), 0});
+    }
+    Context& found = world->contexts[static_cast<std::size_t>(device)];
+    ++found.references;
+    *context = handle<CUcontext>(&found);
+    return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    KF_ENTER(cuDevicePrimaryCtxRelease_v2)
+    if (--world->contexts.at(static_cast<std::size_t>(device)).references < 0) {
+        violation("cuDevicePrimaryCtxRelease: released too often");
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+    const std::lock_guard lock(mutex);
+    ++world->fake->calls["cuCtxGetCurrent"];
+    *context = stack.empty() ? nullptr : stack.back();
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+    const std::lock_guard lock(mutex);
+    ++world->fake->calls["cuCtxPushCurrent_v2"];
+    stack.push_back(context);
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+    const std::lock_guard lock(mutex);
+    ++world->fake->calls["cuCtxPopCurrent_v2"];
+    *context = stack.back();
+    stack.pop_back();
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+    KF_ENTER(cuCtxSynchronize)
+    for (std::size_t i = 0; i < world->streams.size(); ++i) {
+        if (world->streams[i]->context == current_context()) {
+            run_until(*world->streams[i], world->streams[i]->issued);
+        }
+    }
+    return world->lost;
+}
+
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+    KF_ENTER(cuStreamCreate)
+    if (current_context() == nullptr) {
+        violation("cuStreamCreate: no current context");
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (flags != CU_STREAM_NON_BLOCKING) {
+        violation("cuStreamCreate: a stream that waits for the default stream");
+    }
+    Stream* made = new_stream(current_context());
+    made->ours = true;
+    *stream = handle<CUstream>(made);
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy_v2(CUstream stream) {
+    KF_ENTER(cuStreamDestroy_v2)
+    find("cuStreamDestroy", stream)->destroyed = true;
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+    KF_ENTER(cuStreamSynchronize)
+    Stream* found = find("cuStreamSynchronize", stream);
+    KF_NEED(cuStreamSynchronize, found->context)
+    if (found->capture != nullptr) {
+        violation("cuStreamSynchronize: the stream is captured");
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    run_until(*found, found->issued);
+    return world->lost;
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+    KF_ENTER(cuStreamWaitEvent)
+    Stream* found = find("cuStreamWaitEvent", stream);
+    if (found->capture != nullptr) {
+        violation("cuStreamWaitEvent: the stream is captured");
+        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    }
+    Stream* other = of(event)->stream;
+    if (other != nullptr) {
+        const std::size_t position = of(event)->position;
+        enqueue(*found, [other, position] { run_until(*other, position); });
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+    KF_ENTER(cuStreamGetCtx)
+    *context = handle<CUcontext>(find("cuStreamGetCtx", stream)->context);
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+    KF_ENTER(cuStreamGetId)
+    *id = find("cuStreamGetId", stream)->id;
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream stream, int* status) {
+    KF_ENTER(cuStreamIsCapturing)
+    *status = find("cuStreamIsCapturing", stream)->capture != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                                      : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint64_t* id, CUgraph* graph,
+                                   const CUgraphNode**, std::size_t*) {
+    KF_ENTER(cuStreamGetCaptureInfo_v2)
+    Graph* capture = find("cuStreamGetCaptureInfo", stream)->capture;
+    *status = capture != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *id = capture != nullptr ? capture->id : 0;
+    *graph = handle<CUgraph>(capture);
+    return CUDA_SUCCESS;
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned references,
+                            unsigned) {
+    KF_ENTER(cuUserObjectCreate)
+    *object = handle<CUuserObject>(new UserObject{destroy, data, references});
+    return CUDA_SUCCESS;
+}
+CUresult cuUserObjectRelease(CUuserObject object, unsigned) {
+    KF_ENTER(cuUserObjectRelease)
+    release(of(object));
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, unsigned flags) {
+    KF_ENTER(cuGraphRetainUserObject)
+    if (flags != CU_GRAPH_USER_OBJECT_MOVE) {
+        ++of(object)->references;
+    }
+    of(graph)->objects.push_back(of(object));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+    KF_ENTER(cuEventCreate)
+    if (flags != CU_EVENT_DISABLE_TIMING) {
+        violation("cuEventCreate: an event that takes the time");
+    }
+    world->events.push_back(std::make_unique<Event>());
+    world->events.back()->context = current_context();
+    *event = handle<CUevent>(world->events.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+    KF_ENTER(cuEventDestroy_v2)
+    KF_NEED(cuEventDestroy, of(event)->context)
+    ++world->destroyed_events;
+    return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+    KF_ENTER(cuEventRecord)
+    Stream* found = find("cuEventRecord", stream);
+    KF_NEED(cuEventRecord, found->context)
+    if (found->capture != nullptr) {
+        violation("cuEventRecord: the stream is captured");
+    }
+    of(event)->stream = found;
+    of(event)->position = found->issued;
+    return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+    KF_ENTER(cuEventQuery)
+    const Event& found = *of(event);
+    return found.stream == nullptr || found.stream->done >= found.position ? CUDA_SUCCESS
+                                                                           : CUDA_ERROR_NOT_READY;
+}
+CUresult cuEventSynchronize(CUevent event) {
+    KF_ENTER(cuEventSynchronize)
+    if (of(event)->stream != nullptr) {
+        run_until(*of(event)->stream, of(event)->position);
+    }
+    return world->lost;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+    KF_ENTER(cuMemPoolCreate)
+    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
+        return 1;
+    }
+    world->pools.push_back(std::make_unique<Pool>());
+    world->pools.back()->context = current_context();
+    *pool = handle<CUmemoryPool>(world->pools.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    KF_ENTER(cuMemPoolDestroy)
+    of(pool)->destroyed = true;
+    return CUDA_SUCCESS;
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value) {
+    KF_ENTER(cuMemPoolSetAttribute)
+    if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+        std::memcpy(&of(pool)->threshold, value, sizeof(std::uint64_t));
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
+    KF_ENTER(cuMemPoolGetAttribute)
+    const std::uint64_t number =
+        attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT ? of(pool)->used : of(pool)->reserved;
+    std::memcpy(value, &number, sizeof number);
+    return CUDA_SUCCESS;
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
+    KF_ENTER(cuMemPoolTrimTo)
+    of(pool)->reserved = of(pool)->used;
+    return CUDA_SUCCESS;
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size, CUmemoryPool given,
+                                 CUstream stream) {
+    KF_ENTER(cuMemAllocFromPoolAsync)
+    Pool& pool = *of(given);
+    Stream* found = find("cuMemAllocFromPoolAsync", stream);
+    KF_NEED(cuMemAllocFromPoolAsync, found->context)
+    if (found->capture != nullptr) {
+        violation("cuMemAllocFromPoolAsync: the stream is captured");
+    }
+    // What the pool has beyond what is used is in pieces of other sizes, unless it is large enough.
+    if (pool.reserved - pool.used < size) {
+        if (pool.reserved + size > world->fake->memory_limit) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        pool.reserved += size;
+    }
+    pool.used += size;
+    Allocation allocation;
+    // Addresses as CUDA gives them: multiples of 256.
+    allocation.bytes = std::make_unique<std::byte[]>(size + 512);
+    allocation.size = size;
+    allocation.pool = &pool;
+    const auto base = (reinterpret_cast<CUdeviceptr>(allocation.bytes.get()) + 255) / 256 * 256;
+    std::memset(at(base), 0xCD, size);
+    world->memory[base] = std::move(allocation);
+    *address = base;
+    return CUDA_SUCCESS;
+}
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+    KF_ENTER(cuMemFreeAsync)
+    Stream* found = find("cuMemFreeAsync", stream);
+    KF_NEED(cuMemFreeAsync, found->context)
+    if (found->capture != nullptr) {
+        violation("cuMemFreeAsync: the stream is captured");
+    }
+    const auto memory = world->memory.find(address);
+    if (memory == world->memory.end() || memory->second.freed) {
+        violation("cuMemFreeAsync: not an address to free");
+        return 1;
+    }
+    Allocation* allocation = &memory->second;
+    allocation->freed = true;
+    enqueue(*found, [allocation, address] {
+        std::memset(at(address), 0xDD, allocation->size);
+        allocation->pool->used -= allocation->size;
+    });
+    return CUDA_SUCCESS;
+}
+CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+    KF_ENTER(cuMemGetInfo_v2)
+    *total = world->fake->memory_limit;
+    *free = *total;
+    for (const auto& pool : world->pools) {
+        *free -= pool->reserved;
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuMemHostAlloc(void** host, std::size_t size, unsigned) {
+    KF_ENTER(cuMemHostAlloc)
+    ++world->pinned;
+    *host = std::malloc(size);
+    return CUDA_SUCCESS;
+}
+CUresult cuMemFreeHost(void* host) {
+    const std::lock_guard lock(mutex);
+    --world->pinned;
+    std::free(host);
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void* source, std::size_t size, CUstream stream) {
+    KF_ENTER(cuMemcpyHtoDAsync_v2)
+    Stream* found = find("cuMemcpyHtoDAsync", stream);
+    KF_NEED(cuMemcpyHtoDAsync, found->context)
+    check_memory("cuMemcpyHtoDAsync", target, size);
+    enqueue(*found, [=] { std::memcpy(at(target), source, size); });
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoHAsync_v2(void* target, CUdeviceptr source, std::size_t size, CUstream stream) {
+    KF_ENTER(cuMemcpyDtoHAsync_v2)
+    Stream* found = find("cuMemcpyDtoHAsync", stream);
+    KF_NEED(cuMemcpyDtoHAsync, found->context)
+    check_memory("cuMemcpyDtoHAsync", source, size);
+    enqueue(*found, [=] { std::memcpy(target, at(source), size); });
+    return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, std::size_t size, CUstream stream) {
+    KF_ENTER(cuMemcpyDtoDAsync_v2)
+    Stream* found = find("cuMemcpyDtoDAsync", stream);
+    KF_NEED(cuMemcpyDtoDAsync, found->context)
+    check_memory("cuMemcpyDtoDAsync", target, size);
+    check_memory("cuMemcpyDtoDAsync", source, size);
+    enqueue(*found, [=] { std::memcpy(at(target), at(source), size); });
+    return CUDA_SUCCESS;
+}
+CUresult cuMemsetD32Async(CUdeviceptr target, unsigned word, std::size_t words, CUstream stream) {
+    KF_ENTER(cuMemsetD32Async)
+    Stream* found = find("cuMemsetD32Async", stream);
+    KF_NEED(cuMemsetD32Async, found->context)
+    check_memory("cuMemsetD32Async", target, 4 * words);
+    enqueue(*found, [=] {
+        for (std::size_t i = 0; i < words; ++i) {
+            std::memcpy(at(target) + 4 * i, &word, 4);
+        }
+    });
+    return CUDA_SUCCESS;
+}
+
+std::string field(const std::string& text, const std::string& name) {
+    const std::size_t begin = text.find(name + "=");
+    if (begin == std::string::npos) {
+        return {};
+    }
+    const std::size_t from = begin + name.size() + 1;
+    return text.substr(from, text.find(';', from) - from);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
+                            void** values) {
+    KF_ENTER(cuModuleLoadDataEx)
+    if (any_capture()) {
+        violation("cuModuleLoadDataEx: a stream is captured");
+    }
+    if (current_context() == nullptr) {
+        violation("cuModuleLoadDataEx: no current context");
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    const auto* bytes = static_cast<const char*>(image);
+    const bool ptx = bytes[0] != 0x7F;
+    const std::string text(ptx ? bytes : bytes + 64);
+    const FakeCuda::Gpu& gpu = world->fake->gpus.at(static_cast<std::size_t>(current_context()->gpu));
+    const int made_for = std::atoi(field(text, "arch").substr(3).c_str());
+    if (std::stoi(field(text, "version")) > world->fake->version) {
+        if (ptx && count == 2 && options[0] == CU_JIT_ERROR_LOG_BUFFER) {
+            std::strcpy(static_cast<char*>(values[0]), "ptxas fatal : Unsupported .version\n");
+        }
+        return ptx ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    const int here = 10 * gpu.major + gpu.minor;
+    if (made_for > here || (!ptx && made_for / 10 != gpu.major)) {
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    world->modules.push_back(std::make_unique<Module>());
+    world->modules.back()->context = current_context();
+    world->modules.back()->entries = "," + field(text, "entries") + ",";
+    *module = handle<CUmodule>(world->modules.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+    KF_ENTER(cuModuleUnload)
+    KF_NEED(cuModuleUnload, of(module)->context)
+    of(module)->unloaded = true;
+    return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+    KF_ENTER(cuModuleGetFunction)
+    KF_NEED(cuModuleGetFunction, of(module)->context)
+    if (of(module)->entries.find("," + std::string(name) + ",") == std::string::npos) {
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    world->functions.push_back(std::make_unique<Function>());
+    *world->functions.back() = {current_context(), of(module), name, false};
+    *function = handle<CUfunction>(world->functions.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int* value, int, CUfunction function) {
+    KF_ENTER(cuFuncGetAttribute)
+    of(function)->loaded = true;
+    *value = world->fake->max_threads;
+    return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, unsigned groups_z,
+                        unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned, CUstream stream,
+                        void** arguments, void** extra) {
+    KF_ENTER(cuLaunchKernel)
+    const Function& function = *of(given);
+    Stream* found = find("cuLaunchKernel", stream);
+    KF_NEED(cuLaunchKernel, function.context)
+    KF_NEED(cuLaunchKernel, found->context)
+    if (function.module->unloaded) {
+        violation("cuLaunchKernel: the module was unloaded");
+    }
+    if (found->capture != nullptr && !function.loaded) {
+        violation("cuLaunchKernel: a kernel would be loaded during a capture");
+    }
+    if (groups_y != 1 || groups_z != 1 || groups == 0 || arguments != nullptr) {
+        return 1;
+    }
+    std::vector<std::byte> block;
+    if (extra != nullptr) {
+        if (extra[0] != reinterpret_cast<void*>(launch_buffer_pointer) ||
+            extra[2] != reinterpret_cast<void*>(launch_buffer_size) || extra[4] != nullptr) {
+            return 1;
+        }
+        const auto* bytes = static_cast<const std::byte*>(extra[1]);
+        block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
+    }
+    const unsigned threads = threads_x * threads_y * threads_z;
+    enqueue(*found, [entry = function.entry, block = std::move(block), groups, threads] {
+        const auto kernel = world->fake->kernels.find(entry);
+        if (kernel == world->fake->kernels.end()) {
+            violation("no kernel '" + entry + "'");
+            return;
+        }
+        world->lost = kernel->second(block.data(), groups, threads);
+    });
+    return CUDA_SUCCESS;
+}
+
+#undef KF_ENTER
+#undef KF_NEED
+
+std::vector<std::byte> image(const std::string& head, const std::string& architecture,
+                             const std::string& entries, int version) {
+    const std::string text = head + "arch=" + architecture + ";version=" + std::to_string(version) +
+                             ";entries=" + entries + ";" + std::string(1, '\0');
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    return {bytes, bytes + text.size()};
+}
+
+}  // namespace
+
+FakeCuda::FakeCuda() {
+    if (world != nullptr) {
+        throw std::logic_error("one FakeCuda at a time");
+    }
+    world = std::make_unique<World>();
+    world->fake = this;
+    stack.clear();
+}
+
+FakeCuda::~FakeCuda() {
+    for (const auto& graph : world->graphs) {
+        for (UserObject* object : graph->objects) {
+            release(object);
+        }
+    }
+    world = nullptr;
+}
+
+void* FakeCuda::lookup(const char* name) {
+#define KF_ENTRY(function, parameters) {#function, reinterpret_cast<void*>(&function)},
+    static const std::map<std::string, void*> functions{KF_CUDA_FUNCTIONS(KF_ENTRY)};
+#undef KF_ENTRY
+    const auto found = functions.find(name);
+    return found == functions.end() || world->fake->missing_function == name ? nullptr : found->second;
+}
+
+std::vector<std::byte> FakeCuda::cubin(const std::string& architecture, const std::string& entries,
+                                       int version) {
+    return image(
+        "\x7F"
+        "ELF" +
+            std::string(60, ' '),
+        architecture, entries, version);
+}
+
+std::vector<std::byte> FakeCuda::ptx(const std::string& architecture, const std::string& entries,
+                                     int version) {
+    return image("// ", architecture, entries, version);
+}
+
+void FakeCuda::recover() {
+    const std::lock_guard lock(mutex);
+    world->lost = CUDA_SUCCESS;
+}
+
+CUcontext FakeCuda::context(int gpu) {
+    CUcontext context = nullptr;
+    (void)cuDevicePrimaryCtxRetain(&context, gpu);
+    return context;
+}
+
+void FakeCuda::set_current(CUcontext context) { stack.assign(1, context); }
+
+CUcontext FakeCuda::current() { return stack.empty() ? nullptr : stack.back(); }
+
+CUstream FakeCuda::create_stream(int gpu) {
+    const std::lock_guard lock(mutex);
+    return handle<CUstream>(new_stream(of(context(gpu))));
+}
+
+void FakeCuda::destroy_stream(CUstream stream) {
+    const std::lock_guard lock(mutex);
+    find("destroy_stream", stream)->destroyed = true;
+}
+
+void FakeCuda::begin_capture(CUstream stream) {
+    const std::lock_guard lock(mutex);
+    world->graphs.push_back(std::make_unique<Graph>());
+    world->graphs.back()->id = world->next_id++;
+    find("begin_capture", stream)->capture = world->graphs.back().get();
+}
+
+CUgraph FakeCuda::end_capture(CUstream stream) {
+    const std::lock_guard lock(mutex);
+    return handle<CUgraph>(std::exchange(find("end_capture", stream)->capture, nullptr));
+}
+
+void FakeCuda::launch(CUgraph graph, CUstream stream) {
+    const std::lock_guard lock(mutex);
+    for (const Operation& operation : of(graph)->operations) {
+        enqueue(*find("launch", stream), operation);
+    }
+}
+
+void FakeCuda::destroy(CUgraph graph) {
+    const std::lock_guard lock(mutex);
+    for (UserObject* object : std::exchange(of(graph)->objects, {})) {
+        release(object);
+    }
+}
+
+void FakeCuda::synchronize(CUstream stream) {
+    const std::lock_guard lock(mutex);
+    Stream* found = find("synchronize", stream);
+    run_until(*found, found->issued);
+}
+
+std::size_t FakeCuda::live_allocations() const {
+    const std::lock_guard lock(mutex);
+    return static_cast<std::size_t>(std::count_if(world->memory.begin(), world->memory.end(),
+                                                  [](const auto& entry) { return !entry.second.freed; }));
+}
+
+std::size_t FakeCuda::live_objects() const {
+    const std::lock_guard lock(mutex);
+    std::size_t count = world->events.size() - world->destroyed_events + world->pinned;
+    for (const auto& stream : world->streams) {
+        count += stream->ours && !stream->destroyed ? 1U : 0U;
+    }
+    for (const auto& pool : world->pools) {
+        count += pool->destroyed ? 0U : 1U;
+    }
+    for (const auto& module : world->modules) {
+        count += module->unloaded ? 0U : 1U;
+    }
+    return count;
+}
+
+int FakeCuda::retained(int gpu) const {
+    const std::lock_guard lock(mutex);
+    return world->contexts.empty() ? 0 : world->contexts.at(static_cast<std::size_t>(gpu)).references;
+}
+
+}  // namespace kf::test
