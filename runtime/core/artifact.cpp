@@ -106,6 +106,7 @@ json to_json(const Argument& argument) {
             {"trailing", argument.trailing},
             {"map", argument.map},
             {"contiguous_only", argument.contiguous_only},
+            {"in_memory", argument.in_memory},
             {"differentiable", argument.differentiable},
             {"gradient", name_of(gradient_names, argument.gradient)},
             {"overwrite", argument.overwrite}};
@@ -237,6 +238,7 @@ Argument argument_of(const json& j) {
     argument.trailing = integers(j.at("trailing"));
     argument.map = integers(j.at("map"));
     argument.contiguous_only = flag(j, "contiguous_only");
+    argument.in_memory = flag(j, "in_memory");
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");

@@ -183,6 +183,11 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     if (request.pass == PassKind::forward) {
         plan.read_end = plan.size;
     }
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        if (request.call.arguments[i].in_memory) {
+            binding.arguments[i].value_at = take(plan, element_bytes(request.call.arguments[i]));
+        }
+    }
 }
 
 }  // namespace

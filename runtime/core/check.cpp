@@ -44,7 +44,7 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
 void check_argument(const Call& call, const Argument& argument, const std::string& where) {
     const bool tensor = argument.kind == ArgumentKind::tensor;
     const auto limit = static_cast<std::int64_t>(max_rank);
-    require(argument.element.extents.size() <= 2, where, "an element of more than two dimensions");
+    require(argument.element.extents.size() <= 4, where, "an element of more than four dimensions");
     (void)scalars(argument.element.extents, where);
     (void)scalars(argument.trailing, where);
     require(argument.rank >= 0 && argument.rank <= limit, where, "rank out of range");
@@ -101,7 +101,7 @@ void check_slot(const Call& call, const Slot& slot, const std::string& where) {
                     where, "a value slot of what has no value");
             return;
         case SlotKind::address:
-            require(argument.kind == ArgumentKind::tensor || is_output(argument), where,
+            require(argument.kind == ArgumentKind::tensor || is_output(argument) || argument.in_memory, where,
                     "an address slot of a value");
             return;
         case SlotKind::stride:

@@ -16,8 +16,8 @@ constexpr ScalarType scalar_type(manifest::Scalar scalar) { return static_cast<S
 /// Of an element that artifact::check() let pass: at most two extents.
 inline ElementType element_type(const manifest::Element& element) {
     ElementType result{
-        scalar_type(element.scalar), static_cast<std::uint8_t>(element.extents.size()), {1, 1}};
-    for (std::size_t i = 0; i < element.extents.size() && i < 2; ++i) {
+        scalar_type(element.scalar), static_cast<std::uint8_t>(element.extents.size()), {1, 1, 1, 1}};
+    for (std::size_t i = 0; i < element.extents.size() && i < result.extents.size(); ++i) {
         result.extents[i] = element.extents[i];
     }
     return result;

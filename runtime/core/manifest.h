@@ -47,6 +47,7 @@ struct Argument {
     std::vector<std::int64_t> trailing;
     std::vector<std::int64_t> map;   ///< dimension i of the argument is dimension map[i] of the call; call_rank long
     bool contiguous_only = false;    ///< "layout": "contiguous"
+    bool in_memory = false;          ///< of values read: too large for the block, so the kernel takes an address
     bool differentiable = false;     ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
     bool overwrite = false;          ///< gradient stored instead of added: the runtime zeroes it, the kernel adds

@@ -162,12 +162,12 @@ AnyTensor upload(const Device& device, const py::array& array, const Where& wher
     const py::array packed = contiguous(array);
     const auto bytes = bytes_of(packed);
     const py::gil_scoped_release release;
-    return AnyTensor::from_host(device, ElementType{scalar, 0, {1, 1}}, shape, bytes);
+    return AnyTensor::from_host(device, ElementType{scalar, 0}, shape, bytes);
 }
 
 AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where) {
     const auto bytes = pack(nested, scalar, where);
-    return AnyTensor::from_host(device, ElementType{scalar, 0, {1, 1}}, nested.shape, bytes);
+    return AnyTensor::from_host(device, ElementType{scalar, 0}, nested.shape, bytes);
 }
 
 py::array download(const AnyTensor& tensor) {

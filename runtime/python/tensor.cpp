@@ -14,7 +14,7 @@ namespace {
 
 constexpr Where tensor_class{"Tensor", {}};
 
-ElementType element_of_scalar(ScalarType scalar) { return {scalar, 0, {1, 1}}; }
+ElementType element_of_scalar(ScalarType scalar) { return {scalar, 0}; }
 
 using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
 
@@ -157,12 +157,14 @@ Tensor wrap(const AnyTensor& tensor, const ContextPtr& context) {
     if (element.rank == 0) return {tensor, context};
     detail::TensorState state = *tensor.state();
     state.element.rank = 0;
-    state.element.extents = {1, 1};
+    state.element.extents = ElementType{}.extents;
     state.size *= element.scalars();
     for (std::size_t i = 0; i < state.strides.size(); ++i) state.strides[i] *= element.scalars();
+    std::int64_t stride = element.scalars();
     for (std::size_t i = 0; i < element.rank; ++i) {
+        stride /= element.extents[i];
         state.shape.push_back(element.extents[i]);
-        state.strides.push_back(i + 1 < element.rank ? element.extents[1] : 1);
+        state.strides.push_back(stride);
     }
     return {AnyTensor(std::make_shared<const detail::TensorState>(std::move(state))), context};
 }

@@ -51,20 +51,21 @@ public:
             add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
         }
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            write_argument(call_.arguments[i].host, static_cast<std::int64_t>(i));
+            write_argument(call_.arguments[i], static_cast<std::int64_t>(i));
         }
         return std::move(fields_);
     }
 
 private:
-    void write_argument(const Argument& argument, std::int64_t index) {
+    void write_argument(const PlannedArgument& planned, std::int64_t index) {
+        const Argument& argument = planned.host;
         const std::string name = argument_id(argument);
         const manifest::Element parameter{argument.element.scalar, argument.trailing};
         if (touches_data(argument, pass_)) {
-            if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
+            if (is_in_block(argument)) {
                 add_value(parameter, name, index);
             } else {
-                add(pointed_to(argument) + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
+                add(pointed_to(planned) + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
                 // Outputs are never broadcast, and what has no call dimensions always is.
@@ -74,7 +75,7 @@ private:
             }
         }
         if (reads_gradient(argument, pass_)) {
-            add(pointed_to(argument) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
+            add(pointed_to(planned) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
             add_strides(argument, name, index,
                         {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
                          "grad_in_trailing_stride"});
@@ -95,9 +96,10 @@ private:
         }
     }
 
-    [[nodiscard]] std::string pointed_to(const Argument& argument) const {
-        if (strided_ || is_read_by_scalars(argument)) return storage_name({argument.element.scalar, {}});
-        return storage_name({argument.element.scalar, argument.trailing});
+    [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
+        const Scalar scalar = argument.host.element.scalar;
+        if (strided_ || is_read_by_scalars(argument)) return storage_name({scalar, {}});
+        return storage_name({scalar, argument.host.trailing});
     }
 
     struct StrideSlots {
@@ -145,8 +147,18 @@ std::string argument_id(const Argument& argument) {
     return argument.role == Role::result ? "return" : argument.name;
 }
 
-bool is_read_by_scalars(const Argument& argument) {
-    return argument.element.scalar == Scalar::float16 && argument.trailing == std::vector<std::int64_t>{3};
+bool is_looped(const PlannedArgument& argument) {
+    return argument.type.kind == TypeKind::matrix || argument.type.kind == TypeKind::array;
+}
+
+bool is_read_by_scalars(const PlannedArgument& argument) {
+    const bool half3 = argument.host.element.scalar == Scalar::float16 &&
+                       argument.host.trailing == std::vector<std::int64_t>{3};
+    return half3 || is_looped(argument);
+}
+
+bool is_in_block(const Argument& argument) {
+    return argument.kind == ArgumentKind::value && argument.role == Role::in && !argument.in_memory;
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {

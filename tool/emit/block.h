@@ -30,8 +30,13 @@ const std::string& field_of(const std::vector<BlockField>& fields, manifest::Slo
 /// The argument's part of names in the kernel: its own name, or "return", which no parameter can have.
 std::string argument_id(const manifest::Argument& argument);
 
-/// Whether contiguous kernels read the element scalar by scalar: in CUDA source, Slang pads half3 to 8 bytes.
-bool is_read_by_scalars(const manifest::Argument& argument);
+/// Whether the element is a matrix or an array, read and written in loops over its scalars.
+bool is_looped(const PlannedArgument& argument);
+/// Whether contiguous kernels read the element scalar by scalar: what is looped, and half3, which Slang pads
+/// to 8 bytes in CUDA source.
+bool is_read_by_scalars(const PlannedArgument& argument);
+/// Whether a value stands in the block itself, rather than its address.
+bool is_in_block(const manifest::Argument& argument);
 
 /// Whether the pass reads the gradient of this output, or writes that of this input.
 bool reads_gradient(const manifest::Argument& argument, PassKind pass);

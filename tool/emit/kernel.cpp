@@ -114,119 +114,124 @@ private:
     }
 
     void add_argument(std::size_t position) {
-        const PlannedArgument& planned = call_.arguments[position];
-        const Argument& argument = planned.host;
+        planned_ = &call_.arguments[position];
         index_ = static_cast<std::int64_t>(position);
         if (pass_ == PassKind::forward) {
-            add_forward(argument);
+            add_forward();
         } else {
-            add_backward(planned);
+            add_backward();
         }
     }
 
-    void add_forward(const Argument& argument) {
-        const std::string name = "arg_" + argument_id(argument);
-        if (argument.role == Role::in) {
-            add_local("const " + type_of(argument), name, load(argument));
-        } else if (argument.role == Role::inout) {
-            add_local(type_of(argument), name, load(argument));
+    void add_forward() {
+        const std::string name = "arg_" + argument_id(host());
+        if (host().role == Role::in) {
+            add_loaded("const ", name, Source::data);
+        } else if (host().role == Role::inout) {
+            add_loaded("", name, Source::data);
         } else {
-            add_local(type_of(argument), name, {});
+            add_local(slang_type(), name, {});
         }
-        if (argument.role == Role::result) {
+        if (host().role == Role::result) {
             result_ = name + " = ";
         } else {
             passed_.push_back(name);
         }
-        if (argument.role != Role::in) add_store(argument, name);
+        if (host().role != Role::in) add_store(name);
     }
 
     /// How `bwd_diff` takes each parameter: a pair for a differentiable input, the gradient alone for a
     /// differentiable output, the plain value for any other input, and nothing for any other output.
-    void add_backward(const PlannedArgument& planned) {
-        const Argument& argument = planned.host;
-        const std::string id = argument_id(argument);
-        const bool input = argument.role == Role::in || argument.role == Role::inout;
-        if (!argument.differentiable) {
+    void add_backward() {
+        const std::string id = argument_id(host());
+        const bool input = host().role == Role::in || host().role == Role::inout;
+        if (!host().differentiable) {
             if (!input) return;
-            add_local("const " + type_of(argument), "arg_" + id, load(argument));
+            add_loaded("const ", "arg_" + id, Source::data);
             passed_.push_back("arg_" + id);
             return;
         }
         if (!input) {
-            add_local("const " + type_of(argument), "grad_" + id, load_gradient(argument));
+            add_loaded("const ", "grad_" + id, Source::gradient);
             passed_.push_back("grad_" + id);
             return;
         }
-        std::string initial = "diffPair(" + load(argument);
-        if (argument.role == Role::inout) initial += ", " + load_gradient(argument);
-        add_local("var", "pair_" + id, initial + ")");
+        std::string pair = is_looped(*planned_) ? add_loaded("", "arg_" + id, Source::data) : load();
+        if (host().role == Role::inout) {
+            pair += ", " +
+                    (is_looped(*planned_) ? add_loaded("", "grad_" + id, Source::gradient) : load_gradient());
+        }
+        add_local("var", "pair_" + id, "diffPair(" + pair + ")");
         passed_.push_back("pair_" + id);
-        if (writes_gradient(argument, pass_)) add_gradient(argument);
+        if (writes_gradient(host(), pass_)) add_gradient();
     }
 
-    void add_gradient(const Argument& argument) {
-        const std::string id = argument_id(argument);
-        const bool scratch = needs_scratch(argument, pass_);
-        const std::string trailing =
-            strided_ && !argument.trailing.empty() ? args(SlotKind::grad_out_trailing_stride, 0) : "1";
+    // ---- Gradients that flow out ----
+
+    void add_gradient() {
+        const std::string id = argument_id(host());
+        const bool scratch = needs_scratch(host(), pass_);
+        const std::vector<std::string> own_strides = trailing_strides(SlotKind::grad_out_trailing_stride);
+        const std::vector<std::string> shared_strides = scratch ? dense_strides() : own_strides;
         std::string offset = "0";
         std::string shared_offset = "0";
         if (!strided_) {
-            const std::int64_t count = scalar_count(argument.trailing);
-            offset = count == 1 ? "kf_call" : "kf_call * " + std::to_string(count);
-        } else if (argument.call_rank > 0) {
-            offset = add_offset("kf_grad_out_at_" + id, argument, grad_out_strides.call);
-            shared_offset =
-                scratch ? add_offset("kf_scratch_at_" + id, argument, SlotKind::scratch_stride) : offset;
+            offset = times("kf_call", scalar_count(host().trailing));
+        } else if (host().call_rank > 0) {
+            offset = add_offset("kf_grad_out_at_" + id, grad_out_strides.call);
+            shared_offset = scratch ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : offset;
         }
-        View::Object view;
-        view.emplace("name", id);
-        view.emplace("scalar", slang_name(argument.element.scalar));
-        view.emplace("sum", std::string(argument.element.scalar == Scalar::float64 ? "double" : "float"));
-        view.emplace("count", std::to_string(scalar_count(argument.trailing)));
-        view.emplace("mode", field(SlotKind::grad_mode));
-        view.emplace("target", field(SlotKind::grad_out));
-        view.emplace("shared", field(scratch ? SlotKind::scratch : SlotKind::grad_out));
-        view.emplace("pair", "pair_" + id);
-        view.emplace("offset", offset);
-        view.emplace("trailing", trailing);
-        view.emplace("shared_offset", shared_offset);
-        view.emplace("shared_trailing", scratch ? std::string("1") : trailing);
-        gradients_.emplace_back(view);
-        if (scratch) add_scratch(argument, trailing);
+        const std::string mode = args(SlotKind::grad_mode);
+        const std::string own = args(SlotKind::grad_out) + " + " + offset;
+        const std::string shared = args(scratch ? SlotKind::scratch : SlotKind::grad_out);
+        const std::string size = std::to_string(call_.group_size[0]);
+        std::string add;
+        std::string finish;
+        if (is_looped(*planned_)) {
+            add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", pair_" + id + ".d" + subscripts() +
+                       ", " + mode + ", " + own + along(own_strides) + ", " + shared + " + " + shared_offset +
+                       along(shared_strides) + ")");
+            finish = "if (" + mode + " == kf.grad_everywhere) " +
+                     loop("sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() + ", kf_thread.x, " +
+                          shared + along(shared_strides) + ")");
+        } else {
+            const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
+            const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
+            add = "sum_" + id + ".add(pair_" + id + ".d, " + mode + ", " + own + ", " + own_stride + ", " +
+                  shared + " + " + shared_offset + ", " + shared_stride + ")";
+            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
+                     shared_stride + ")";
+        }
+        gradients_.emplace_back(
+            View::Object{{"name", id},
+                         {"scalar", slang_name(host().element.scalar)},
+                         {"sum", host().element.scalar == Scalar::float64 ? "double" : "float"},
+                         {"count", std::to_string(scalar_count(host().trailing))},
+                         {"add", add},
+                         {"finish", finish}});
+        if (scratch) add_scratch(own_strides);
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
-    void add_scratch(const Argument& argument, const std::string& trailing) {
-        View::Object view;
-        view.emplace("count", field(SlotKind::scratch_count));
-        view.emplace("target", field(SlotKind::grad_out));
-        view.emplace("scratch", field(SlotKind::scratch));
-        view.emplace("at", std::string(strided_ ? "kf_at" : "kf_scalar"));
-        View::List decoded;
+    void add_scratch(const std::vector<std::string>& own_strides) {
         View::List dimensions;
-        if (strided_) {
-            View::Object one;
-            one.emplace("components", std::to_string(scalar_count(argument.trailing)));
-            one.emplace("trailing", trailing);
-            decoded.emplace_back(one);
-            for (const std::int64_t d : own_order(argument)) {
-                View::Object dimension;
-                dimension.emplace("scratch_stride", field(SlotKind::scratch_stride, d));
-                dimension.emplace("shape", field_of(fields_, SlotKind::shape, -1, d));
-                dimension.emplace("grad_stride", field(SlotKind::grad_out_stride, d));
-                dimensions.emplace_back(dimension);
-            }
+        for (std::size_t i = host().trailing.size(); strided_ && i-- > 0;) {
+            dimensions.emplace_back(
+                View::Object{{"extent", std::to_string(host().trailing[i])}, {"stride", own_strides[i]}});
         }
-        view.emplace("decoded", decoded);
-        view.emplace("dimensions", dimensions);
-        scratches_.emplace_back(view);
-    }
-
-    /// The call dimensions of an argument, its own last one first.
-    static std::vector<std::int64_t> own_order(const Argument& argument) {
-        return {argument.map.rbegin(), argument.map.rend()};
+        for (std::size_t i = host().map.size(); strided_ && i-- > 0;) {
+            const std::int64_t d = host().map[i];
+            const std::string extent =
+                args(SlotKind::scratch_stride, d) + " == 0 ? 1 : " + argument_field(SlotKind::shape, -1, d);
+            dimensions.emplace_back(
+                View::Object{{"extent", extent}, {"stride", args(SlotKind::grad_out_stride, d)}});
+        }
+        scratches_.emplace_back(View::Object{{"count", field(SlotKind::scratch_count)},
+                                             {"target", field(SlotKind::grad_out)},
+                                             {"scratch", field(SlotKind::scratch)},
+                                             {"at", strided_ ? "kf_at" : "kf_scalar"},
+                                             {"is_strided", strided_},
+                                             {"dimensions", dimensions}});
     }
 
     std::string call_expression() const {
@@ -236,85 +241,170 @@ private:
         return text + ")";
     }
 
-    // ---- One argument's data ----
+    // ---- One argument's element: its data, or the gradient that flows in ----
 
-    std::string load(const Argument& argument) {
-        const Element element{argument.element.scalar, argument.trailing};
-        if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
-            return narrowed(args(SlotKind::value), element);
+    enum class Source : std::uint8_t { data, gradient };
+
+    /// Declares a local that holds the element and returns its name.
+    std::string add_loaded(const std::string& qualifier, const std::string& name, Source source) {
+        if (!is_looped(*planned_)) {
+            add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
+            return name;
         }
-        return from_storage(load_from(SlotKind::address, data_strides, "kf_at_", argument, element), element);
+        const std::string scalar = source == Source::data ? load_scalar() : load_gradient_scalar();
+        add_local(slang_type(), name, {}, loop(name + subscripts() + " = " + scalar));
+        return name;
     }
 
-    std::string load_gradient(const Argument& argument) {
-        const Element element{argument.element.scalar, argument.trailing};
-        const std::string loaded =
-            load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_", argument, element);
+    std::string load() {
+        if (is_in_block(host())) return narrowed(args(SlotKind::value));
+        return from_storage(load_from(SlotKind::address, data_strides, "kf_at_"));
+    }
+
+    std::string load_gradient() {
         // A missing output gradient means 1.
-        return args(SlotKind::grad_in) + " != nullptr ? " + loaded + " : " + slang_name(element) + "(1)";
+        return args(SlotKind::grad_in) + " != nullptr ? " +
+               load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " + slang_type() + "(1)";
     }
 
-    std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix,
-                          const Argument& argument, const Element& element) {
-        if (!strided_ && is_read_by_scalars(argument)) {
-            return "kf.load<half, 3>(" + args(address) + " + " + contiguous_index(argument) + " * 3, 1)";
-        }
-        if (!strided_) return args(address) + "[" + contiguous_index(argument) + "]";
-        const std::string offset = argument.call_rank == 0
-                                       ? std::string("0")
-                                       : add_offset(prefix + argument_id(argument), argument, strides.call);
-        if (element.extents.empty()) return args(address) + "[" + offset + "]";
-        const Scalar stored = element.scalar == Scalar::boolean ? Scalar::uint8 : element.scalar;
-        return "kf.load<" + slang_name(stored) + ", " + std::to_string(scalar_count(element.extents)) + ">(" +
-               args(address) + " + " + offset + ", " + args(strides.trailing, 0) + ")";
+    std::string load_scalar() { return from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")); }
+
+    std::string load_gradient_scalar() {
+        return args(SlotKind::grad_in) + " != nullptr ? " +
+               scalar_at(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
+               slang_name(host().element.scalar) + "(1)";
     }
 
-    void add_store(const Argument& argument, const std::string& name) {
-        const Element element{argument.element.scalar, argument.trailing};
-        const std::string value = to_storage(name, element);
-        View::Object view;
-        if (!strided_ && is_read_by_scalars(argument)) {
-            view.emplace("statement", "kf.store(" + args(SlotKind::address) + " + " +
-                                          contiguous_index(argument) + " * 3, 1, " + value + ")");
-        } else if (!strided_) {
-            view.emplace("statement",
-                         args(SlotKind::address) + "[" + contiguous_index(argument) + "] = " + value);
+    std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix) {
+        if (!strided_ && !is_read_by_scalars(*planned_))
+            return args(address) + "[" + contiguous_index() + "]";
+        const std::string offset = element_offset(strides, prefix);
+        const std::vector<std::string> trailing = trailing_strides(strides.trailing);
+        if (trailing.empty()) return args(address) + "[" + offset + "]";
+        return "kf.load<" + stored_scalar() + ", " + std::to_string(scalar_count(host().trailing)) + ">(" +
+               args(address) + " + " + offset + ", " + trailing[0] + ")";
+    }
+
+    /// The scalar of a looped element that the loops are at.
+    std::string scalar_at(SlotKind address, StrideKinds strides, const std::string& prefix) {
+        return args(address) + "[" + element_offset(strides, prefix) +
+               along(trailing_strides(strides.trailing)) + "]";
+    }
+
+    void add_store(const std::string& name) {
+        const std::string target = args(SlotKind::address);
+        std::string statement;
+        if (is_looped(*planned_)) {
+            statement = loop(scalar_at(SlotKind::address, data_strides, "kf_at_") + " = " +
+                             to_storage(name + subscripts(), {}));
+        } else if (!strided_ && !is_read_by_scalars(*planned_)) {
+            statement = target + "[" + contiguous_index() + "] = " + to_storage(name, host().trailing);
         } else {
-            const std::string offset = argument.call_rank == 0 ? std::string("0")
-                                                               : add_offset("kf_at_" + argument_id(argument),
-                                                                            argument, SlotKind::stride);
-            const std::string target = args(SlotKind::address);
-            view.emplace("statement", element.extents.empty()
-                                          ? target + "[" + offset + "] = " + value
-                                          : "kf.store(" + target + " + " + offset + ", " +
-                                                args(SlotKind::trailing_stride, 0) + ", " + value + ")");
+            const std::string offset = element_offset(data_strides, "kf_at_");
+            const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
+            const std::string value = to_storage(name, host().trailing);
+            statement = trailing.empty()
+                            ? target + "[" + offset + "] = " + value
+                            : "kf.store(" + target + " + " + offset + ", " + trailing[0] + ", " + value + ")";
         }
-        stores_.emplace_back(view);
+        stores_.emplace_back(View::Object{{"statement", statement}});
     }
 
-    std::string contiguous_index(const Argument& argument) const {
-        if (argument.role != Role::in) return "kf_call";
-        if (argument.call_rank == 0) return "0";
+    /// Where the call's element starts, in scalars.
+    std::string element_offset(StrideKinds strides, const std::string& prefix) {
+        if (!strided_) return times(contiguous_index(), scalar_count(host().trailing));
+        if (host().call_rank == 0) return "0";
+        return add_offset(prefix + argument_id(host()), strides.call);
+    }
+
+    std::string contiguous_index() const {
+        if (host().role != Role::in) return "kf_call";
+        if (host().call_rank == 0) return "0";
         return "kf_call * " + args(SlotKind::step);
     }
 
-    static std::string from_storage(const std::string& loaded, const Element& element) {
-        return element.scalar == Scalar::boolean ? loaded + " != 0" : loaded;
+    /// Between the scalars of an element, along each of its dimensions.
+    std::vector<std::string> trailing_strides(SlotKind kind) const {
+        if (!strided_) return dense_strides();
+        std::vector<std::string> strides;
+        for (std::size_t i = 0; i < host().trailing.size(); ++i) {
+            strides.push_back(args(kind, static_cast<std::int64_t>(i)));
+        }
+        return strides;
     }
 
-    static std::string to_storage(const std::string& value, const Element& element) {
-        if (element.scalar != Scalar::boolean) return value;
-        return slang_name(Element{Scalar::uint8, element.extents}) + "(" + value + ")";
+    std::vector<std::string> dense_strides() const {
+        std::vector<std::string> strides(host().trailing.size());
+        std::int64_t stride = 1;
+        for (std::size_t i = strides.size(); i-- > 0;) {
+            strides[i] = std::to_string(stride);
+            stride *= host().trailing[i];
+        }
+        return strides;
     }
 
-    static std::string narrowed(const std::string& value, const Element& element) {
-        switch (element.scalar) {
+    // ---- Loops over the scalars of a matrix or an array ----
+
+    static std::string loop_variable(std::size_t dimension) { return "kf_i" + std::to_string(dimension); }
+
+    std::string loop(const std::string& statement) const {
+        // Past this many scalars, unrolled code costs more than it saves.
+        constexpr std::int64_t most_unrolled = 64;
+        const std::string unroll = scalar_count(host().trailing) <= most_unrolled ? "[ForceUnroll] " : "";
+        std::string text;
+        for (std::size_t i = 0; i < host().trailing.size(); ++i) {
+            const std::string variable = loop_variable(i);
+            text += unroll + "for (int " + variable + " = 0; " + variable + " < " +
+                    std::to_string(host().trailing[i]) + "; ++" + variable + ") ";
+        }
+        return text + statement;
+    }
+
+    std::string subscripts() const {
+        std::string text;
+        for (std::size_t i = 0; i < host().trailing.size(); ++i) text += "[" + loop_variable(i) + "]";
+        return text;
+    }
+
+    std::string along(const std::vector<std::string>& strides) const {
+        std::string text;
+        for (std::size_t i = 0; i < strides.size(); ++i) {
+            text += " + " + (strides[i] == "1" ? loop_variable(i) : loop_variable(i) + " * " + strides[i]);
+        }
+        return text;
+    }
+
+    std::string flat_index() const { return along(dense_strides()).substr(3); }
+
+    static std::string times(const std::string& index, std::int64_t count) {
+        if (count == 1 || index == "0") return index;
+        return index + " * " + std::to_string(count);
+    }
+
+    // ---- What memory and the block hold, and what the function takes ----
+
+    std::string stored_scalar() const {
+        const Scalar scalar = host().element.scalar;
+        return slang_name(scalar == Scalar::boolean ? Scalar::uint8 : scalar);
+    }
+
+    std::string from_storage(const std::string& loaded) const {
+        return host().element.scalar == Scalar::boolean ? loaded + " != 0" : loaded;
+    }
+
+    std::string to_storage(const std::string& value, const std::vector<std::int64_t>& extents) const {
+        if (host().element.scalar != Scalar::boolean) return value;
+        return slang_name(Element{Scalar::uint8, extents}) + "(" + value + ")";
+    }
+
+    std::string narrowed(const std::string& value) const {
+        switch (host().element.scalar) {
             case Scalar::boolean: return value + " != 0";
             case Scalar::int8:
             case Scalar::int16:
             case Scalar::uint8:
             case Scalar::uint16:
-            case Scalar::float16: return slang_name(element) + "(" + value + ")";
+            case Scalar::float16: return slang_type() + "(" + value + ")";
             default: return value;
         }
     }
@@ -323,9 +413,9 @@ private:
 
     static std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
 
-    static std::string type_of(const Argument& argument) {
-        return slang_name(Element{argument.element.scalar, argument.trailing});
-    }
+    const Argument& host() const { return planned_->host; }
+
+    std::string slang_type() const { return declared_name(planned_->type); }
 
     const std::string& field(SlotKind kind, std::int64_t dimension = -1) const {
         return field_of(fields_, kind, index_, dimension);
@@ -340,9 +430,9 @@ private:
     }
 
     /// Declares where the call's element lies, once, and returns the name.
-    std::string add_offset(const std::string& name, const Argument& argument, SlotKind stride) {
+    std::string add_offset(const std::string& name, SlotKind stride) {
         if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
-        std::vector<std::int64_t> dimensions = argument.map;
+        std::vector<std::int64_t> dimensions = host().map;
         std::sort(dimensions.begin(), dimensions.end());
         std::string value;
         for (const std::int64_t d : dimensions) {
@@ -356,18 +446,15 @@ private:
         return name;
     }
 
-    void add_local(const std::string& type, const std::string& name, const std::string& initial) {
-        View::Object view;
-        view.emplace("type", type);
-        view.emplace("name", name);
+    /// `fill`: a statement after the declaration; empty for none.
+    void add_local(const std::string& type, const std::string& name, const std::string& initial,
+                   const std::string& fill = {}) {
         View::List value;
-        if (!initial.empty()) {
-            View::Object text;
-            text.emplace("text", initial);
-            value.emplace_back(text);
-        }
-        view.emplace("initial", value);
-        locals_.emplace_back(view);
+        if (!initial.empty()) value.emplace_back(View::Object{{"text", initial}});
+        View::List statements;
+        if (!fill.empty()) statements.emplace_back(View::Object{{"statement", fill}});
+        locals_.emplace_back(
+            View::Object{{"type", type}, {"name", name}, {"initial", value}, {"fill", statements}});
     }
 
     const PlannedCall& call_;
@@ -377,7 +464,9 @@ private:
     CodeTarget target_;
     std::vector<BlockField> fields_;
 
-    std::int64_t index_ = 0;  ///< of the argument being written
+    // The argument being written, and its index.
+    const PlannedArgument* planned_ = nullptr;
+    std::int64_t index_ = 0;
     std::vector<std::string> passed_;
     std::string result_;
     std::vector<std::string> offset_names_;

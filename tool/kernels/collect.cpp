@@ -13,16 +13,17 @@ namespace {
 using manifest::ArgumentKind;
 using manifest::Variant;
 
-/// A call without tensors has nothing to stride through.
+/// A call without tensors has nothing to stride through, but for values batched over their components.
 bool has_strides(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        return argument.host.kind == ArgumentKind::tensor;
+        return argument.host.kind == ArgumentKind::tensor || argument.host.call_rank > 0;
     });
 }
 
 bool is_contiguous_only(const PlannedCall& call) {
     return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        return argument.host.kind == ArgumentKind::value || argument.host.contiguous_only;
+        const bool whole = argument.host.kind == ArgumentKind::value && argument.host.call_rank == 0;
+        return whole || argument.host.contiguous_only;
     });
 }
 

@@ -14,8 +14,9 @@ namespace kf::gen {
 /// One argument of a planned call. `host` is what the host sees and what goes into the artifact.
 struct PlannedArgument {
     manifest::Argument host;
-    Type type;               ///< the Slang parameter's (or result's) type
-    bool is_result = false;  ///< the return value, not a parameter
+    Type type;                 ///< the Slang parameter's (or result's) type
+    std::string element_name;  ///< how a kind spells host.element: "float3", "float2x3", "float2[4]"
+    bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
     Location location;  ///< the spec entry its kind comes from
 

@@ -190,7 +190,8 @@ private:
         planned.rank = call_rank(planned.arguments);
         if (has_result(function) && choice.result == nullptr) {
             planned.arguments.push_back({automatic_result(function.result, planned.rank), function.result,
-                                         true, function.no_diff_result, call_.location});
+                                         kind_name(function.result), true, function.no_diff_result,
+                                         call_.location});
         }
         errors = check_outputs(planned.arguments, planned.rank);
         if (!errors.empty()) return errors;
@@ -206,8 +207,9 @@ private:
         const auto take = [&](const KindSpec& kind, const Feed& target, bool is_result, bool no_diff) {
             Outcome<Argument> fed = feed(kind, target);
             if (fed) {
-                planned.arguments.push_back(
-                    {std::move(fed.value()), target.type, is_result, no_diff, kind.location});
+                planned.arguments.push_back({std::move(fed.value()), target.type,
+                                             kind.element.empty() ? kind_name(target.type) : kind.element,
+                                             is_result, no_diff, kind.location});
             } else {
                 errors.insert(errors.end(), fed.errors().begin(), fed.errors().end());
             }
@@ -227,8 +229,8 @@ private:
                               "type-not-supported",
                               function.location,
                               "the result of '" + function.name + "' has type '" + function.result.name +
-                                  "', which can't be passed by this version of kfgen; expected a scalar or a "
-                                  "vector of 2 to 4",
+                                  "', which can't be passed by this version of kfgen; expected a scalar, a "
+                                  "vector of 2 to 4, a matrix or a sized array of those",
                               {}});
         }
         return errors;

@@ -1,7 +1,9 @@
 // Slang types as host elements.
 #include "plan/types.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 
 namespace kf::gen {
@@ -9,6 +11,9 @@ namespace kf::gen {
 namespace {
 
 using manifest::Scalar;
+
+/// What an artifact's elements can have.
+constexpr std::size_t max_extents = 4;
 
 struct ScalarName {
     std::string_view name;
@@ -59,27 +64,106 @@ std::optional<manifest::Element> element_of(const Type& type) {
     // The two enumerations list the same scalars in the same order.
     static_assert(static_cast<int>(ScalarType::float64) == static_cast<int>(Scalar::float64));
     const auto scalar = static_cast<Scalar>(type.scalar);
-    if (type.kind == TypeKind::scalar) return manifest::Element{scalar, {}};
-    if (type.kind == TypeKind::vector) return manifest::Element{scalar, {type.columns}};
-    return std::nullopt;
+    switch (type.kind) {
+        case TypeKind::scalar: return manifest::Element{scalar, {}};
+        case TypeKind::vector: return manifest::Element{scalar, {type.columns}};
+        case TypeKind::matrix: return manifest::Element{scalar, {type.rows, type.columns}};
+        case TypeKind::array: break;
+        default: return std::nullopt;
+    }
+    if (type.extent <= 0 || type.element.size() != 1) return std::nullopt;
+    std::optional<manifest::Element> element = element_of(type.element.front());
+    if (!element || element->extents.size() >= max_extents) return std::nullopt;
+    element->extents.insert(element->extents.begin(), type.extent);
+    return element;
 }
 
-std::optional<manifest::Element> parse_element(std::string_view name) {
+namespace {
+
+std::optional<std::int64_t> length(char digit) {
+    if (digit < '2' || digit > '4') return std::nullopt;
+    return digit - '0';
+}
+
+/// "[4]" and "[2][3]" after an element; nothing when it is anything else.
+std::optional<std::vector<std::int64_t>> parse_extents(std::string_view text) {
+    std::vector<std::int64_t> extents;
+    while (!text.empty()) {
+        const std::size_t end = text.find(']');
+        if (text.front() != '[' || end == std::string_view::npos) return std::nullopt;
+        std::int64_t extent = 0;
+        const auto [last, failure] = std::from_chars(text.data() + 1, text.data() + end, extent);
+        if (failure != std::errc() || last != text.data() + end || extent <= 0) return std::nullopt;
+        extents.push_back(extent);
+        text.remove_prefix(end + 1);
+    }
+    return extents;
+}
+
+std::optional<manifest::Element> parse_plain(std::string_view name) {
     if (const auto scalar = scalar_named(name)) return manifest::Element{*scalar, {}};
-    if (name.empty()) return std::nullopt;
-    const char last = name.back();
-    if (last < '2' || last > '4') return std::nullopt;
-    const auto scalar = scalar_named(name.substr(0, name.size() - 1));
-    if (!scalar) return std::nullopt;
-    return manifest::Element{*scalar, {last - '0'}};
+    const std::size_t size = name.size();
+    if (size > 3 && name[size - 2] == 'x') {
+        const auto scalar = scalar_named(name.substr(0, size - 3));
+        const auto rows = length(name[size - 3]);
+        const auto columns = length(name[size - 1]);
+        if (scalar && rows && columns) return manifest::Element{*scalar, {*rows, *columns}};
+    }
+    if (size < 2) return std::nullopt;
+    const auto scalar = scalar_named(name.substr(0, size - 1));
+    const auto columns = length(name[size - 1]);
+    if (!scalar || !columns) return std::nullopt;
+    return manifest::Element{*scalar, {*columns}};
+}
+
+}  // namespace
+
+std::optional<manifest::Element> parse_element(std::string_view name) {
+    const std::size_t bracket = std::min(name.find('['), name.size());
+    std::optional<manifest::Element> element = parse_plain(name.substr(0, bracket));
+    std::optional<std::vector<std::int64_t>> extents = parse_extents(name.substr(bracket));
+    if (!element || !extents) return std::nullopt;
+    extents->insert(extents->end(), element->extents.begin(), element->extents.end());
+    if (extents->size() > max_extents) return std::nullopt;
+    element->extents = std::move(*extents);
+    return element;
 }
 
 std::string slang_name(manifest::Scalar scalar) { return std::string(entry(scalar).name); }
 
 std::string slang_name(const manifest::Element& element) {
     std::string name = slang_name(element.scalar);
-    for (const std::int64_t extent : element.extents) name += std::to_string(extent);
-    return name;
+    if (element.extents.size() == 1 && element.extents[0] <= 4)
+        return name + std::to_string(element.extents[0]);
+    std::string extents;
+    for (const std::int64_t extent : element.extents) {
+        extents += (extents.empty() ? "{" : ", ") + std::to_string(extent);
+    }
+    return extents.empty() ? name : name + extents + "}";
+}
+
+std::string declared_name(const Type& type) {
+    if (type.kind == TypeKind::array) {
+        return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
+    }
+    return kind_name(type);
+}
+
+std::string kind_name(const Type& type) {
+    const std::string scalar = slang_name(static_cast<Scalar>(type.scalar));
+    switch (type.kind) {
+        case TypeKind::vector: return scalar + std::to_string(type.columns);
+        case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
+        case TypeKind::array: break;
+        default: return type.kind == TypeKind::scalar ? scalar : type.name;
+    }
+    // The outermost extent comes first: float2[4][3] is four arrays of three.
+    std::string extents;
+    const Type* element = &type;
+    for (; element->kind == TypeKind::array; element = &element->element.front()) {
+        extents += "[" + std::to_string(element->extent) + "]";
+    }
+    return kind_name(*element) + extents;
 }
 
 std::int64_t storage_size(manifest::Scalar scalar) { return entry(scalar).size; }
@@ -96,7 +180,7 @@ std::vector<std::string> element_names() {
     std::vector<std::string> names;
     for (const ScalarName& known : scalar_names) {
         names.emplace_back(known.name);
-        for (const char* length : {"2", "3", "4"}) names.push_back(std::string(known.name) + length);
+        for (const char* columns : {"2", "3", "4"}) names.push_back(std::string(known.name) + columns);
     }
     return names;
 }

@@ -12,13 +12,19 @@
 
 namespace kf::gen {
 
-/// The host element of a scalar or vector type (float3: float32, {3}); nothing for any other type.
+/// The host element of a scalar, vector, matrix or sized array of such (float3: float32, {3};
+/// float2x3[4]: float32, {4, 2, 3}); nothing for any other type, or past four extents.
 std::optional<manifest::Element> element_of(const Type& type);
 
-/// Reads "float3", "half", "uint8_t2": the spellings that a kind's <...> takes.
+/// How kernels declare it: "float3", "float2x3", "Array<float2, 3>".
+std::string declared_name(const Type& type);
+/// How a kind's <...> spells it: "float3", "float2x3", "float2[3]".
+std::string kind_name(const Type& type);
+
+/// Reads "float3", "half", "float2x3", "uint8_t2[4]": the spellings that a kind's <...> takes.
 std::optional<manifest::Element> parse_element(std::string_view name);
 
-/// As Slang spells it: "float3".
+/// As Slang spells it: "float3". Of a matrix or array only the scalars are known here: "float{2, 3}".
 std::string slang_name(const manifest::Element& element);
 std::string slang_name(manifest::Scalar scalar);
 

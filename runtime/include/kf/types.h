@@ -108,9 +108,11 @@ enum class ScalarType : std::uint8_t {
 struct ElementType {
     ScalarType scalar = ScalarType::float32;
     std::uint8_t rank = 0;                      ///< how many of `extents` count
-    std::array<std::int64_t, 2> extents{1, 1};  ///< unused ones are 1
+    std::array<std::int64_t, 4> extents{1, 1, 1, 1};  ///< unused ones are 1
 
-    [[nodiscard]] constexpr std::int64_t scalars() const { return extents[0] * extents[1]; }
+    [[nodiscard]] constexpr std::int64_t scalars() const {
+        return extents[0] * extents[1] * extents[2] * extents[3];
+    }
     [[nodiscard]] constexpr std::size_t size() const {
         return size_of(scalar) * static_cast<std::size_t>(scalars());
     }
@@ -150,22 +152,23 @@ struct ScalarOf<double> : std::integral_constant<ScalarType, ScalarType::float64
 
 template <class T>
 struct ElementOf {
-    static constexpr ElementType value{ScalarOf<T>::value, 0, {1, 1}};
+    static constexpr ElementType value{ScalarOf<T>::value, 0, {1, 1, 1, 1}};
 };
 template <class T, std::size_t N>
 struct ElementOf<Vector<T, N>> {
-    static constexpr ElementType value{ScalarOf<T>::value, 1, {static_cast<std::int64_t>(N), 1}};
+    static constexpr ElementType value{ScalarOf<T>::value, 1, {static_cast<std::int64_t>(N), 1, 1, 1}};
     static_assert(sizeof(Vector<T, N>) == N * sizeof(T));
 };
 
+/// Vectors; matrices and arrays too, once kf/matrix.h is included.
 template <class T>
-inline constexpr bool is_vector = false;
+inline constexpr bool is_block = false;
 template <class T, std::size_t N>
-inline constexpr bool is_vector<Vector<T, N>> = true;
+inline constexpr bool is_block<Vector<T, N>> = true;
 
 /// A type that tensors hold and parameters take.
 template <class T>
-concept HostElement = is_vector<T> || requires {
+concept HostElement = is_block<T> || requires {
     ScalarOf<T>::value;
 };
 

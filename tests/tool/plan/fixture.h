@@ -1,6 +1,7 @@
 // Functions and specs by hand, so that planning is tested without Slang.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace kf::gen::test {
 
-/// The Slang type of this spelling: a scalar, a vector of 2 to 4, or void.
+/// The Slang type of this spelling: a scalar, vector, matrix, sized array of such ("float2[3]"), or void.
 inline Type type_named(const std::string& name) {
     Type type;
     type.name = name;
@@ -18,10 +19,21 @@ inline Type type_named(const std::string& name) {
         type.kind = TypeKind::void_type;
         return type;
     }
+    if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
+        const std::size_t end = name.find(']', bracket);
+        type.kind = TypeKind::array;
+        type.extent = std::stoll(name.substr(bracket + 1, end - bracket - 1));
+        type.element = {type_named(name.substr(0, bracket) + name.substr(end + 1))};
+        type.scalar = type.element.front().scalar;
+        type.differentiable = type.element.front().differentiable;
+        return type;
+    }
     const manifest::Element element = parse_element(name).value();
-    type.kind = element.extents.empty() ? TypeKind::scalar : TypeKind::vector;
+    constexpr std::array kinds{TypeKind::scalar, TypeKind::vector, TypeKind::matrix};
+    type.kind = kinds.at(element.extents.size());
     type.scalar = static_cast<ScalarType>(element.scalar);
-    type.columns = element.extents.empty() ? 1 : element.extents.front();
+    type.rows = type.kind == TypeKind::matrix ? element.extents.front() : 1;
+    type.columns = element.extents.empty() ? 1 : element.extents.back();
     type.differentiable = is_floating_point(element.scalar);
     return type;
 }

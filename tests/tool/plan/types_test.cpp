@@ -25,8 +25,22 @@ TEST(TypesTest, SlangsOtherSpellingsAreKnown) {
     EXPECT_EQ(slang_name(*parse_element("uint32_t2")), "uint2");
 }
 
+TEST(TypesTest, MatricesAndArraysSpellThemselves) {
+    for (const char* name :
+         {"float2x3", "half4x4", "uint8_t3x2", "float[4]", "float2[3]", "int[2][3]", "double2x2[5]"}) {
+        const Type type = test::type_named(name);
+        EXPECT_EQ(kind_name(type), name);
+        ASSERT_TRUE(element_of(type)) << name;
+        EXPECT_EQ(element_of(type), parse_element(name)) << name;
+    }
+    EXPECT_EQ(declared_name(test::type_named("float2[3]")), "Array<float2, 3>");
+    EXPECT_EQ(declared_name(test::type_named("int[2][3]")), "Array<Array<int, 3>, 2>");
+    EXPECT_EQ(parse_element("float2x3[4]")->extents, (std::vector<std::int64_t>{4, 2, 3}));
+}
+
 TEST(TypesTest, OtherWordsAreNoElements) {
-    for (const char* name : {"", "float1", "float5", "float33", "2", "Ray", "void", "int8"}) {
+    for (const char* name : {"", "float1", "float5", "float33", "2", "Ray", "void", "int8", "float2x5",
+                             "float1x2", "float[0]", "float[x]", "float[2", "float[2][2][2][2][2]"}) {
         EXPECT_FALSE(parse_element(name)) << name;
     }
 }
