@@ -277,9 +277,10 @@ TEST_F(DriverTest, KernelsThatCantBe) {
     kernel.images[0] = cuda_image("cubin", "sm_90", std::vector<std::byte>(100));
     EXPECT_THAT(load(), HasSubstr("cubin sm_90 (refused: CUDA_ERROR_INVALID_IMAGE (200)"));
     fake_.failures["cuModuleLoadDataEx"] = CUDA_ERROR_OUT_OF_MEMORY;
-    kernel = add_step_kernel();
+    kernel = bare_kernel();
+    kernel.images.push_back(cuda_image("ptx", "sm_75", FakeCuda::ptx("sm_75", "add_step")));
     EXPECT_EQ(load(),
-              "out-of-memory: cuda: can't load the ptx sm_70 image: CUDA_ERROR_OUT_OF_MEMORY (2): out of "
+              "out-of-memory: cuda: can't load the ptx sm_75 image: CUDA_ERROR_OUT_OF_MEMORY (2): out of "
               "memory");
     fake_.failures.clear();
     EXPECT_EQ(load(), "") << "a later try may succeed";
