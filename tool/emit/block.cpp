@@ -2,6 +2,7 @@
 #include "emit/block.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "plan/types.h"
 
@@ -197,11 +198,11 @@ std::int64_t std430_size(const std::vector<BlockField>& fields) {
 
 const std::string& field_of(const std::vector<BlockField>& fields, SlotKind kind, std::int64_t argument,
                             std::int64_t dimension) {
-    return std::find_if(fields.begin(), fields.end(),
-                        [&](const BlockField& field) {
-                            return field.slot == Slot{kind, argument, dimension};
-                        })
-        ->name;
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const BlockField& field) {
+        return field.slot == Slot{kind, argument, dimension};
+    });
+    if (found == fields.end()) throw std::logic_error("a kernel without the field that it reads");
+    return found->name;
 }
 
 }  // namespace kf::gen

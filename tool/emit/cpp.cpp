@@ -96,22 +96,6 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
     }
 }
 
-void check_elements(const PlannedFunction& function, Diagnostics& errors) {
-    for (const PlannedCall& call : function.calls) {
-        for (const PlannedArgument& argument : call.arguments) {
-            if (!has_host_type(argument.host.element)) {
-                errors.push_back({Severity::error,
-                                  "type-not-supported",
-                                  argument.location,
-                                  "argument '" + argument.host.name + "' of '" + function.name +
-                                      "': no host type for " + slang_name(argument.host.element) +
-                                      "; scalars and 2-, 3- and 4-vectors have one",
-                                  {}});
-            }
-        }
-    }
-}
-
 /// Functions of the C library's headers: a namespace can't have such a name beside them.
 constexpr std::array<std::string_view, 101> library_functions{
     "abort",     "abs",     "acos",   "acosh",  "asin",    "asinh",  "atan",    "atan2",       "atanh",
@@ -156,22 +140,21 @@ void check_namespace(const std::string& name, Diagnostics& errors) {
 // ---- layout assertions
 
 View::List layouts(const Plan& plan) {
-    std::map<std::pair<manifest::Scalar, std::vector<std::int64_t>>, manifest::Element> elements;
+    std::map<std::string, manifest::Element> elements;
     for (const PlannedFunction& function : plan.functions) {
         for (const PlannedCall& call : function.calls) {
             for (const PlannedArgument& argument : call.arguments) {
-                const manifest::Element& element = argument.host.element;
-                elements.emplace(std::pair(element.scalar, element.extents), element);
+                elements.emplace(cpp_type(argument.element_name), argument.host.element);
             }
         }
     }
     View::List list;
-    for (const auto& [key, element] : elements) {
-        const std::string type = cpp_type(element);
+    for (const auto& [type, element] : elements) {
         std::vector<std::string> terms{"sizeof(" + type + ") == " + std::to_string(element_size(element)),
                                        "std::is_trivially_copyable_v<" + type + ">"};
         list.emplace_back(View::Object{{"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
-        if (element.extents.empty()) continue;
+        const bool vector = element.extents.size() == 1 && type.starts_with("kf::");
+        if (!vector) continue;
         terms.clear();
         for (std::int64_t i = 0; i < element.extents[0]; ++i) {
             terms.push_back("offsetof(" + type + ", " + "xyzw"[i] +
@@ -364,7 +347,6 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
     check_namespace(plan.cpp_namespace, errors);
-    for (const PlannedFunction& function : plan.functions) check_elements(function, errors);
     if (!errors.empty()) return errors;
     const std::vector<CppFunction> functions = cpp_functions(plan);
     for (const CppFunction& function : functions) check_signatures(function, errors);

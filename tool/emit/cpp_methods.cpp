@@ -20,8 +20,8 @@ bool is_output(const Argument& argument) {
     return argument.role == Role::out || argument.role == Role::result;
 }
 
-std::string tensor_type(const Argument& argument) {
-    return "kf::Tensor<" + cpp_type(argument.element) + ", " + std::to_string(argument.rank) + ">";
+std::string tensor_type(const PlannedArgument& argument) {
+    return "kf::Tensor<" + cpp_type(argument.element_name) + ", " + std::to_string(argument.host.rank) + ">";
 }
 
 /// Builds the methods of one call.
@@ -74,41 +74,42 @@ private:
     CppMethod forward(CppMethodKind kind, bool give_result) const {
         CppMethod method = start(kind, false);
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const Argument& argument = call_.arguments[i].host;
+            const PlannedArgument& planned = call_.arguments[i];
+            const Argument& argument = planned.host;
             const std::string& name = names_[i];
-            const std::string type = cpp_type(argument.element);
+            const std::string type = cpp_type(planned.element_name);
             switch (argument.role) {
                 case Role::in:
-                    add(method, is_value(argument) ? type : "const " + tensor_type(argument) + "&", name);
+                    add(method, is_value(argument) ? type : "const " + tensor_type(planned) + "&", name);
                     method.arguments.push_back("Arg::in(" + name + ")");
                     break;
                 case Role::inout:
-                    add(method, is_value(argument) ? type + "&" : "const " + tensor_type(argument) + "&",
+                    add(method, is_value(argument) ? type + "&" : "const " + tensor_type(planned) + "&",
                         name);
                     method.arguments.push_back("Arg::inout(" + name + ")");
                     break;
                 case Role::out:
                     add(method,
-                        is_value(argument) ? type + "&" : "const kf::Out<" + tensor_type(argument) + ">&",
+                        is_value(argument) ? type + "&" : "const kf::Out<" + tensor_type(planned) + ">&",
                         name);
                     method.arguments.push_back("Arg::out(" + name + ")");
                     break;
-                case Role::result: add_result(method, argument, give_result, i); break;
+                case Role::result: add_result(method, planned, give_result, i); break;
             }
         }
         return method;
     }
 
-    static void add_result(CppMethod& method, const Argument& argument, bool give, std::size_t at) {
+    static void add_result(CppMethod& method, const PlannedArgument& planned, bool give, std::size_t at) {
         method.result_at = at;
         if (give) {
-            add(method, "const kf::Out<" + tensor_type(argument) + ">&", "result");
+            add(method, "const kf::Out<" + tensor_type(planned) + ">&", "result");
             method.arguments.emplace_back("Arg::out(result)");
-        } else if (is_value(argument)) {
-            method.result = method.local = cpp_type(argument.element);
+        } else if (is_value(planned.host)) {
+            method.result = method.local = cpp_type(planned.element_name);
             method.arguments.emplace_back("Arg::out(result)");
         } else {
-            method.result = tensor_type(argument);
+            method.result = tensor_type(planned);
             method.arguments.emplace_back("Arg::none()");
         }
     }
@@ -129,14 +130,15 @@ private:
         CppMethod method = start(kind, true);
         method.arguments.assign(call_.arguments.size(), "Arg::none()");
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const Argument& argument = call_.arguments[i].host;
+            const PlannedArgument& planned = call_.arguments[i];
+            const Argument& argument = planned.host;
             const bool output = is_output(argument);
             if (output && !argument.differentiable) continue;
             const bool wants =
                 output || (kind == CppMethodKind::call && argument.gradient != Gradient::never);
-            const std::string type = cpp_type(argument.element);
+            const std::string type = cpp_type(planned.element_name);
             if (!is_value(argument))
-                add(method, "const " + tensor_type(argument) + "&", names_[i]);
+                add(method, "const " + tensor_type(planned) + "&", names_[i]);
             else if (wants)
                 add(method, "kf::DiffArg<" + type + ">", names_[i], output ? "{}" : "");
             else

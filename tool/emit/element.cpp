@@ -54,13 +54,20 @@ std::string_view role_name(manifest::Role role) {
 
 }  // namespace
 
-bool has_host_type(const manifest::Element& element) {
-    return element.extents.empty() ||
-           (element.extents.size() == 1 && element.extents[0] >= 2 && element.extents[0] <= 4);
-}
-
-std::string cpp_type(const manifest::Element& element) {
-    return element.extents.empty() ? std::string(names_of(element.scalar).cpp) : "kf::" + slang_name(element);
+std::string cpp_type(const std::string& element_name) {
+    const std::size_t bracket = element_name.find('[');
+    if (bracket != std::string::npos) {
+        const std::size_t end = element_name.find(']', bracket);
+        const std::string inner = element_name.substr(0, bracket) + element_name.substr(end + 1);
+        return "std::array<" + cpp_type(inner) + ", " + element_name.substr(bracket + 1, end - bracket - 1) +
+               ">";
+    }
+    const manifest::Element element = parse_element(element_name).value();
+    if (element.extents.empty()) return std::string(names_of(element.scalar).cpp);
+    std::string extents;
+    for (const std::int64_t extent : element.extents)
+        extents += (extents.empty() ? "" : "x") + std::to_string(extent);
+    return "kf::" + slang_name(element.scalar) + extents;
 }
 
 std::string numpy_name(manifest::Scalar scalar) { return std::string(names_of(scalar).numpy); }

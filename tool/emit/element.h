@@ -9,11 +9,9 @@
 
 namespace kf::gen {
 
-/// Whether generated code has a type for it: a scalar, or a vector of 2 to 4.
-bool has_host_type(const manifest::Element& element);
-
-/// "kf::float3", "std::int32_t".
-std::string cpp_type(const manifest::Element& element);
+/// Takes a kind's spelling: "float3" is "kf::float3", "int" "std::int32_t", "float2[3]"
+/// "std::array<kf::float2, 3>".
+std::string cpp_type(const std::string& element_name);
 /// "float32": NumPy's name of the scalar.
 std::string numpy_name(manifest::Scalar scalar);
 

@@ -108,9 +108,9 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                          std::to_string(least));
     }
     argument.call_rank = parts.call_rank;
-    argument.in_memory =
-        argument.kind == manifest::ArgumentKind::value && target.role == manifest::Role::in &&
-        (argument.call_rank > 0 || element.extents.size() > 1 || scalar_count(element.extents) > 4);
+    const bool in_block = target.type.kind == TypeKind::scalar || target.type.kind == TypeKind::vector;
+    argument.in_memory = argument.kind == manifest::ArgumentKind::value &&
+                         target.role == manifest::Role::in && (argument.call_rank > 0 || !in_block);
     if (auto failure = check_map(kind, target, argument.call_rank)) return *failure;
     if (kind.map) argument.map.assign(kind.map->begin(), kind.map->end());
     return argument;

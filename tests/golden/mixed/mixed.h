@@ -10,6 +10,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/invoke.h>
+#include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -18,15 +19,15 @@
 namespace mixed {
 
 // Host values go to the kernels byte by byte: this is the layout that they were generated for.
+static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
 static_assert(sizeof(kf::bool4) == 4 && std::is_trivially_copyable_v<kf::bool4>);
 static_assert(offsetof(kf::bool4, x) == 0 && offsetof(kf::bool4, y) == 1 && offsetof(kf::bool4, z) == 2 &&
               offsetof(kf::bool4, w) == 3);
-static_assert(sizeof(std::int64_t) == 8 && std::is_trivially_copyable_v<std::int64_t>);
-static_assert(sizeof(std::uint8_t) == 1 && std::is_trivially_copyable_v<std::uint8_t>);
-static_assert(sizeof(kf::half) == 2 && std::is_trivially_copyable_v<kf::half>);
-static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
 static_assert(sizeof(kf::float3) == 12 && std::is_trivially_copyable_v<kf::float3>);
 static_assert(offsetof(kf::float3, x) == 0 && offsetof(kf::float3, y) == 4 && offsetof(kf::float3, z) == 8);
+static_assert(sizeof(kf::half) == 2 && std::is_trivially_copyable_v<kf::half>);
+static_assert(sizeof(std::int64_t) == 8 && std::is_trivially_copyable_v<std::int64_t>);
+static_assert(sizeof(std::uint8_t) == 1 && std::is_trivially_copyable_v<std::uint8_t>);
 
 /// Splits x into its whole part and the rest, which is returned.
 ///

@@ -10,6 +10,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/invoke.h>
+#include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/tensor.h>
 #include <kf/types.h>

@@ -1,6 +1,8 @@
 // The generated C++: signatures, refusals, and that both compilers take it without a word.
 #include "emit/cpp.h"
 
+#include "emit/element.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,13 +157,12 @@ TEST(Cpp, RefusesNamespacesThatCannotCompile) {
     EXPECT_TRUE(emit_cpp(plan, {}));
 }
 
-TEST(Cpp, RefusesElementsWithoutAHostType) {
-    PlannedArgument matrix = testing::at(value("m", Scalar::float32, {2, 3}), 9, 3);
-    const auto outcome = emit_cpp(testing::plan("p", {{"f", "", {call(0, {matrix})}}}), {});
-    ASSERT_FALSE(outcome);
-    EXPECT_EQ(outcome.errors().front().id, "type-not-supported");
-    EXPECT_EQ(outcome.errors().front().location.line, 9);
-    EXPECT_THAT(outcome.errors().front().message, HasSubstr("'m' of 'f'"));
+TEST(Cpp, SpellsMatricesAndArrays) {
+    EXPECT_EQ(cpp_type("float2x3"), "kf::float2x3");
+    EXPECT_EQ(cpp_type("int[4]"), "std::array<std::int32_t, 4>");
+    EXPECT_EQ(cpp_type("half2[3]"), "std::array<kf::half2, 3>");
+    EXPECT_EQ(cpp_type("bool[2][3]"), "std::array<std::array<bool, 3>, 2>");
+    EXPECT_EQ(cpp_type("float32_t4"), "kf::float4");
 }
 
 TEST(Cpp, KeepsFunctionsApartWhoseClassesWouldMeet) {

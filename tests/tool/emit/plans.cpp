@@ -1,6 +1,8 @@
 // Plans made by hand.
 #include "tool/emit/plans.h"
 
+#include "plan/types.h"
+
 #include <utility>
 
 namespace kf::gen::testing {
@@ -15,6 +17,7 @@ PlannedArgument value(const std::string& name, Scalar scalar, std::vector<std::i
     argument.host.name = name;
     argument.host.element = {scalar, std::move(extents)};
     argument.host.trailing = argument.host.element.extents;
+    argument.element_name = slang_name(argument.host.element);
     return argument;
 }
 
@@ -33,6 +36,7 @@ PlannedArgument vector_tensor(const std::string& name, std::int64_t call_rank, s
                               Scalar scalar) {
     PlannedArgument argument = tensor(name, call_rank, scalar);
     argument.host.element.extents = {length};
+    argument.element_name = slang_name(argument.host.element);
     argument.host.trailing = {length};
     return argument;
 }
