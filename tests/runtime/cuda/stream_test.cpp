@@ -60,6 +60,7 @@ TEST_P(StreamTest, MemoryStaysInOrderFromStreamToStream) {
     add_step(*view_, kernel_, a, a, 1);
     second->copy(copy, 0, a, 0, 4 << 20);
     device_->fill(a, 0, 4 << 20, 0);  // after both have read
+    device_->wait();
     EXPECT_THAT(read(*view_, copy), Each(32U));
     EXPECT_THAT(read(*second, a), Each(0U));
 }
@@ -92,6 +93,29 @@ TEST_P(StreamTest, MemoryUsedOnAnotherStreamIsFreedAfterThatUse) {
     }
     device_->wait();
     EXPECT_THAT(read(*view_, sum), Each(119U));
+}
+
+TEST_P(StreamTest, UploadsOnOneStreamLeaveThoseOfAnotherAlone) {
+    const auto theirs = upload(*view_, Words(1000, 7));
+    const auto mine = device_->allocate(3 << 20);
+    for (std::uint32_t i = 0; i < 20; ++i) {  // more than waits in pinned memory
+        const Words words((3 << 20) / 4, i);
+        device_->upload(mine, 0, std::as_bytes(std::span(words)));
+    }
+    EXPECT_THAT(read(*view_, theirs), Each(7U));
+    EXPECT_THAT(read(*device_, mine), Each(19U));
+}
+
+TEST_P(StreamTest, ClosingTheDeviceLetsTheStreamsFinish) {
+    auto data = upload(*device_, Words(1 << 20, 1));
+    for (int i = 0; i < 10; ++i) {
+        add_step(*view_, kernel_, data, data, 1);
+    }
+    kernel_ = nullptr;
+    view_ = nullptr;
+    device_ = nullptr;
+    application_->synchronize(stream_);
+    data = nullptr;  // it would have waited
 }
 
 TEST_P(StreamTest, MemoryOutlivesTheStreamItWasMadeOn) {

@@ -700,14 +700,18 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, un
         block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
     }
     const unsigned threads = threads_x * threads_y * threads_z;
-    enqueue(*found, [entry = function.entry, block = std::move(block), groups, threads] {
-        const auto kernel = world->fake->kernels.find(entry);
-        if (kernel == world->fake->kernels.end()) {
-            violation("no kernel '" + entry + "'");
-            return;
-        }
-        world->lost = kernel->second(block.data(), groups, threads);
-    });
+    enqueue(*found,
+            [module = function.module, entry = function.entry, block = std::move(block), groups, threads] {
+                if (module->unloaded) {
+                    violation("the module of '" + entry + "' was unloaded before it ran");
+                }
+                const auto kernel = world->fake->kernels.find(entry);
+                if (kernel == world->fake->kernels.end()) {
+                    violation("no kernel '" + entry + "'");
+                    return;
+                }
+                world->lost = kernel->second(block.data(), groups, threads);
+            });
     return CUDA_SUCCESS;
 }
 
