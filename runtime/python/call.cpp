@@ -1,7 +1,8 @@
 // One call from Python: arguments are taken, an overload is resolved, data goes to the device and back.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
+#include <vector>
 
 #include "core/convert.h"
 #include "python/differentiable.h"
@@ -20,6 +21,26 @@ using detail::PassKind;
 using manifest::ArgumentKind;
 using manifest::Role;
 
+/// The bytes of one element on the host, zero at first; small ones need no allocation.
+class HostElement {
+public:
+    HostElement() = default;
+    HostElement(const HostElement&) = delete;  // bytes_ may point into the object itself
+    HostElement& operator=(const HostElement&) = delete;
+
+    std::span<std::byte> reserve(std::size_t size) {
+        if (size > inside_.size()) outside_.resize(size);
+        return bytes_ = size > inside_.size() ? std::span(outside_) : std::span(inside_).first(size);
+    }
+    [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+    [[nodiscard]] std::byte* data() const { return bytes_.data(); }
+
+private:
+    alignas(8) std::array<std::byte, 32> inside_{};
+    std::vector<std::byte> outside_;
+    std::span<std::byte> bytes_;
+};
+
 /// One argument on its way: what was given and what became of it.
 struct Host {
     py::handle given;    ///< null when absent
@@ -30,9 +51,9 @@ struct Host {
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
     Dims shape;
-    AnyTensor uploaded;                             ///< of an array or list that feeds a tensor
-    alignas(8) std::array<std::byte, 128> value{};  ///< of a value; a 4 by 4 matrix of doubles at most
-    alignas(8) std::array<std::byte, 128> gradient{};
+    AnyTensor uploaded;  ///< of an array or list that feeds a tensor
+    HostElement value;
+    HostElement gradient;
 };
 
 class Call {
@@ -228,10 +249,15 @@ std::string Call::numbers_given() const {
 }
 
 Arg Call::convert(std::size_t i, const Context& context) {
-    const Host& host = hosts_[i];
+    Host& host = hosts_[i];
+    if (call_->arguments[i].kind == ArgumentKind::value) {
+        const std::size_t size = element_type(call_->arguments[i].element).size();
+        host.value.reserve(size);
+        host.gradient.reserve(size);
+    }
     if (!host.given) {
         if (call_->arguments[i].kind == ArgumentKind::value && is_output(i) && pass_ == PassKind::forward) {
-            return Arg::make(Arg::Kind::value, nullptr, hosts_[i].value.data(), nullptr, nullptr);
+            return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
         return Arg::none();
     }
@@ -248,9 +274,6 @@ void Call::pack_value(std::size_t i, const ElementType& element) {
                "a " + to_string(element) + " has shape " + to_string(extents) + ", not " +
                    to_string(host.shape));
     }
-    if (element.size() > host.value.size()) {
-        refuse(ErrorCode::type_mismatch, where(i), to_string(element) + " is too large for a value");
-    }
     if (host.array) {
         if (host.scalar != element.scalar) {
             refuse(ErrorCode::type_mismatch, where(i),
@@ -258,7 +281,7 @@ void Call::pack_value(std::size_t i, const ElementType& element) {
                        " is needed; convert it with astype()");
         }
         const auto bytes = pack(*host.array);
-        std::ranges::copy(bytes, host.value.begin());
+        std::ranges::copy(bytes, host.value.bytes().begin());
     } else {
         std::byte* target = host.value.data();
         for (const py::object& number : host.nested->numbers) {
@@ -291,7 +314,7 @@ Arg Call::convert_value(std::size_t i) {
             refuse(ErrorCode::shape_mismatch, where(i), "its gradient hasn't its shape");
         }
         const auto bytes = pack(*flowing, element.scalar, where(i));
-        std::ranges::copy(bytes, host.gradient.begin());
+        std::ranges::copy(bytes, host.gradient.bytes().begin());
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
     if (host.tensor != nullptr) return Arg::of(host.tensor->any);
@@ -307,7 +330,7 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
     const ScalarType scalar = scalar_type(call_->arguments[i].element.scalar);
     if (is_output(i)) {
         // Only its shape matters before the call; in a backward call 1 flows in.
-        host.uploaded = AnyTensor::empty(context.device(), {host.scalar, 0, {1, 1}}, host.shape);
+        host.uploaded = AnyTensor::empty(context.device(), ElementType{host.scalar, 0}, host.shape);
     } else if (host.array) {
         host.uploaded = upload(context.device(), *host.array, where(i));
     } else {
@@ -362,7 +385,7 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
     if (host.tensor != nullptr) {
         const py::gil_scoped_release release;
-        host.tensor->any.write(std::span(host.value).first(element.size()));
+        host.tensor->any.write(host.value.bytes());
     } else {
         (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
     }

@@ -51,7 +51,7 @@ def check(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), str(path)],
         env={
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
             "MYPYPATH": os.pathsep.join(p for p in sys.path if p.endswith((".generated", "/python"))),
         },
         cwd=folder,
