@@ -81,9 +81,25 @@ std::vector<std::filesystem::path> module_paths(const Spec& spec) {
     return paths;
 }
 
+namespace {
+
+/// A module that isn't there is the spec's mistake: its place is where the spec names it.
+Diagnostics placed_in_spec(Diagnostics errors, const Spec& spec) {
+    const std::vector<std::filesystem::path> paths = module_paths(spec);
+    for (Diagnostic& error : errors) {
+        const auto named = std::find(paths.begin(), paths.end(), error.location.file);
+        if (error.id == "slang-module-not-found" && named != paths.end()) {
+            error.location = spec.modules[static_cast<std::size_t>(named - paths.begin())].location;
+        }
+    }
+    return errors;
+}
+
+}  // namespace
+
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Module> module = compiler.reflect(module_paths(spec));
-    if (!module) return module.errors();
+    if (!module) return placed_in_spec(module.errors(), spec);
     Outcome<Plan> plan = resolve(spec, module.value());
     if (!plan) return plan.errors();
     return Planned{std::move(plan.value()), std::move(module.value().dependencies)};

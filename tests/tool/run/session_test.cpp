@@ -1,0 +1,107 @@
+#include "run/session.h"
+
+#include <gmock/gmock.h>
+
+#include "run/listing.h"
+#include "tool/output/fake_file_system.h"
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* spec_text = R"({"version": 1, "name": "p", "modules": ["add.slang"],
+  "search_paths": ["lib"], "defines": {"A": "1", "B": "2"},
+  "calls": [{"function": "add", "args": {"x": ["value", "tensor[1]", "tensor[2]"]}}]})";
+
+/// A compiler that knows one function, or that can't find its module.
+class FakeCompiler final : public Compiler {
+public:
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+        if (missing) {
+            return Diagnostic{
+                Severity::error, "slang-module-not-found", {modules[0].string(), 0, 0}, "none", {}};
+        }
+        Module module;
+        module.module_names = {"add"};
+        module.functions = {test::function_of("float", "add", {{"float", "x"}})};
+        module.dependencies = {"/d/add.slang"};
+        return module;
+    }
+    Outcome<CompiledKernel> compile(const KernelSource&, CodeTarget) override { return CompiledKernel{}; }
+    [[nodiscard]] std::string version() const override { return "fake"; }
+
+    bool missing = false;
+};
+
+class SessionTest : public testing::Test {
+protected:
+    SessionTest() {
+        disk_.files["/d/p.kf.json"] = spec_text;
+        disk_.files["/d/add.slang"] = "float add(float x) { return x; }";
+        options_.spec = "/d/p.kf.json";
+    }
+
+    FakeFileSystem disk_;
+    Options options_;
+};
+
+TEST_F(SessionTest, OptionsWinOverTheSpec) {
+    options_.namespace_name = "app::kernels";
+    options_.backends = {Backend::cuda, Backend::vulkan};
+    const Outcome<Spec> spec = load_spec(options_, disk_);
+    ASSERT_TRUE(spec) << format_text(spec.errors().front());
+    EXPECT_EQ(spec.value().namespace_name, "app::kernels");
+    EXPECT_THAT(code_targets(spec.value()), ElementsAre(CodeTarget::spirv, CodeTarget::cuda_source));
+}
+
+TEST_F(SessionTest, SearchPathsAndDefinesComeInOrder) {
+    options_.defines = {{"B", "3"}};
+    options_.include_directories = {"/x"};
+    const CompilerOptions settings = compiler_options(load_spec(options_, disk_).value(), options_);
+    EXPECT_THAT(settings.defines, ElementsAre(std::pair("A", "1"), std::pair("B", "3")));
+    EXPECT_THAT(settings.search_paths, ElementsAre("/d", "/d/lib", "/x"));
+    EXPECT_THAT(settings.modules, ElementsAre("/d/add.slang"));
+}
+
+TEST_F(SessionTest, AMissingModuleIsAMistakeInTheSpec) {
+    FakeCompiler compiler;
+    compiler.missing = true;
+    const Outcome<Planned> planned = plan_spec(load_spec(options_, disk_).value(), compiler);
+    ASSERT_FALSE(planned);
+    EXPECT_EQ(planned.errors()[0].location.file, "/d/p.kf.json");
+    EXPECT_EQ(planned.errors()[0].location.line, 1);
+    EXPECT_GT(planned.errors()[0].location.column, 1);
+}
+
+TEST_F(SessionTest, TheEnvironmentHashFollowsSourcesAndDefines) {
+    const Spec spec = load_spec(options_, disk_).value();
+    const auto hash = [&] {
+        return environment_hash(compiler_options(spec, options_), {"/d/add.slang"}, "1", disk_).value();
+    };
+    const std::string first = hash();
+    EXPECT_EQ(hash(), first);
+    options_.defines = {{"C", "1"}};
+    const std::string second = hash();
+    EXPECT_NE(second, first);
+    disk_.files["/d/add.slang"] += " ";
+    EXPECT_NE(hash(), second);
+    EXPECT_FALSE(environment_hash({}, {"/d/none.slang"}, "1", disk_));
+}
+
+TEST_F(SessionTest, TheListingNamesWhatIsShared) {
+    FakeCompiler compiler;
+    const Planned planned = plan_spec(load_spec(options_, disk_).value(), compiler).value();
+    const KernelSet kernels = collect_kernels(planned.plan, {CodeTarget::spirv}).value();
+    const std::string text = listing(planned.plan, kernels);
+    EXPECT_THAT(text, HasSubstr("add\n  (x: value<float>) -> value<float>, rank 0\n"));
+    EXPECT_THAT(text, HasSubstr("(x: tensor<float>[2]) -> tensor<float>[2], rank 2"));
+    EXPECT_THAT(text, HasSubstr("kernel 1: add.forward.contiguous, 128 threads a group"));
+    EXPECT_THAT(text, HasSubstr("shared by 2 overloads"));
+    EXPECT_THAT(text, HasSubstr("4 kernel(s)\n"));
+}
+
+}  // namespace
+}  // namespace kf::gen
