@@ -26,8 +26,6 @@ target_compile_options(kf_warnings INTERFACE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,14>>:-Wno-restrict;-Wno-maybe-uninitialized>)
 
 if(KF_SANITIZE)
-    # GCC warns falsely of uninitialised values in instrumented code.
-    target_compile_options(kf_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     add_compile_options(-fsanitize=${KF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${KF_SANITIZE})
 endif()
