@@ -54,6 +54,7 @@ public:
         kernel.source.entry_point = "kf_" + kernel.name;
         std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
         kernel.source.origin = call_.location;
+        run_ = run_length();
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
         Outcome<std::string> text =
             render("kernel.slang.mustache", templates::kernel_slang_mustache, View(view(kernel)));
@@ -87,6 +88,13 @@ private:
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
+        view.emplace("in_runs", run_ > 1);
+        view.emplace("run", std::to_string(run_));
+        view.emplace("run_calls", std::to_string(run_ * call_.group_size[0]));
+        view.emplace("kept", kept_);
+        view.emplace("loads", loads_);
+        view.emplace("results", results_);
+        view.emplace("has_stores", !stores_.empty());
         view.emplace("has_indices", strided_ && call_.rank > 0);
         view.emplace("indices", indices());
         view.emplace("offsets", offsets_);
@@ -111,6 +119,22 @@ private:
             views.emplace_back(one);
         }
         return views;
+    }
+
+    /// How many calls a thread takes at a time. Contiguous kernels are bound by memory, and one small load a
+    /// thread leaves most of a GPU's bandwidth unused.
+    std::int64_t run_length() const {
+        constexpr std::int64_t bytes_in_flight = 16;
+        if (strided_ || call_.rank == 0) return 1;
+        std::int64_t bytes = 0;
+        for (const PlannedArgument& argument : call_.arguments) {
+            if (is_looped(argument)) return 1;
+            if (!is_in_block(argument.host)) {
+                bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
+            }
+        }
+        if (bytes <= bytes_in_flight) return 4;
+        return bytes <= 2 * bytes_in_flight ? 2 : 1;
     }
 
     void add_argument(std::size_t position) {
@@ -187,7 +211,16 @@ private:
         const std::string size = std::to_string(call_.group_size[0]);
         std::string add;
         std::string finish;
-        if (is_looped(*planned_)) {
+        if (run_ > 1) {
+            const std::string kept = "kf_d_" + id;
+            keep("vector<" + slang_name(host().element.scalar) + ", " +
+                     std::to_string(scalar_count(host().trailing)) + ">",
+                 kept);
+            results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = pair_" + id + ".d"}});
+            add = "sum_" + id + ".add_run<" + std::to_string(run_) + ">(" + kept + ", " + mode + ", " +
+                  args(SlotKind::grad_out) + ", kf_first, " + size + ", kf_args.total)";
+            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", 1)";
+        } else if (is_looped(*planned_)) {
             add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", pair_" + id + ".d" + subscripts() +
                        ", " + mode + ", " + own + along(own_strides) + ", " + shared + " + " + shared_offset +
                        along(shared_strides) + ")");
@@ -258,13 +291,28 @@ private:
 
     std::string load() {
         if (is_in_block(host())) return narrowed(args(SlotKind::value));
-        return from_storage(load_from(SlotKind::address, data_strides, "kf_at_"));
+        return in_run("kf_" + argument_id(host()),
+                      from_storage(load_from(SlotKind::address, data_strides, "kf_at_")));
+    }
+
+    /// In runs, what is loaded is kept for the calls of the run and read back.
+    std::string in_run(const std::string& name, const std::string& loaded) {
+        if (run_ == 1) return loaded;
+        keep(slang_type(), name);
+        loads_.emplace_back(View::Object{{"statement", name + "[kf_u] = " + loaded}});
+        return name + "[kf_u]";
+    }
+
+    void keep(const std::string& type, const std::string& name) {
+        kept_.emplace_back(View::Object{{"type", type}, {"name", name}});
     }
 
     std::string load_gradient() {
         // A missing output gradient means 1.
-        return args(SlotKind::grad_in) + " != nullptr ? " +
-               load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " + slang_type() + "(1)";
+        return in_run("kf_grad_" + argument_id(host()),
+                      args(SlotKind::grad_in) + " != nullptr ? " +
+                          load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
+                          slang_type() + "(1)");
     }
 
     std::string load_scalar() { return from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")); }
@@ -291,7 +339,14 @@ private:
                along(trailing_strides(strides.trailing)) + "]";
     }
 
-    void add_store(const std::string& name) {
+    void add_store(const std::string& local) {
+        std::string name = local;
+        if (run_ > 1) {
+            name = "kf_out_" + argument_id(host());
+            keep(slang_type(), name);
+            name += "[kf_u]";
+            results_.emplace_back(View::Object{{"statement", name + " = " + local}});
+        }
         const std::string target = args(SlotKind::address);
         std::string statement;
         if (is_looped(*planned_)) {
@@ -467,12 +522,16 @@ private:
     // The argument being written, and its index.
     const PlannedArgument* planned_ = nullptr;
     std::int64_t index_ = 0;
+    std::int64_t run_ = 1;
     std::vector<std::string> passed_;
     std::string result_;
     std::vector<std::string> offset_names_;
     View::List offsets_;
     View::List locals_;
     View::List stores_;
+    View::List kept_;
+    View::List loads_;
+    View::List results_;
     View::List gradients_;
     View::List scratches_;
 };
