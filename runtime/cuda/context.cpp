@@ -49,4 +49,11 @@ Current::~Current() {
     }
 }
 
+BesideCaptures::BesideCaptures(const Context& context)
+    : context_(context), mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
+    context.check(context.cu.cuThreadExchangeStreamCaptureMode(&mode_), "cuThreadExchangeStreamCaptureMode");
+}
+
+BesideCaptures::~BesideCaptures() { (void)context_.cu.cuThreadExchangeStreamCaptureMode(&mode_); }
+
 }  // namespace kf::cuda

@@ -60,4 +60,18 @@ private:
     bool pushed_ = false;
 };
 
+/// Lets the calling thread do, while it lives, what a capture of some other stream forbids the process for
+/// caution's sake: allocate, load and ask for events. It has nothing to do with what is captured.
+class BesideCaptures {
+public:
+    explicit BesideCaptures(const Context& context);
+    ~BesideCaptures();
+    BesideCaptures(const BesideCaptures&) = delete;
+    BesideCaptures& operator=(const BesideCaptures&) = delete;
+
+private:
+    const Context& context_;
+    int mode_;
+};
+
 }  // namespace kf::cuda

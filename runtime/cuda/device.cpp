@@ -88,6 +88,7 @@ std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& 
                         "capture begins")
                            .c_str());
     }
+    const BesideCaptures beside(*shared_->context);
     return std::make_shared<CudaKernel>(shared_->modules, kernel);
 }
 
@@ -142,6 +143,7 @@ void CudaDevice::read_back(const std::shared_ptr<driver::Allocation>& source, st
     }
     const Current current(context);
     check_read_back();
+    const BesideCaptures beside(context);
     const std::array uses{driver::Use{source, false}};
     // The copy may wait inside, and other threads needn't: all is done when this returns.
     shared_->memory->order(uses, stream_, [] {});
@@ -169,6 +171,7 @@ void CudaDevice::wait() {
     context.check_usable();
     const Current current(context);
     refuse_capture("can't be waited for: end the capture first");
+    const BesideCaptures beside(context);
     context.check(context.cu.cuStreamSynchronize(stream_->handle()), "cuStreamSynchronize");
 }
 

@@ -31,6 +31,7 @@
     X(cuStreamIsCapturing, (CUstream stream, int* status))                                                \
     X(cuStreamGetCaptureInfo_v2, (CUstream stream, int* status, std::uint64_t* id, CUgraph* graph,        \
                                   const CUgraphNode** dependencies, std::size_t* count))                  \
+    X(cuThreadExchangeStreamCaptureMode, (int* mode))                                                     \
     X(cuGraphRetainUserObject, (CUgraph graph, CUuserObject object, unsigned count, unsigned flags))      \
     X(cuUserObjectCreate,                                                                                 \
       (CUuserObject * object, void* data, CUhostFn destroy, unsigned references, unsigned flags))         \

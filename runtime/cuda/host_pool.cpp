@@ -73,6 +73,7 @@ HostPool::Chunk* HostPool::acquire(std::size_t size, const Stream& stream) {
 
 void HostPool::copy_in(CUdeviceptr target, std::span<const std::byte> bytes, const Stream& stream) {
     const Functions& cu = context_->cu;
+    const BesideCaptures beside(*context_);
     const std::lock_guard lock(mutex_);
     while (!bytes.empty()) {
         const std::size_t size = std::min(bytes.size(), chunk_size);

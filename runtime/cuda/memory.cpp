@@ -77,6 +77,7 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
             " bytes are wanted; make tensors before the capture begins and give calls their outputs "
             "(out=)");
     }
+    const BesideCaptures beside(*context_);
     give_left();
     CUdeviceptr address = 0;
     CUresult result = allocate(address, size, *stream);

@@ -62,8 +62,8 @@ public:
     void destroy_stream(CUstream stream) override { call<CUstream>("cuStreamDestroy_v2", stream); }
     void synchronize(CUstream stream) override { call<CUstream>("cuStreamSynchronize", stream); }
     void begin_capture(CUstream stream) override {
-        constexpr int thread_local_mode = 1;
-        call<CUstream, int>("cuStreamBeginCapture_v2", stream, thread_local_mode);
+        constexpr int global_mode = 0;  // the strictest
+        call<CUstream, int>("cuStreamBeginCapture_v2", stream, global_mode);
     }
     CUgraph end_capture(CUstream stream) override {
         CUgraph graph = nullptr;

@@ -206,6 +206,29 @@ TEST_P(StreamTest, WhatCantBeCapturedSaysWhatToDo) {
     application_->destroy(graph);
 }
 
+TEST_P(StreamTest, OtherStreamsWorkBesideACapture) {
+    const auto data = upload(*device_, Words(100, 1));
+    device_->wait();
+    application_->begin_capture(stream_);
+    add_step(*view_, kernel_, data, data, 1);
+    manifest::Kernel another = add_step_kernel();
+    another.images = {cuda_image("ptx", "sm_70", [&] {
+        std::vector<std::byte> bytes = another.images[0].bytes.copy();
+        bytes.push_back(std::byte{'\n'});  // other bytes, so that it is loaded
+        return bytes;
+    }())};
+    const auto kernel = device_->load_kernel(another);
+    const auto other = upload(*device_, Words(1 << 20, 5));
+    add_step(*device_, kernel, other, other, 1);
+    EXPECT_THAT(read(*device_, other), Each(6U));
+    device_->wait();
+    const cuda::CUgraph graph = application_->end_capture(stream_);
+    application_->launch(graph, stream_);
+    application_->synchronize(stream_);
+    EXPECT_THAT(read(*device_, data), Each(2U)) << "and leave it whole";
+    application_->destroy(graph);
+}
+
 TEST_P(StreamTest, MemoryMayGoDuringACapture) {
     auto data = upload(*view_, Words(100, 1));
     auto other = upload(*device_, Words(100, 1));

@@ -101,6 +101,7 @@ struct World {
 std::recursive_mutex mutex;
 std::unique_ptr<World> world;
 thread_local std::vector<CUcontext> stack;
+thread_local int capture_mode = 0;
 
 void violation(const std::string& text) { world->fake->violations.push_back(text); }
 
@@ -180,6 +181,13 @@ void enqueue(Stream& stream, Operation operation) {
 bool any_capture() {
     return std::any_of(world->streams.begin(), world->streams.end(),
                        [](const auto& stream) { return stream->capture != nullptr; });
+}
+
+/// What a capture that wasn't begun in a laxer mode forbids every thread.
+void check_capture_mode(const char* function) {
+    if (any_capture() && capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+        violation(std::string(function) + ": a stream is captured");
+    }
 }
 
 void check_memory(const char* function, CUdeviceptr address, std::size_t size) {
@@ -407,6 +415,11 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint64_t* 
     *graph = handle<CUgraph>(capture);
     return CUDA_SUCCESS;
 }
+CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+    KF_ENTER(cuThreadExchangeStreamCaptureMode)
+    std::swap(*mode, capture_mode);
+    return CUDA_SUCCESS;
+}
 CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned references,
                             unsigned) {
     KF_ENTER(cuUserObjectCreate)
@@ -456,12 +469,14 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 CUresult cuEventQuery(CUevent event) {
     KF_ENTER(cuEventQuery)
+    check_capture_mode("cuEventQuery");
     const Event& found = *of(event);
     return found.stream == nullptr || found.stream->done >= found.position ? CUDA_SUCCESS
                                                                            : CUDA_ERROR_NOT_READY;
 }
 CUresult cuEventSynchronize(CUevent event) {
     KF_ENTER(cuEventSynchronize)
+    check_capture_mode("cuEventSynchronize");
     if (of(event)->stream != nullptr) {
         run_until(*of(event)->stream, of(event)->position);
     }
@@ -500,12 +515,14 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
 }
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
     KF_ENTER(cuMemPoolTrimTo)
+    check_capture_mode("cuMemPoolTrimTo");
     of(pool)->reserved = of(pool)->used;
     return CUDA_SUCCESS;
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size, CUmemoryPool given,
                                  CUstream stream) {
     KF_ENTER(cuMemAllocFromPoolAsync)
+    check_capture_mode("cuMemAllocFromPoolAsync");
     Pool& pool = *of(given);
     Stream* found = find("cuMemAllocFromPoolAsync", stream);
     KF_NEED(cuMemAllocFromPoolAsync, found->context)
@@ -562,6 +579,7 @@ CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 }
 CUresult cuMemHostAlloc(void** host, std::size_t size, unsigned) {
     KF_ENTER(cuMemHostAlloc)
+    check_capture_mode("cuMemHostAlloc");
     ++world->pinned;
     *host = std::malloc(size);
     return CUDA_SUCCESS;
@@ -622,9 +640,7 @@ std::string field(const std::string& text, const std::string& name) {
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
                             void** values) {
     KF_ENTER(cuModuleLoadDataEx)
-    if (any_capture()) {
-        violation("cuModuleLoadDataEx: a stream is captured");
-    }
+    check_capture_mode("cuModuleLoadDataEx");
     if (current_context() == nullptr) {
         violation("cuModuleLoadDataEx: no current context");
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -735,6 +751,7 @@ FakeCuda::FakeCuda() {
     world = std::make_unique<World>();
     world->fake = this;
     stack.clear();
+    capture_mode = 0;
 }
 
 FakeCuda::~FakeCuda() {
