@@ -1,3 +1,4 @@
+// Specs and options come together, and what is missing is told where the spec names it.
 #include "run/session.h"
 
 #include <gmock/gmock.h>
