@@ -8,6 +8,7 @@
 #include "output/depfile.h"
 #include "output/sink.h"
 #include "run/generate.h"
+#include "run/inspection.h"
 #include "run/listing.h"
 #include "run/session.h"
 #include "run/support.h"
@@ -105,6 +106,13 @@ int list(const Options& options, DiskFileSystem& disk) {
     return exit_done;
 }
 
+int inspect(const Options& options, const DiskFileSystem& disk) {
+    const Outcome<std::string> text = inspect_artifact(options.artifact, disk);
+    if (!text) return fail(text.errors(), options);
+    std::cout << text.value();
+    return exit_done;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -119,6 +127,7 @@ int main(int argc, char** argv) {
             case Command::generate: return generate(line.options, disk);
             case Command::check: return check(line.options, disk);
             case Command::list: return list(line.options, disk);
+            case Command::inspect: return inspect(line.options, disk);
             case Command::none: break;
         }
         return exit_command_line;

@@ -23,6 +23,7 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
     --stamp FILE             a file to rewrite whenever the run succeeds
   check SPEC               do all that generate does, but write nothing
   list SPEC                print the calls, their overloads and their kernels
+  inspect FILE.kfa         verify an artifact and print what it holds
 
   --python                 also NAME.py, NAME.pyi and py.typed
   --no-embed               load NAME.kfa at run time, not from inside NAME.cpp
@@ -69,6 +70,9 @@ public:
         generate.add_flag("-n,--dry-run", options_.dry_run);
         command("check", Command::check);
         command("list", Command::list);
+        CLI::App& inspect = *app_.add_subcommand("inspect", "");
+        inspect.final_callback([this] { options_.command = Command::inspect; });
+        inspect.add_option("FILE", artifact_)->required();
 
         app_.add_flag("--python", options_.python);
         app_.add_flag("--no-embed", options_.no_embed);
@@ -118,6 +122,7 @@ private:
     Options options() {
         Options result = std::move(options_);
         result.spec = spec_;
+        result.artifact = artifact_;
         result.output_directory = output_directory_;
         result.depfile = depfile_;
         result.stamp = stamp_;
@@ -148,7 +153,7 @@ private:
         if (!unexpected.empty()) {
             const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
             result.message = "unknown argument '" + word + "'";
-            std::vector<std::string> known{"generate", "check", "list"};
+            std::vector<std::string> known{"generate", "check", "list", "inspect"};
             std::vector<const CLI::App*> apps{&app_};
             for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
                 apps.push_back(sub);
@@ -164,7 +169,7 @@ private:
                 result.notes.push_back("did you mean '" + *near + "'?");
             }
         } else if (app_.get_subcommands().empty()) {
-            result.message = "no command is given: generate, check or list";
+            result.message = "no command is given: generate, check, list or inspect";
         }
         result.notes.emplace_back("kfgen --help lists commands and options");
         return result;
@@ -173,6 +178,7 @@ private:
     CLI::App app_;
     Options options_;
     std::string spec_;
+    std::string artifact_;
     std::string output_directory_;
     std::string depfile_;
     std::string stamp_;

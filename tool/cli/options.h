@@ -15,14 +15,15 @@ namespace kf::gen {
 /// 1 is for input that is wrong, 3 for kfgen or a compiler that failed; main picks those.
 enum ExitCode : int { exit_done = 0, exit_input = 1, exit_command_line = 2, exit_failed = 3 };
 
-enum class Command : std::uint8_t { none, generate, check, list };
+enum class Command : std::uint8_t { none, generate, check, list, inspect };
 enum class ErrorFormat : std::uint8_t { text, json };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
 /// Paths are as written: relative ones start at the working directory.
 struct Options {
     Command command = Command::none;
-    std::filesystem::path spec;
+    std::filesystem::path spec;      ///< of all commands but inspect
+    std::filesystem::path artifact;  ///< of inspect
     std::filesystem::path output_directory;
     std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
     std::filesystem::path stamp;                               ///< empty: none

@@ -3,35 +3,16 @@
 
 #include <map>
 
-#include "plan/types.h"
+#include "run/overload.h"
 
 namespace kf::gen {
 
 namespace {
 
-using manifest::ArgumentKind;
-using manifest::Role;
-
-std::string kind_text(const manifest::Argument& argument) {
-    const std::string element = slang_name(argument.element);
-    if (argument.kind == ArgumentKind::value) return "value<" + element + ">";
-    return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
-}
-
-std::string overload_text(const PlannedCall& call) {
-    std::string text = "(";
-    std::string result;
-    for (const PlannedArgument& argument : call.arguments) {
-        if (argument.host.role == Role::result) {
-            result = " -> " + kind_text(argument.host);
-            continue;
-        }
-        if (text.size() > 1) text += ", ";
-        if (argument.host.role == Role::out) text += "out ";
-        if (argument.host.role == Role::inout) text += "inout ";
-        text += argument.host.name + ": " + kind_text(argument.host);
-    }
-    return text + ")" + result + ", rank " + std::to_string(call.rank);
+std::string overload_of(const PlannedCall& call) {
+    std::vector<manifest::Argument> arguments;
+    for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
+    return overload_text(arguments, call.rank);
 }
 
 /// How many overloads use each kernel.
@@ -65,7 +46,7 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
         const PlannedFunction& function = plan.functions[f];
         text += function.name + "\n";
         for (std::size_t c = 0; c < function.calls.size(); ++c) {
-            text += "  " + overload_text(function.calls[c]) + "\n";
+            text += "  " + overload_of(function.calls[c]) + "\n";
             const CallKernels& call = kernels.calls[f][c];
             for (const manifest::Pass& pass : {call.forward, call.backward}) {
                 add_kernel(pass.contiguous);

@@ -35,6 +35,10 @@ TEST(CommandLine, ReadsASimpleCall) {
     EXPECT_EQ(options({"generate", "--output-dir=out", "m.kf.json"}), expected);
     EXPECT_EQ(options({"check", "m.kf.json"}).command, Command::check);
     EXPECT_EQ(options({"list", "m.kf.json"}).command, Command::list);
+    const Options inspect = options({"inspect", "m.kfa"});
+    EXPECT_EQ(inspect.command, Command::inspect);
+    EXPECT_EQ(inspect.artifact, "m.kfa");
+    EXPECT_EQ(inspect.spec, "");
 }
 
 TEST(CommandLine, ReadsEveryOption) {
@@ -124,6 +128,9 @@ TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
         EXPECT_LE(line.size(), 90U) << line;
     }
     for (const char* option : {"generate",
+                               "check SPEC",
+                               "list SPEC",
+                               "inspect FILE.kfa",
                                "check",
                                "list",
                                "-o",
@@ -160,6 +167,8 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{"genrate", "m", "-o", "out"}, "did you mean 'generate'?"},
         {{"generate", "m"}, "--output-dir"},
         {{"generate", "-o", "out"}, "SPEC"},
+        {{"inspect"}, "FILE"},
+        {{"inspekt", "m.kfa"}, "did you mean 'inspect'?"},
         {{"generate", "m", "-o", "out", "--depfil", "x"}, "did you mean '--depfile'?"},
         {{"generate", "m", "-o"}, "--output-dir"},
         {{"check", "m", "-o", "out"}, "unknown argument '-o'"},

@@ -1,0 +1,115 @@
+// What `kfgen inspect` prints: all that an artifact says about itself.
+#include "run/inspection.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "core/artifact.h"
+#include "core/sha256.h"
+#include "diagnostic/suggest.h"
+#include "run/overload.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// How many kernels hold an image with these bytes.
+using Holders = std::map<std::array<std::uint8_t, 32>, int>;
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(text.size(), width), ' ');
+    return text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// "kernels 0 (contiguous), 1 (strided)"; nothing for a pass that isn't there.
+std::string pass_text(const std::string& name, const manifest::Pass& pass) {
+    std::vector<std::string> kernels;
+    if (pass.contiguous >= 0) kernels.push_back(std::to_string(pass.contiguous) + " (contiguous)");
+    if (pass.strided >= 0) kernels.push_back(std::to_string(pass.strided) + " (strided)");
+    if (kernels.empty()) return {};
+    return "    " + name + ": kernel" + (kernels.size() == 1 ? " " : "s ") + join(kernels) + "\n";
+}
+
+std::string function_text(const manifest::Function& function) {
+    std::string text = function.name + ", " + counted(function.calls.size(), "overload") + "\n";
+    for (const manifest::Call& call : function.calls) {
+        text += "  " + overload_text(call.arguments, call.rank) + "\n";
+        text += pass_text("forward", call.forward) + pass_text("backward", call.backward);
+    }
+    return text;
+}
+
+std::string image_text(const manifest::Image& image, const Holders& holders) {
+    const std::string what = image.format + (image.architecture.empty() ? "" : " " + image.architecture);
+    std::string text = "  " + padded(what, 14) + right(std::to_string(image.bytes.size()), 9) + " bytes  " +
+                       hex(image.sha256);
+    const int kernels = holders.at(image.sha256);
+    if (kernels > 1) text += ", shared by " + std::to_string(kernels) + " kernels";
+    text += "\n    entry point " + image.entry_point;
+    if (!image.features.empty()) text += ", needs " + join(image.features);
+    return text + "\n";
+}
+
+std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const Holders& holders) {
+    const auto& size = kernel.group_size;
+    std::string text = "kernel " + std::to_string(index) + ": " + kernel.name + "\n  group " +
+                       std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+                       std::to_string(size[2]) + " threads";
+    for (const auto& [target, layout] : kernel.layouts) {
+        text += ", " + target + " block " + std::to_string(layout.size) + " bytes" +
+                (layout.by_address ? " by address" : "");
+    }
+    text += "\n";
+    for (const manifest::Image& image : kernel.images) text += image_text(image, holders);
+    return text;
+}
+
+}  // namespace
+
+std::string inspection(const manifest::Manifest& manifest) {
+    Holders holders;
+    std::size_t bytes = 0;
+    for (const manifest::Kernel& kernel : manifest.kernels) {
+        for (const manifest::Image& image : kernel.images) {
+            if (++holders[image.sha256] == 1) bytes += image.bytes.size();
+        }
+    }
+    std::string text = manifest.name + ", ABI " + std::to_string(manifest.abi) + "\n";
+    for (const auto& [name, version] : manifest.producers) text += "made by " + name + " " + version + "\n";
+    text += "\n";
+    for (const manifest::Function& function : manifest.functions) text += function_text(function);
+    text += "\n";
+    for (std::size_t i = 0; i < manifest.kernels.size(); ++i)
+        text += kernel_text(i, manifest.kernels[i], holders);
+    return text + "\n" + counted(manifest.functions.size(), "function") + ", " +
+           counted(manifest.kernels.size(), "kernel") + ", " + counted(holders.size(), "image") + " of " +
+           std::to_string(bytes) + " bytes\n";
+}
+
+Outcome<std::string> inspect_artifact(const std::filesystem::path& path, const FileSystem& file_system) {
+    const Outcome<std::string> content = file_system.read(path);
+    if (!content) {
+        const Diagnostic& failed = content.errors().front();
+        return Diagnostic{Severity::error, std::string(error_id(ErrorCode::artifact_missing)),
+                          failed.location, failed.message, failed.notes};
+    }
+    try {
+        return inspection(artifact::read(std::as_bytes(std::span(content.value()))));
+    } catch (const Error& error) {
+        return Diagnostic{
+            Severity::error, std::string(error_id(error.code())), {path.string(), 0, 0}, error.what(), {}};
+    }
+}
+
+}  // namespace kf::gen
