@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <thread>
 
 #include "core/sha256.h"
@@ -25,19 +26,27 @@ struct Task {
     Diagnostics errors;
 };
 
+/// "sm_90" of "sm_90a", which is sm_90 with what only that one device has.
+std::string plain_name(const std::string& architecture) {
+    return architecture.substr(0, architecture.find_last_of("0123456789") + 1);
+}
+
 Outcome<std::vector<std::string>> architectures_of(const CudaJob& job) {
     const std::vector<std::string> known = job.compiler.architectures();
     const auto is_known = [&](const std::string& name) {
-        // "sm_90a" is sm_90 with what only that one device has.
-        const std::string plain = name.substr(0, name.find_last_of("0123456789") + 1);
-        return std::find(known.begin(), known.end(), plain) != known.end();
+        return std::find(known.begin(), known.end(), plain_name(name)) != known.end();
     };
     std::vector<std::string> wanted = job.target.architectures;
     if (wanted.empty()) {
         for (const char* name : default_architectures) {
             if (is_known(name)) wanted.emplace_back(name);
         }
-        return wanted;
+        if (!wanted.empty()) return wanted;
+        return Diagnostic{Severity::error,
+                          "cuda-architecture",
+                          job.target.location,
+                          "NVRTC " + job.compiler.version() + " knows none of the default architectures",
+                          {"list some as \"arch\": " + join(known)}};
     }
     for (const std::string& name : wanted) {
         if (is_known(name)) continue;
@@ -51,6 +60,22 @@ Outcome<std::vector<std::string>> architectures_of(const CudaJob& job) {
 /// "sm_90" and "sm_100" by their numbers.
 bool is_older(const std::string& a, const std::string& b) {
     return std::stoi(a.substr(3)) < std::stoi(b.substr(3));
+}
+
+/// PTX is for devices newer than all listed ones: that of the newest, without what only that device has.
+std::string ptx_architecture(const std::vector<std::string>& architectures) {
+    std::vector<std::string> plain;
+    for (const std::string& name : architectures) plain.push_back(plain_name(name));
+    return *std::max_element(plain.begin(), plain.end(), is_older);
+}
+
+/// The compiler's words in a line of its log: "kf_kernel_0(7): error: name undefined".
+std::string_view said_in(std::string_view line) {
+    for (const std::string_view start : {"error: ", "error   : "}) {
+        const std::size_t at = line.find(start);
+        if (at != std::string_view::npos) return line.substr(at + start.size());
+    }
+    return {};
 }
 
 SharedBytes bytes_of(const std::string& text) {
@@ -80,25 +105,63 @@ public:
                 join_cuda_sources({kernels.begin() + static_cast<std::ptrdiff_t>(first),
                                    kernels.begin() + static_cast<std::ptrdiff_t>(first + count)});
             if (!unit) return unit.errors();
-            for (const std::string& architecture : architectures.value())
-                add_task(units_.size(), unit.value(), architecture);
+            add_tasks(unit.value(), architectures.value());
             units_.push_back(std::move(unit.value()));
         }
         run();
         Diagnostics errors;
-        for (Task& task : tasks_) errors.insert(errors.end(), task.errors.begin(), task.errors.end());
-        if (!errors.empty()) {
-            for (Diagnostic& error : errors) error.location = job_.target.location;
-            return errors;
+        for (const Task& task : tasks_) {
+            for (const Diagnostic& error : task.errors) place(error, task, kernels, errors);
         }
+        if (!errors.empty()) return errors;
         return images(architectures.value());
     }
 
 private:
-    void add_task(std::size_t index, const CudaUnit& unit, const std::string& architecture) {
+    void add_tasks(const CudaUnit& unit, const std::vector<std::string>& architectures) {
+        for (const std::string& architecture : architectures) add_task(unit, architecture);
+        if (!job_.target.ptx || architectures.empty()) return;
+        const std::string ptx = ptx_architecture(architectures);
+        if (std::find(architectures.begin(), architectures.end(), ptx) == architectures.end())
+            add_task(unit, ptx);
+    }
+
+    void add_task(const CudaUnit& unit, const std::string& architecture) {
         std::string text = job_.compiler.version() + "\n" + architecture + "\n" + unit.text;
         for (const std::string& define : unit.defines) text += "\n" + define;
-        tasks_.push_back({index, architecture, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
+        tasks_.push_back({units_.size(), architecture, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
+    }
+
+    /// Splits an error by the kernels that its log is about. What is wrong with a kernel is mostly wrong
+    /// with the others of its call and for all architectures: said once.
+    void place(const Diagnostic& error, const Task& task, const std::vector<CudaKernelSource>& kernels,
+               Diagnostics& placed) const {
+        const CudaUnit& unit = units_[task.unit];
+        Diagnostics of_kernels;
+        std::optional<std::size_t> last;
+        for (const std::string& line : error.notes) {
+            const auto kernel = kernel_of_log_line(unit, line);
+            const std::string_view said = said_in(line);
+            if (kernel && kernel != last && !said.empty()) {
+                last = kernel;
+                of_kernels.push_back({Severity::error,
+                                      error.id,
+                                      kernels[task.unit * kernels_a_unit + *kernel].origin,
+                                      "the CUDA code of this call does not compile: " + std::string(said),
+                                      {error.message + ", in " + unit.entry_points[*kernel]}});
+            }
+            if (!of_kernels.empty()) of_kernels.back().notes.push_back(line);
+        }
+        if (of_kernels.empty()) {
+            of_kernels.push_back(error);
+            of_kernels.back().location = job_.target.location;
+        }
+        for (Diagnostic& found : of_kernels) {
+            const bool known = std::any_of(placed.begin(), placed.end(), [&](const Diagnostic& other) {
+                return other.location == found.location && other.message == found.message;
+            });
+            if (!known) placed.push_back(std::move(found));
+        }
     }
 
     void run() {
@@ -142,12 +205,15 @@ private:
         job_.store->keep(ptx_key, kept);
     }
 
-    /// PTX is for devices newer than all listed ones, so it is that of the newest.
     std::vector<std::vector<manifest::Image>> images(const std::vector<std::string>& architectures) {
-        const std::string newest = *std::max_element(architectures.begin(), architectures.end(), is_older);
+        const std::string newest = ptx_architecture(architectures);
+        const auto is_listed = [&](const std::string& name) {
+            return std::find(architectures.begin(), architectures.end(), name) != architectures.end();
+        };
         std::vector<std::vector<manifest::Image>> shared(units_.size());
         for (Task& task : tasks_) {
-            shared[task.unit].push_back(image_of("cubin", task.architecture, bytes_of(task.code.cubin)));
+            if (is_listed(task.architecture))
+                shared[task.unit].push_back(image_of("cubin", task.architecture, bytes_of(task.code.cubin)));
             if (!job_.target.ptx || task.architecture != newest) continue;
             std::string ptx = std::move(task.code.ptx);
             if (job_.target.ptx_isa_max) {

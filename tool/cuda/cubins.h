@@ -23,7 +23,8 @@ struct CudaJob {
 inline constexpr const char* default_architectures[] = {"sm_80", "sm_90", "sm_100"};
 
 /// The images of each kernel, in order. Kernels of one translation unit share their images' bytes.
-/// Errors: "cuda-architecture" (one that the compiler doesn't know), "cuda-compile".
+/// Errors: "cuda-architecture" (one that the compiler doesn't know), "cuda-compile": at the kernels' origins
+/// where the compiler's log tells them, else at the target, with the log in the notes.
 Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
                                                                 const CudaJob& job);
 

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <sstream>
 
 namespace kf::gen {
 
@@ -16,6 +16,12 @@ namespace fs = std::filesystem;
 // NVRTC's C interface as its documentation states it, so that no CUDA header is needed to build kfgen.
 using Program = void*;
 constexpr int success = 0;
+
+/// What Slang's prelude includes for kernels with halves.
+constexpr const char* fp16_header = "cuda_fp16.h";
+constexpr const char* headers_missing =
+    "CUDA's headers were not found: set CUDA_PATH, or `pip install nvidia-cuda-runtime` beside the slangpy "
+    "wheel";
 
 struct Functions {
     int (*version)(int*, int*) = nullptr;
@@ -51,18 +57,35 @@ bool find_all(void* library, Functions& f) {
            find(library, "nvrtcGetCUBIN", f.cubin) && find(library, "nvrtcGetErrorString", f.error_text);
 }
 
-/// The errors of a log and the lines under each; warnings are Slang's own prelude's.
-std::string errors_only(const std::string& log) {
-    const std::size_t first = log.find("error");
-    if (first == std::string::npos) return log;
-    const std::size_t line = log.rfind('\n', first);
-    return log.substr(line == std::string::npos ? 0 : line + 1);
+/// Without the zero that NVRTC counts as part of its texts.
+std::string until_zero(std::string text) {
+    text.resize(std::min(text.size(), text.find('\0')));
+    return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        if (line.find_first_not_of(' ') != std::string::npos) lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+/// The file that a function was loaded from; nothing when the system doesn't say.
+template <class F>
+std::vector<fs::path> file_of(F function) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(function), &info) == 0 || info.dli_fname == nullptr) return {};
+    std::error_code failed;
+    const fs::path path = fs::canonical(info.dli_fname, failed);
+    return failed ? std::vector<fs::path>{} : std::vector<fs::path>{path};
 }
 
 class Nvrtc final : public CudaCompiler {
 public:
-    Nvrtc(void* library, const Functions& functions, fs::path file, std::vector<fs::path> includes)
-        : library_(library), f_(functions), file_(std::move(file)), includes_(std::move(includes)) {}
+    Nvrtc(void* library, const Functions& functions, std::vector<fs::path> includes)
+        : library_(library), f_(functions), includes_(std::move(includes)) {}
     ~Nvrtc() override { dlclose(library_); }
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
@@ -95,21 +118,22 @@ public:
 
         Program program = nullptr;
         int result = f_.create(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
-        if (result != success) return error(architecture, f_.error_text(result));
+        if (result != success) return error(architecture, result, {});
         result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());
         if (result != success) {
-            const std::string log = read(program, f_.log_size, f_.log);
+            const std::string log = until_zero(read(program, f_.log_size, f_.log));
             f_.destroy(&program);
-            return error(architecture, std::string(f_.error_text(result)) + "\n" + errors_only(log));
+            Diagnostic failed = error(architecture, result, lines_of(log));
+            if (includes_.empty() && log.find(fp16_header) != std::string::npos)
+                failed.notes.emplace_back(headers_missing);
+            return failed;
         }
-        CudaCode code{read(program, f_.cubin_size, f_.cubin), read(program, f_.ptx_size, f_.ptx)};
+        CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx))};
         f_.destroy(&program);
-        // NVRTC counts the terminating zero of its texts.
-        while (!code.ptx.empty() && code.ptx.back() == '\0') code.ptx.pop_back();
         return code;
     }
 
-    [[nodiscard]] std::vector<fs::path> files() const override { return {file_}; }
+    [[nodiscard]] std::vector<fs::path> files() const override { return file_of(f_.version); }
 
 private:
     static std::string read(Program program, int (*size_of)(Program, std::size_t*),
@@ -121,13 +145,18 @@ private:
         return bytes;
     }
 
-    static Diagnostic error(const std::string& architecture, const std::string& text) {
-        return {Severity::error, "cuda-compile", {}, "NVRTC failed for " + architecture + ": " + text, {}};
+    [[nodiscard]] Diagnostic error(const std::string& architecture, int result,
+                                   std::vector<std::string> log) const {
+        const std::string text = f_.error_text(result);
+        return {Severity::error,
+                "cuda-compile",
+                {},
+                "NVRTC " + version() + " failed for " + architecture + ": " + text,
+                std::move(log)};
     }
 
     void* library_;
     Functions f_;
-    fs::path file_;
     std::vector<fs::path> includes_;
 };
 
@@ -146,30 +175,42 @@ fs::path newest(const fs::path& folder, const std::string& start) {
 std::vector<fs::path> cuda_includes(const CudaSearch& search) {
     for (const fs::path& folder : search.include_folders) {
         std::error_code failed;
-        if (fs::exists(folder / "cuda_fp16.h", failed)) return {folder};
+        if (fs::exists(folder / fp16_header, failed)) return {folder};
     }
     return {};
 }
 
+void add_toolkit(CudaSearch& search, const fs::path& root) {
+    search.library_folders.push_back(root / "lib64");
+    search.library_folders.push_back(root / "lib");
+    search.include_folders.push_back(root / "include");
+}
+
 }  // namespace
+
+CudaSearch wheel_cuda_search(const fs::path& site_packages) {
+    CudaSearch search;
+    for (const char* wheel : {"nvidia/cu13", "nvidia/cuda_nvrtc", "nvidia/cuda_runtime"}) {
+        add_toolkit(search, site_packages / wheel);
+    }
+    return search;
+}
 
 CudaSearch default_cuda_search(const fs::path& site_packages) {
     CudaSearch search;
-    const auto add_toolkit = [&](const fs::path& root) {
-        search.library_folders.push_back(root / "lib64");
-        search.library_folders.push_back(root / "lib");
-        search.include_folders.push_back(root / "include");
-    };
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
         const char* value = std::getenv(variable);
-        if (value != nullptr && *value != '\0') add_toolkit(value);
+        if (value != nullptr && *value != '\0') add_toolkit(search, value);
     }
     if (!site_packages.empty()) {
-        for (const char* wheel : {"nvidia/cu13", "nvidia/cuda_nvrtc", "nvidia/cuda_runtime"}) {
-            add_toolkit(site_packages / wheel);
-        }
+        const CudaSearch wheels = wheel_cuda_search(site_packages);
+        search.library_folders.insert(search.library_folders.end(), wheels.library_folders.begin(),
+                                      wheels.library_folders.end());
+        search.include_folders.insert(search.include_folders.end(), wheels.include_folders.begin(),
+                                      wheels.include_folders.end());
     }
-    add_toolkit("/usr/local/cuda");
+    add_toolkit(search, "/usr/local/cuda");
+    search.library_names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     return search;
 }
 
@@ -179,18 +220,19 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
         const fs::path library = newest(folder, "libnvrtc.so");
         if (!library.empty()) candidates.push_back(library);
     }
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
-        candidates.emplace_back(name);
+    candidates.insert(candidates.end(), search.library_names.begin(), search.library_names.end());
     for (const fs::path& candidate : candidates) {
         // NVRTC opens its built-ins by name; once they are loaded from beside it, that name is found.
-        const fs::path builtins = newest(candidate.parent_path(), "libnvrtc-builtins.so");
+        const fs::path builtins = candidate.has_parent_path()
+                                      ? newest(candidate.parent_path(), "libnvrtc-builtins.so")
+                                      : fs::path();
         if (!builtins.empty()) dlopen(builtins.c_str(), RTLD_NOW | RTLD_GLOBAL);
         void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) continue;
         Functions functions;
         if (find_all(library, functions)) {
             return std::shared_ptr<const CudaCompiler>(
-                std::make_shared<Nvrtc>(library, functions, candidate, cuda_includes(search)));
+                std::make_shared<Nvrtc>(library, functions, cuda_includes(search)));
         }
         dlclose(library);
     }

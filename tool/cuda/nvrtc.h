@@ -24,7 +24,7 @@ public:
     [[nodiscard]] virtual std::string version() const = 0;
     /// The real architectures that it compiles for, oldest first: "sm_75", …
     [[nodiscard]] virtual std::vector<std::string> architectures() const = 0;
-    /// Errors: "cuda-compile" with the compiler's own log.
+    /// Error: "cuda-compile", with the lines of the compiler's own log as notes.
     [[nodiscard]] virtual Outcome<CudaCode> compile(const std::string& source,
                                                     const std::string& architecture,
                                                     const std::vector<std::string>& defines) const = 0;
@@ -36,14 +36,17 @@ public:
 struct CudaSearch {
     std::vector<std::filesystem::path> library_folders;
     std::vector<std::filesystem::path> include_folders;
+    std::vector<std::string> library_names;  ///< when no folder has it: left to the system's own search
 };
 
-/// CUDA_PATH and CUDA_HOME, the nvidia-cuda-nvrtc and nvidia-cuda-runtime wheels in `site_packages`
-/// (where Slang's own wheel lies; may be empty), /usr/local/cuda.
+/// The nvidia-cuda-nvrtc and nvidia-cuda-runtime wheels in `site_packages`, and nothing else.
+CudaSearch wheel_cuda_search(const std::filesystem::path& site_packages);
+
+/// CUDA_PATH and CUDA_HOME, the wheels in `site_packages` (where Slang's own wheel lies; may be empty),
+/// /usr/local/cuda, the system's own search.
 CudaSearch default_cuda_search(const std::filesystem::path& site_packages);
 
-/// Opens libnvrtc from the first folder that has it, else by the system's search. Error: "nvrtc-missing",
-/// with what to install.
+/// Opens libnvrtc from the first place that has it. Error: "nvrtc-missing", with what to install.
 Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search);
 
 }  // namespace kf::gen

@@ -25,6 +25,9 @@ std::string replace_word(const std::string& text, const std::string& word, const
     }
 }
 
+/// What each kernel's part of the unit calls itself, before its number.
+constexpr std::string_view file_start = "kf_kernel_";
+
 /// Slang's prelude turns these parts on when a kernel uses the type.
 std::vector<std::string> defines_for(const std::string& bodies) {
     std::vector<std::string> defines;
@@ -51,7 +54,9 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
         if (unit.text.empty()) unit.text = kernel.text.substr(0, end);
         const std::string number = std::to_string(i);
         unit.entry_points.push_back(kernel.entry_point + "_" + number);
-        bodies += "\nnamespace kf_kernel_" + number + "\n{\n" +
+        // The compiler's log names this "file": see kernel_of_log_line().
+        bodies += "\n#line 1 \"" + std::string(file_start) + number + "\"\nnamespace kf_kernel_" + number +
+                  "\n{\n" +
                   replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
                                unit.entry_points.back()) +
                   "\n}\n";
@@ -59,6 +64,21 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
     unit.defines = defines_for(bodies);
     unit.text += bodies;
     return unit;
+}
+
+std::optional<std::size_t> kernel_of_log_line(const CudaUnit& unit, std::string_view line) {
+    if (line.starts_with(file_start)) {
+        std::size_t index = 0;
+        const char* end = line.data() + line.size();
+        const auto [after, failed] = std::from_chars(line.data() + file_start.size(), end, index);
+        if (failed == std::errc() && after != end && *after == '(' && index < unit.entry_points.size())
+            return index;
+    }
+    // ptxas has no lines, but quotes the entry point.
+    for (std::size_t i = 0; i < unit.entry_points.size(); ++i) {
+        if (line.find("'" + unit.entry_points[i] + "'") != std::string_view::npos) return i;
+    }
+    return std::nullopt;
 }
 
 std::string cap_ptx_version(std::string ptx, int major, int minor) {

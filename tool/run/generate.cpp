@@ -72,11 +72,13 @@ const TargetSpec* cuda_target(const Spec& spec) {
 
 class Generator {
 public:
-    Generator(const Spec& spec, const Options& options, const OutputPaths& paths, FileSystem& disk)
+    Generator(const Spec& spec, const Options& options, const OutputPaths& paths, FileSystem& disk,
+              const OpenCuda& open_cuda)
         : spec_(spec),
           options_(options),
           paths_(paths),
           disk_(disk),
+          open_cuda_(open_cuda),
           settings_(compiler_options(spec, options)),
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
           cache_(disk, options.cache),
@@ -132,7 +134,7 @@ private:
         const KernelSet& kernels, const std::vector<CompiledUnit>& compiled) {
         const TargetSpec* target = cuda_target(spec_);
         if (target == nullptr) return std::vector<std::vector<manifest::Image>>{};
-        auto nvrtc = open_nvrtc(default_cuda_search(slang_library_path().parent_path().parent_path()));
+        auto nvrtc = open_cuda_();
         if (!nvrtc) {
             Diagnostic error = nvrtc.errors().front();
             error.location = target->location;
@@ -155,6 +157,7 @@ private:
     const Options& options_;
     const OutputPaths& paths_;
     FileSystem& disk_;
+    const OpenCuda& open_cuda_;
     CompilerOptions settings_;
     unsigned workers_;
     ContentCache cache_;
@@ -166,8 +169,8 @@ private:
 }  // namespace
 
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk) {
-    return Generator(spec, options, paths, disk).run();
+                                  FileSystem& disk, const OpenCuda& open_cuda) {
+    return Generator(spec, options, paths, disk, open_cuda).run();
 }
 
 }  // namespace kf::gen

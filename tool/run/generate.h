@@ -7,6 +7,7 @@
 #include "cache/run_state.h"
 #include "cli/options.h"
 #include "output/sink.h"
+#include "run/session.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
@@ -26,6 +27,6 @@ struct Generated {
 
 /// Writes nothing but the kernel cache. All errors of the stage that failed.
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk);
+                                  FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda);
 
 }  // namespace kf::gen

@@ -5,6 +5,7 @@
 
 #include "cache/hash.h"
 #include "plan/resolve.h"
+#include "slang/library.h"
 #include "spec/parse.h"
 #include "spec/supported.h"
 
@@ -103,6 +104,11 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Plan> plan = resolve(spec, module.value());
     if (!plan) return plan.errors();
     return Planned{std::move(plan.value()), std::move(module.value().dependencies)};
+}
+
+Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda() {
+    // Slang's library lies in a folder of the site packages when it comes from a wheel.
+    return open_nvrtc(default_cuda_search(slang_library_path().parent_path().parent_path()));
 }
 
 Outcome<std::string> environment_hash(const CompilerOptions& options,

@@ -1,11 +1,13 @@
 // From a command line to a plan: what every command of kfgen does first.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/options.h"
+#include "cuda/nvrtc.h"
 #include "output/file_system.h"
 #include "plan/plan.h"
 #include "slang/compiler.h"
@@ -31,6 +33,12 @@ struct Planned {
 };
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);
+
+/// Opens the compiler of CUDA source. Called only for a spec that has CUDA as a target.
+using OpenCuda = std::function<Outcome<std::shared_ptr<const CudaCompiler>>()>;
+
+/// NVRTC from where default_cuda_search() looks. Error: "nvrtc-missing".
+Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda();
 
 /// One hash of all that a kernel's code depends on beside its own source. Errors: "file-unreadable".
 Outcome<std::string> environment_hash(const CompilerOptions& options,

@@ -23,7 +23,7 @@ Diagnostics check(const std::string& top, const std::string& call) {
 TEST(Supported, PassesWhatIsGenerated) {
     EXPECT_EQ(
         check(
-            R"(, "targets": ["vulkan"], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
+            R"(, "targets": ["vulkan", {"cuda": {"arch": ["sm_90"], "ptx": false}}], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
             R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": "auto", "map": [1, 0]}]},
                         "backward": {"inputs": ["a"]}, "strict_broadcasting": true, "threads": [64], "name": "g")"),
         Diagnostics{});
@@ -38,8 +38,8 @@ TEST(Supported, RefusesOtherKindsAtTheirPlace) {
 }
 
 TEST(Supported, RefusesOtherFeatures) {
-    for (const char* top : {R"("targets": ["cuda"])", R"("constants": {"N": 1})", R"("types": {"A": "B"})",
-                            R"("link": ["a"])", R"("conformances": [{"interface": "I", "type": "T"}])",
+    for (const char* top : {R"("constants": {"N": 1})", R"("types": {"A": "B"})", R"("link": ["a"])",
+                            R"("conformances": [{"interface": "I", "type": "T"}])",
                             R"("structs": [{"slang": "R", "header": "h", "type": "R"}])",
                             R"("globals": {"o": {"format": "r8"}})", R"("graphs": [{"name": "g"}])",
                             R"("pipelines": [{"name": "g"}])"}) {

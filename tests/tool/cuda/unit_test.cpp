@@ -1,0 +1,116 @@
+// Joining CUDA sources, on sources by hand.
+#include "cuda/unit.h"
+
+#include <gmock/gmock.h>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+CudaKernelSource kernel(const std::string& name, const std::string& body = {}) {
+    return {name,
+            "#define PRELUDE 1\n" + std::string(cuda_prelude_end) + "struct Args_0 { int n; };\n" + body +
+                "extern \"C\" __global__ void " + name + "(Args_0 args) {}\n",
+            {"m.kf.json", 5, 7}};
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+TEST(JoinCudaSources, HasThePreludeOnceAndEachKernelInANamespace) {
+    const auto unit = join_cuda_sources({kernel("f"), kernel("g"), kernel("h")});
+    ASSERT_TRUE(unit);
+    const std::string& text = unit.value().text;
+    EXPECT_EQ(count(text, "#define PRELUDE 1"), 1u);
+    EXPECT_EQ(text.find("#define PRELUDE 1"), 0u);
+    EXPECT_EQ(count(text, "struct Args_0"), 3u);
+    for (const char* part :
+         {"namespace kf_kernel_0\n{", "namespace kf_kernel_1\n{", "namespace kf_kernel_2\n{"}) {
+        EXPECT_EQ(count(text, part), 1u) << part;
+    }
+    EXPECT_THAT(text, Not(HasSubstr(std::string(cuda_prelude_end))));
+}
+
+TEST(JoinCudaSources, MakesEntryPointsUnique) {
+    const auto unit = join_cuda_sources({kernel("f"), kernel("f"), kernel("g")});
+    ASSERT_TRUE(unit);
+    EXPECT_THAT(unit.value().entry_points, ElementsAre("f_0", "f_1", "g_2"));
+    for (const std::string& name : unit.value().entry_points) {
+        EXPECT_EQ(count(unit.value().text, "__global__ void " + name + "("), 1u) << name;
+    }
+}
+
+TEST(JoinCudaSources, RenamesWholeWordsOnly) {
+    const auto unit = join_cuda_sources({kernel("f", "int f_1, xf, ff, f2; // (f)f.f\n")});
+    ASSERT_TRUE(unit);
+    EXPECT_THAT(unit.value().text, HasSubstr("int f_1, xf, ff, f2; // (f_0)f_0.f_0\n"));
+}
+
+TEST(JoinCudaSources, DefinesWhatThePreludeNeedsForTheTypesUsed) {
+    EXPECT_THAT(join_cuda_sources({kernel("f")}).value().defines, IsEmpty());
+    EXPECT_THAT(join_cuda_sources({kernel("f"), kernel("g", "__half h;\n")}).value().defines,
+                ElementsAre("SLANG_CUDA_ENABLE_HALF=1"));
+    EXPECT_THAT(join_cuda_sources({kernel("f", "__nv_bfloat16 b; __half h;\n")}).value().defines,
+                ElementsAre("SLANG_CUDA_ENABLE_HALF=1", "SLANG_CUDA_ENABLE_BF16=1"));
+}
+
+TEST(JoinCudaSources, RefusesAnUnexpectedForm) {
+    CudaKernelSource no_mark = kernel("f");
+    no_mark.text.erase(no_mark.text.find(cuda_prelude_end), cuda_prelude_end.size());
+    CudaKernelSource no_entry_point = kernel("f");
+    no_entry_point.entry_point = "other";
+    for (const CudaKernelSource& source : {no_mark, no_entry_point}) {
+        const auto unit = join_cuda_sources({kernel("g"), source});
+        ASSERT_FALSE(unit);
+        EXPECT_EQ(unit.errors()[0].id, "internal-cuda-source");
+        EXPECT_EQ(unit.errors()[0].location, source.origin);
+        EXPECT_THAT(unit.errors()[0].message, HasSubstr("'" + source.entry_point + "'"));
+    }
+}
+
+TEST(KernelOfLogLine, KnowsTheUnitsOwnNames) {
+    const CudaUnit unit = join_cuda_sources({kernel("f"), kernel("g")}).value();
+    EXPECT_THAT(unit.text, HasSubstr("#line 1 \"kf_kernel_1\"\nnamespace kf_kernel_1\n"));
+    EXPECT_EQ(kernel_of_log_line(unit, "kf_kernel_1(12): error: no"), 1u);
+    EXPECT_EQ(kernel_of_log_line(unit, "kf_kernel_0(1): error: kf_kernel_1"), 0u);
+    EXPECT_EQ(kernel_of_log_line(unit, "ptxas error   : Entry function 'g_1' uses too much"), 1u);
+    for (const char* line : {"kf_kernel_2(1): error: no", "kf_kernel_(1)", "kf_kernel_1",
+                             "kernels.cu(3): error: no", "  f_0(x);", ""}) {
+        EXPECT_EQ(kernel_of_log_line(unit, line), std::nullopt) << line;
+    }
+}
+
+TEST(CapPtxVersion, LowersOnlyWhatIsHigher) {
+    struct Case {
+        std::string ptx;
+        int major, minor;
+        std::string result;
+    };
+    const Case cases[] = {
+        {"// c\n.version 9.0\n.target sm_90\n", 8, 5, "// c\n.version 8.5\n.target sm_90\n"},
+        {".version 9.0\n", 9, 0, ".version 9.0\n"},
+        {".version 9.0\n", 9, 1, ".version 9.0\n"},
+        {".version 9.0\n", 10, 0, ".version 9.0\n"},
+        {".version 8.7\n", 8, 3, ".version 8.3\n"},
+        {".version 10.2\n", 9, 3, ".version 9.3\n"},
+        {".version 9.12\n", 9, 3, ".version 9.3\n"},
+        {".version 9.3\n", 9, 12, ".version 9.3\n"},
+        {"// .version in words\n", 8, 0, "// .version in words\n"},
+        {".version 9", 8, 0, ".version 9"},
+        {".version ", 8, 0, ".version "},
+        {"", 8, 0, ""},
+    };
+    for (const Case& c : cases) EXPECT_EQ(cap_ptx_version(c.ptx, c.major, c.minor), c.result) << c.ptx;
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,182 @@
+// From a spec to the outputs with the real Slang and NVRTC, on CUDA.
+#include "run/generate.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "core/artifact.h"
+#include "core/sha256.h"
+#include "run/inspection.h"
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* functions = R"slang(
+[Differentiable]
+float polynomial(float a, float b, float c, float x) { return a * x * x + b * x + c; }
+[Differentiable]
+half halved(half x, half y) { return x * y * 0.5h; }
+[Differentiable]
+double squared(double x) { return x * x; }
+float chosen(bool which, int8_t small, float3 v) { return which ? float(small) : v.x + v.y + v.z; }
+float lost(float x)
+{
+    __target_switch
+    {
+    case cuda: __intrinsic_asm "kf_no_such_function($0)";
+    case spirv: return x;
+    }
+}
+)slang";
+
+constexpr const char* calls = R"(
+    {"function": "polynomial", "args": {"a": "value", "b": "value", "c": "value", "x": ["tensor[1]", "tensor[2]"]}, "backward": true},
+    {"function": "halved", "args": {"x": "tensor[1]", "y": "value"}, "backward": true},
+    {"function": "squared", "args": {"x": "tensor[1]"}, "backward": true},
+    {"function": "chosen", "args": {"which": "tensor[1]", "small": "tensor[1]", "v": ["value", "tensor[2]"]}})";
+
+/// NVRTC from its wheel, whatever else the machine has.
+Outcome<std::shared_ptr<const CudaCompiler>> open_wheel() {
+    return open_nvrtc(wheel_cuda_search(KF_SITE_PACKAGES));
+}
+
+class GenerateTest : public testing::Test {
+protected:
+    Outcome<Generated> generate(const std::string& targets, const std::string& call_texts,
+                                const OpenCuda& open_cuda = open_wheel) {
+        (void)folder_.write("m.slang", functions);
+        Options options;
+        options.command = Command::generate;
+        options.spec = folder_.write("m.kf.json", R"({"version": 1, "name": "m", "modules": ["m.slang"],
+"targets": )" + targets + R"(,
+"calls": [)" + call_texts + "]}");
+        options.output_directory = folder_.path() / "out";
+        options.jobs = 2;
+        const Outcome<Spec> spec = load_spec(options, disk_);
+        if (!spec) return spec.errors();
+        return generate_files(spec.value(), options, output_paths(spec.value(), options), disk_, open_cuda);
+    }
+
+    static std::string artifact_of(const Generated& generated) {
+        for (const OutputFile& file : generated.files) {
+            if (file.path.extension() == ".kfa") return file.content;
+        }
+        ADD_FAILURE() << "no artifact";
+        return {};
+    }
+
+    static manifest::Manifest manifest_of(const Generated& generated) {
+        const std::string content = artifact_of(generated);
+        return artifact::read(std::as_bytes(std::span(content)));
+    }
+
+    ScratchFolder folder_;
+    DiskFileSystem disk_;
+};
+
+std::string start_of(const manifest::Image& image) {
+    return {reinterpret_cast<const char*>(image.bytes.data()),
+            std::min<std::size_t>(image.bytes.size(), 400)};
+}
+
+TEST_F(GenerateTest, OneArtifactHoldsSpirvCubinsAndPtx) {
+    const auto generated = generate(
+        R"(["vulkan", {"cuda": {"arch": ["sm_80", "sm_90", "sm_100"], "ptx_isa_max": "8.7"}}])", calls);
+    ASSERT_TRUE(generated) << describe(generated.errors());
+    const manifest::Manifest manifest = manifest_of(generated.value());
+    EXPECT_EQ(manifest.producers.at("nvrtc"), "13.0");
+    EXPECT_GE(manifest.kernels.size(), 12u);
+    std::set<std::string> backward;
+    std::set<std::string> names;
+    for (const manifest::Kernel& kernel : manifest.kernels) {
+        if (kernel.name.find(".backward.") != std::string::npos) backward.insert(kernel.name);
+        EXPECT_EQ(kernel.layouts.size(), 2u) << kernel.name;
+        std::vector<std::string> formats;
+        for (const manifest::Image& image : kernel.images) {
+            formats.push_back(image.format + image.architecture);
+            EXPECT_FALSE(image.bytes.empty());
+            if (image.format == "cubin") {
+                EXPECT_THAT(start_of(image), StartsWith("\x7F"
+                                                        "ELF"));
+            }
+            if (image.format == "ptx") {
+                EXPECT_THAT(start_of(image), HasSubstr(".version 8.7\n.target sm_100\n"));
+                const std::string ptx(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+                EXPECT_THAT(ptx, HasSubstr(".entry " + image.entry_point + "("));
+                EXPECT_TRUE(names.insert(image.entry_point + hex(image.sha256)).second)
+                    << "one name, two kernels";
+            }
+        }
+        EXPECT_THAT(formats, ElementsAre("spirv", "cubinsm_80", "cubinsm_90", "cubinsm_100", "ptxsm_100"))
+            << kernel.name;
+    }
+    EXPECT_THAT(backward, Contains(StartsWith("halved.backward")));
+    EXPECT_THAT(backward, Contains(StartsWith("squared.backward")));
+    EXPECT_THAT(generated.value().inputs.programs,
+                Contains(testing::ResultOf([](const auto& path) { return path.filename().string(); },
+                                           StartsWith("libnvrtc.so"))));
+    const std::string text = inspection(manifest);
+    for (const char* part : {"  spirv ", "  cubin sm_80 ", "  cubin sm_90 ", "  cubin sm_100 ",
+                             "  ptx sm_100 ", "made by nvrtc 13.0", ", shared by "}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+}
+
+TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
+    const char* targets = R"([{"cuda": {"arch": ["sm_90"]}}])";
+    const auto one = generate(targets, calls);
+    const auto two = generate(targets, calls);
+    ASSERT_TRUE(one && two);
+    EXPECT_EQ(artifact_of(one.value()), artifact_of(two.value()));
+    for (const manifest::Kernel& kernel : manifest_of(one.value()).kernels) {
+        EXPECT_EQ(kernel.images.size(), 2u) << "a cubin and PTX";
+        EXPECT_EQ(kernel.layouts.count("vulkan"), 0u);
+    }
+}
+
+TEST_F(GenerateTest, NvrtcIsNotLookedForWithoutTheTarget) {
+    int looked = 0;
+    const OpenCuda missing = [&]() -> Outcome<std::shared_ptr<const CudaCompiler>> {
+        ++looked;
+        return open_nvrtc(CudaSearch{});
+    };
+    const char* call = R"({"function": "squared", "args": {"x": "tensor[1]"}})";
+    const auto vulkan = generate(R"(["vulkan"])", call, missing);
+    ASSERT_TRUE(vulkan) << describe(vulkan.errors());
+    EXPECT_EQ(looked, 0);
+    EXPECT_EQ(manifest_of(vulkan.value()).producers.count("nvrtc"), 0u);
+
+    const auto cuda = generate(R"(["vulkan", "cuda"])", call, missing);
+    EXPECT_EQ(looked, 1);
+    ASSERT_FALSE(cuda);
+    ASSERT_EQ(cuda.errors().size(), 1u);
+    EXPECT_EQ(cuda.errors()[0].id, "nvrtc-missing");
+    EXPECT_EQ(cuda.errors()[0].location.line, 2) << "the target";
+}
+
+TEST_F(GenerateTest, CodeThatOnlyCudaRefusesIsReportedAtItsCall) {
+    const std::string call = R"(
+{"function": "lost", "args": {"x": ["tensor[1]", "tensor[2]"]}},
+{"function": "squared", "args": {"x": "tensor[1]"}})";
+    ASSERT_TRUE(generate(R"(["vulkan"])", call));
+    const auto failed = generate(R"(["vulkan", {"cuda": {"arch": ["sm_80", "sm_90"]}}])", call);
+    ASSERT_FALSE(failed);
+    ASSERT_EQ(failed.errors().size(), 1u) << describe(failed.errors());
+    EXPECT_EQ(failed.errors()[0].id, "cuda-compile");
+    EXPECT_THAT(failed.errors()[0].location.file, testing::EndsWith("m.kf.json"));
+    EXPECT_EQ(failed.errors()[0].location.line, 4);
+    EXPECT_THAT(failed.errors()[0].message, HasSubstr("\"kf_no_such_function\" is undefined"));
+    EXPECT_THAT(failed.errors()[0].notes, Contains(HasSubstr("NVRTC 13.0 failed for sm_80")));
+    EXPECT_THAT(failed.errors()[0].notes, Contains(HasSubstr("kf_no_such_function(")));
+}
+
+}  // namespace
+}  // namespace kf::gen
