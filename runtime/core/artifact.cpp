@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/image_digests.h"
 #include "core/sha256.h"
 
 namespace kf::artifact {
@@ -368,9 +369,10 @@ json parse(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> write(const Manifest& manifest) {
     Manifest complete = manifest;
+    ImageDigests digests;
     for (Kernel& kernel : complete.kernels) {
         for (Image& image : kernel.images) {
-            image.sha256 = sha256(image.bytes.span());
+            image.sha256 = digests.of(image.bytes);
         }
     }
     check(complete);

@@ -7,7 +7,7 @@
 
 #include "core/artifact.h"
 #include "core/convert.h"
-#include "core/sha256.h"
+#include "core/image_digests.h"
 
 namespace kf::artifact {
 namespace {
@@ -161,7 +161,7 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bo
     }
 }
 
-void check_kernel(const Kernel& kernel) {
+void check_kernel(const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
     std::int64_t threads = 1;
     for (const std::uint32_t extent : kernel.group_size) {
@@ -173,7 +173,7 @@ void check_kernel(const Kernel& kernel) {
     for (const Image& image : kernel.images) {
         require(!image.bytes.empty() && !image.entry_point.empty() && !image.format.empty(), where,
                 "an empty image");
-        require(image.sha256 == sha256(image.bytes.span()), where, "an image that isn't what its digest says");
+        require(image.sha256 == digests.of(image.bytes), where, "an image that isn't what its digest says");
     }
 }
 
@@ -198,8 +198,9 @@ std::int64_t slot_size(const Call& call, const Slot& slot) {
 }
 
 void check(const Manifest& manifest) {
+    ImageDigests digests;
     for (const Kernel& kernel : manifest.kernels) {
-        check_kernel(kernel);
+        check_kernel(kernel, digests);
     }
     std::set<std::string> names;
     for (const Function& function : manifest.functions) {
