@@ -167,6 +167,7 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
     return {{"name", kernel.name},
             {"variant", name_of(variant_names, kernel.variant)},
             {"group_size", kernel.group_size},
+            {"calls_per_thread", kernel.calls_per_thread},
             {"slots", std::move(slots)},
             {"layouts", std::move(layouts)},
             {"source_hash", kernel.source_hash},
@@ -294,6 +295,11 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
         }
         kernel.group_size[i] = static_cast<std::uint32_t>(extent);
     }
+    const std::int64_t calls = integer(j.at("calls_per_thread"));
+    if (calls < 1 || calls > 64) {
+        corrupt("calls of a thread out of range");
+    }
+    kernel.calls_per_thread = static_cast<std::uint32_t>(calls);
     for (const json& slot : list(j, "slots")) {
         kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
                                 integer(slot.at(1)), integer(slot.at(2))});

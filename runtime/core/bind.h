@@ -105,7 +105,10 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block);
 
-/// Enough groups to fill the device several times over: kernels loop over what is left.
+/// Groups that fill the device: kernels loop over what is left, so that each thread has calls enough to pay
+/// for its start.
 inline constexpr std::uint32_t groups_per_processor = 16;
+/// Where groups end in an atomic for each sum, fewer of them are quicker.
+inline constexpr std::uint32_t summing_groups_per_processor = 8;
 
 }  // namespace kf::detail

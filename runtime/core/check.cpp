@@ -169,6 +169,8 @@ void check_kernel(const Kernel& kernel, ImageDigests& digests) {
         threads *= extent;
     }
     require(threads <= max_group_size, where, "a group size out of range");
+    require(kernel.calls_per_thread >= 1 && kernel.calls_per_thread <= 64, where,
+            "calls of a thread out of range");
     require(!kernel.layouts.empty() && !kernel.images.empty(), where, "no image");
     for (const Image& image : kernel.images) {
         require(!image.bytes.empty() && !image.entry_point.empty() && !image.format.empty(), where,

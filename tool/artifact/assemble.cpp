@@ -49,6 +49,7 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
     kernel.source_hash = unit.source_hash;
     for (const auto& [target, emitted] : unit.sources) {
         kernel.slots = emitted.slots;
+        kernel.calls_per_thread = emitted.calls_per_thread;
         Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
         if (!layout) return layout.errors();
         kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());

@@ -55,6 +55,7 @@ public:
         std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
         kernel.source.origin = call_.location;
         run_ = run_length();
+        kernel.calls_per_thread = static_cast<std::uint32_t>(run_);
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
         Outcome<std::string> text =
             render("kernel.slang.mustache", templates::kernel_slang_mustache, View(view(kernel)));

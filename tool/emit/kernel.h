@@ -19,6 +19,7 @@ struct EmittedKernel {
     std::vector<manifest::Slot> slots;
     std::vector<std::string> fields;  ///< the block's field for each slot
     bool by_address = false;          ///< the block is too large for push constants
+    std::uint32_t calls_per_thread = 1;
 };
 
 struct KernelRequest {

@@ -221,6 +221,15 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
     expect_error(ErrorCode::layout_mismatch, HasSubstr("overwritten"), [&] { run({1, 4}); });
 }
 
+TEST(BindGradients, SumsTakeFewerGroups) {
+    const auto groups = [](G gradient) {
+        return bind(scale(Scalar::float32), PassKind::backward,
+                    {gradient, G::tensor(at(B, {1 << 30})), G::none()}, nullptr, {4, 65535})
+            .groups;
+    };
+    EXPECT_EQ(groups(G::tensor(at(A, {1})).out(at(D, {1}))), 4 * detail::summing_groups_per_processor);
+}
+
 TEST(BindGradients, AreCheckedForEmptyCallsToo) {
     expect_error(ErrorCode::missing_gradient, HasSubstr("no input"), [] {
         backward(scale(Scalar::float32), {G::tensor(at(0, {0, 5})), G::tensor(at(0, {0, 5})), G::none()});

@@ -295,12 +295,23 @@ TEST(BindLaunch, SizesTheGrid) {
                     nullptr, limits)
             .groups;
     };
+    const auto groups_of_runs = [](std::int64_t n, detail::DeviceLimits limits) {
+        Manifest manifest = add(1, 1);
+        for (auto& kernel : manifest.kernels) kernel.calls_per_thread = 4;
+        return bind(manifest, PassKind::forward, {G::tensor(at(A, {n})), G::tensor(at(B, {1})), G::none()},
+                    nullptr, limits)
+            .groups;
+    };
     EXPECT_EQ(groups(1, {4, 65535}), 1U);
     EXPECT_EQ(groups(64, {4, 65535}), 1U);
     EXPECT_EQ(groups(65, {4, 65535}), 2U);
     EXPECT_EQ(groups(1 << 30, {4, 65535}), 4 * detail::groups_per_processor);
     EXPECT_EQ(groups(1 << 30, {1000, 100}), 100U);
     EXPECT_EQ(groups(std::int64_t{1} << 40, {0, 0}), 1U);
+    EXPECT_EQ(groups_of_runs(256, {4, 65535}), 1U);
+    EXPECT_EQ(groups_of_runs(257, {4, 65535}), 2U);
+    EXPECT_EQ(groups_of_runs(1 << 20, {4, 65535}), 4096U) << "not limited to what runs at once";
+    EXPECT_EQ(groups_of_runs(1 << 30, {4, 65535}), 65535U);
 }
 
 TEST(BindLaunch, DoesNothingForNoCalls) {
