@@ -1,0 +1,64 @@
+"""Generates what the tests and benchmarks call, for Vulkan and CUDA, ahead of the GPU machine.
+
+usage: generate.py KFGEN ARCHITECTURE FOLDER SPEC...
+
+FOLDER/NAME/ receives kfgen's outputs for NAME.kf.json, and `inputs`, the SHA-256 of every file of the
+repository that they were generated from. What is there already and still right is kept.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def inputs(kfgen: Path, spec: Path, architecture: str) -> str:
+    """One line a file, and one for kfgen itself."""
+    sources = sorted([spec, *spec.parent.glob("*.slang")])
+    lines = [f"{digest(path)}  {path.relative_to(ROOT)}" for path in sources]
+    return "\n".join([*lines, f"# {architecture} by {digest(kfgen)}", ""])
+
+
+def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
+    """The spec with both targets, where its modules can be found from."""
+    text = json.loads(spec.read_text())
+    text["targets"] = ["vulkan", {"cuda": {"arch": [architecture], "ptx": True}}]
+    text["modules"] = [os.path.relpath(spec.parent / module, folder) for module in text["modules"]]
+    result = folder / spec.name
+    result.write_text(json.dumps(text, indent=2))
+    return result
+
+
+def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
+    name = json.loads(spec.read_text())["name"]
+    folder = target / name
+    stamp = folder / "inputs"
+    wanted = inputs(kfgen, spec, architecture)
+    if stamp.exists() and stamp.read_text() == wanted:
+        print(f"{name}: up to date")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    print(f"{name}: generating", flush=True)
+    derived = derived_spec(spec, architecture, folder)
+    command = [kfgen, "generate", derived, "-o", folder, "--python", "--quiet"]
+    subprocess.run([str(part) for part in command], check=True)
+    stamp.write_text(wanted)
+
+
+def main() -> None:
+    kfgen, architecture, target, *specs = sys.argv[1:]
+    for spec in specs:
+        generate(Path(kfgen).resolve(), architecture, Path(target).resolve(), Path(spec).resolve())
+
+
+if __name__ == "__main__":
+    main()

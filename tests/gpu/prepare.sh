@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Makes what tests/gpu/run.sh needs and a GPU machine may lack, into .gpu/ (or KF_GPU_FOLDER): the kernels of
+# tests, samples and benchmarks for Vulkan and CUDA, and the headers and tools to build with. Run it where
+# Slang is (./bootstrap build gets it), which may be the GPU machine itself. Then either run tests/gpu/run.sh
+# there, or carry the checkout and .gpu/bundle.tar.xz to the GPU machine: run.sh unpacks it.
+#
+# KFGEN: the kfgen to use; else it is built in build/gpu. KF_GPU_ARCH: the GPU's architecture (default sm_90).
+# KF_GPU_CARRY: more files to put into .gpu/carry/ (a Vulkan loader as .deb, wheels or a tar of them).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+folder=${KF_GPU_FOLDER:-.gpu}
+architecture=${KF_GPU_ARCH:-sm_90}
+python=python3
+[ ! -x .venv/bin/python3 ] || python=.venv/bin/python3
+
+kfgen=${KFGEN:-}
+if [ -z "$kfgen" ]; then
+    cmake -S . -B build/gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DKF_BUILD_TESTS=OFF -DKF_BUILD_SAMPLES=OFF \
+        -DKF_BUILD_PYTHON=OFF
+    cmake --build build/gpu --target kfgen
+    kfgen=build/gpu/tool/kfgen
+fi
+
+mkdir -p "$folder"
+"$python" tests/gpu/generate.py "$kfgen" "$architecture" "$folder/generated" \
+    tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/bench/*.kf.json samples/*/*.kf.json
+
+# Headers and tools that images of GPU machines lack, as Debian lays them out; and GoogleTest's source.
+rm -rf "$folder/sysroot" "$folder/carry"
+mkdir -p "$folder/sysroot/include" "$folder/sysroot/share/cmake" "$folder/sysroot/bin" "$folder/carry"
+for entry in nlohmann vulkan vk_video volk.h volk.c; do
+    [ ! -e "/usr/include/$entry" ] || cp -r "/usr/include/$entry" "$folder/sysroot/include/"
+done
+rm -f "$folder"/sysroot/include/vulkan/*.hpp
+[ ! -d /usr/share/cmake/nlohmann_json ] || cp -r /usr/share/cmake/nlohmann_json "$folder/sysroot/share/cmake/"
+[ ! -d /usr/src/googletest ] || cp -r /usr/src/googletest "$folder/sysroot/googletest"
+! command -v spirv-as >/dev/null || cp "$(command -v spirv-as)" "$folder/sysroot/bin/"
+for file in ${KF_GPU_CARRY:-}; do
+    cp "$file" "$folder/carry/"
+done
+
+# The wrappers of the Python tests are not compiled as C++ there: their sources stay here.
+tar -C "$folder" --exclude 'generated/calls/*.cpp' --exclude 'generated/gradients/*.cpp' \
+    --exclude 'generated/matrix/*.cpp' --exclude '.*-state' -c generated sysroot carry \
+    | xz -T0 -3 >"$folder/bundle.tar.xz"
+ls -lh "$folder/bundle.tar.xz"

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# Builds here what it needs and runs the whole suite on every GPU there is, on CUDA and on Vulkan: the C++
+# tests, the Python tests, the samples, compute-sanitizer over forward and backward, the benchmarks. Prints
+# what passed, failed and was skipped, by name. Needs what tests/gpu/prepare.sh made, a C++ compiler, CMake,
+# Ninja, and a Python with NumPy, pybind11 and pytest; nvcc and compute-sanitizer are used where they are.
+#
+# usage: tests/gpu/run.sh [build|tests|sanitizers|bench]...     (all of them without arguments)
+# PYTHON: the interpreter (python3). KF_GPU_FOLDER: what prepare.sh made (.gpu). KF_GPU_RESULTS: where logs
+# and results go (build/gpu-results).
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+folder=$(realpath "${KF_GPU_FOLDER:-.gpu}")
+results=${KF_GPU_RESULTS:-build/gpu-results}
+build=${KF_GPU_BUILD:-build/gpu-run}
+python=${PYTHON:-python3}
+stages=("$@")
+[ $# -gt 0 ] || stages=(build tests sanitizers bench)
+mkdir -p "$results"
+results=$(realpath "$results")
+export KF_GPU_FOLDER=$folder
+: >"$results/steps.tsv"
+
+# Runs a step, keeps its output in NAME.log and notes how it ended.
+step() {
+    local name=$1 start=$SECONDS status=passed
+    shift
+    "$@" >"$results/$name.log" 2>&1 || status=failed
+    printf '%s\t%s\t%s\n' "$status" "$name" "$((SECONDS - start))" >>"$results/steps.tsv"
+    echo "$status: $name ($((SECONDS - start)) s)"
+    if [ $status = failed ]; then
+        tail -n "${KF_GPU_TAIL:-15}" "$results/$name.log" | cut -c1-300 | sed 's/^/    /'
+        return 1
+    fi
+}
+skip() {
+    printf 'skipped\t%s\t%s\n' "$1" "$2" >>"$results/steps.tsv"
+    echo "skipped: $1: $2"
+}
+
+# --- What the machine may lack -------------------------------------------------------------------
+
+bundle=$folder/bundle.tar.xz
+if [ -e "$bundle" ] && { [ ! -e "$folder/unpacked" ] || [ "$bundle" -nt "$folder/unpacked" ]; }; then
+    tar -C "$folder" -xf "$bundle" && touch "$folder/unpacked"
+fi
+[ -d "$folder/generated" ] || { echo "run.sh: nothing in $folder: run tests/gpu/prepare.sh first" >&2; exit 2; }
+
+if ! ldconfig -p | grep -q 'libvulkan\.so\.1' && compgen -G "$folder/carry/libvulkan1*.deb" >/dev/null; then
+    for package in "$folder"/carry/*.deb; do
+        dpkg -x "$package" "$folder/loader"
+    done
+    export LD_LIBRARY_PATH=$folder/loader/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    icd=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
+    [ ! -e $icd ] || export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd
+fi
+for entry in "$folder"/carry/slangpy*.tar.xz; do
+    if [ -e "$entry" ] && [ ! -d "$folder/site" ]; then
+        mkdir -p "$folder/site" && tar -C "$folder/site" -xf "$entry"
+    fi
+done
+
+# The generated Python modules, each in a package of its name: kf_calls.calls.
+mkdir -p "$folder/python"
+for name in calls gradients matrix; do
+    ln -sfn "$folder/generated/$name" "$folder/python/kf_$name"
+done
+export KF_BUILD_DIR=$PWD/$build KF_TEST_MODULES=$folder/python
+export PYTHONPATH=$PWD/$build/python${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+
+# --- Building -------------------------------------------------------------------------------------
+
+build_googletest() {
+    [ -e "$folder/sysroot/googletest/CMakeLists.txt" ] && [ ! -e "$build/googletest/installed" ] || return 0
+    cmake -S "$folder/sysroot/googletest" -B "$build/googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_INSTALL_PREFIX="$PWD/$build/prefix" -DCMAKE_CXX_STANDARD=17 \
+        && cmake --build "$build/googletest" --target install && touch "$build/googletest/installed"
+}
+configure() {
+    local spirv_as=$folder/sysroot/bin/spirv-as
+    ! command -v spirv-as >/dev/null || spirv_as=$(command -v spirv-as)
+    local nvcc=()
+    [ -n "${CUDACXX:-}" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=(-DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc)
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
+        -DCMAKE_CXX_FLAGS="-idirafter $folder/sysroot/include" \
+        -DCMAKE_PREFIX_PATH="$PWD/$build/prefix;$folder/sysroot" -DKF_BUILD_TOOL=OFF -DKF_BUILD_BENCH=ON \
+        -DKFGEN_EXECUTABLE="$PWD/tests/gpu/kfgen_replay" -DKF_SPIRV_AS="$spirv_as" \
+        -DPython_EXECUTABLE="$(command -v "$python")" "${nvcc[@]}" ${KF_GPU_CMAKE:-}
+}
+compile() {
+    local part targets=()
+    for part in tests/runtime/{core,vulkan,cuda,devices} tests/bench samples runtime/python; do
+        [ ! -e "$part/CMakeLists.txt" ] || targets+=("$part/all")
+    done
+    ninja -k 0 -C "$build" "${targets[@]}"
+}
+
+# --- The steps -----------------------------------------------------------------------------------
+
+device_ids() {
+    "$python" - "$1" <<'PYTHON'
+import sys
+import kernelfunctions as kf
+found = kf.devices()
+chosen = [d for d in found if not d.is_cpu] or found
+print(*(d.id for d in chosen if sys.argv[1] in ("all", d.backend)))
+PYTHON
+}
+
+run_gtest() {
+    local program=$1
+    shift
+    step "$(basename "$program")" "$program" --gtest_brief=1 \
+        --gtest_output=json:"$results/$(basename "$program").gtest.json" "$@"
+}
+
+run_tests() {
+    local program id
+    for program in "$build"/tests/runtime/*/*_test; do
+        case $program in
+            *_validation_test)
+                if compgen -G '/usr/share/vulkan/explicit_layer.d/*validation.json' >/dev/null; then
+                    run_gtest "$program"
+                else
+                    skip "$(basename "$program")" "the Vulkan validation layer is not installed"
+                fi ;;
+            *) run_gtest "$program" ;;
+        esac
+    done
+    step samples ctest --test-dir "$build" -R '^sample_' --output-on-failure
+    for id in $(device_ids all); do
+        step "python.${id/:/_}" env KF_DEVICE="$id" "$python" -m pytest -q tests/python -p no:cacheprovider \
+            --junitxml="$results/python.${id/:/_}.junit.xml"
+    done
+    [ -n "$(device_ids cuda)" ] || skip "python.cuda" "$(why_no_cuda)"
+}
+
+why_no_cuda() {
+    KF_DEVICE=cuda "$python" -c 'import kernelfunctions as kf; kf.default_device()' 2>&1 | tail -n 1 | cut -c1-300
+}
+
+run_sanitizers() {
+    local tool sanitizer
+    sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+    for tool in memcheck racecheck initcheck; do
+        if [ -z "$(device_ids cuda)" ]; then
+            skip "$tool" "no CUDA device"
+        elif [ ! -x "$sanitizer" ]; then
+            skip "$tool" "compute-sanitizer is not installed"
+        else
+            step "$tool" "$sanitizer" --tool $tool --error-exitcode 9 \
+                "$build/tests/runtime/devices/runtime_devices_test" \
+                --gtest_filter='*Calls*/cuda_0:*Streams*/cuda_0:-*FirstCallsOfTwo*' --gtest_brief=1
+            # Kernels of every type and layout; the checks themselves are in the Python tests above.
+            step "$tool.python" env KF_DEVICE=cuda:0 timeout 150 "$sanitizer" --tool $tool --error-exitcode 9 \
+                --target-processes all "$python" -m pytest -q -x -p no:cacheprovider \
+                tests/python/test_matrix.py tests/python/test_backward.py ${KF_GPU_SANITIZED:-}
+        fi
+    done
+}
+
+run_bench() {
+    step bench "$python" tests/bench/run.py --build "$build" --out "$results/bench.json" --python "$folder/site"
+}
+
+for stage in "${stages[@]}"; do
+    case $stage in
+        build)
+            step googletest build_googletest && step configure configure && step compile compile || break ;;
+        tests) run_tests ;;
+        sanitizers) run_sanitizers ;;
+        bench) run_bench ;;
+        *) echo "run.sh: no stage '$stage'" >&2; exit 2 ;;
+    esac
+done
+exec "$python" tests/gpu/summary.py "$results"
