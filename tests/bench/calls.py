@@ -1,0 +1,42 @@
+"""CPU time of a call from Python on the device that KF_DEVICE names, as JSON."""
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+
+import kernelfunctions as kf
+import numpy as np
+from kf_bench.bench import polynomial
+
+COUNT, CALLS, ROUNDS = 1024, 400, 31
+
+
+def microseconds(call: Callable[[], object], wait: Callable[[], None]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in range(CALLS):
+            call()
+        times.append((time.perf_counter() - start) / CALLS * 1e6)
+        wait()
+    return statistics.median(times)
+
+
+def main() -> None:
+    device = kf.default_device()
+    numbers = np.random.default_rng(1).random(COUNT, np.float32)
+    x = kf.Tensor.from_numpy(numbers).with_grads()
+    y = kf.Tensor.empty([COUNT], np.float32)
+    result = polynomial(2, 8, -1, x).with_grads(grad_in=numbers)
+    a, b, c = (kf.Tensor.from_numpy(np.array([v], np.float32)).with_grads() for v in (2, 8, -1))
+    times = {
+        "forward": microseconds(lambda: polynomial(2, 8, -1, x, out=y), device.wait),
+        "forward.returned": microseconds(lambda: polynomial(2, 8, -1, x), device.wait),
+        "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
+    }
+    print(json.dumps({"unit": "us of CPU time a call", "count": COUNT, **times}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+// The two halves of kf_bench_cuda. Times are in microseconds, bandwidths in GB/s (10^9 bytes).
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <kf/device.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+inline void check(cudaError_t error) {
+    if (error != cudaSuccess) {
+        throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
+    }
+}
+
+/// GPU time of the forward and backward pass over `count` floats, by turns with kernels written by hand.
+nlohmann::json time_kernels(const kf::Device& device, std::int64_t count);
+
+/// CPU time of a call, by turns with bare launches of the same kernels.
+nlohmann::json time_calls(const kf::Device& device);

@@ -1,0 +1,193 @@
+// CPU times: our calls, by turns with bare cuLaunchKernel loops of the same kernels with the same parameters.
+#include <cuda.h>
+
+#include <cstring>
+#include <functional>
+
+#include "bench.h"
+#include "core/artifact.h"
+#include "cuda_bench.h"
+#include "measure.h"
+
+namespace {
+
+using namespace bench_support;
+using kf::manifest::GradMode;
+using kf::manifest::SlotKind;
+using Tensor = kf::Tensor<float, 1>;
+
+constexpr std::int64_t count = 1024;
+constexpr int launches = 400;  ///< a round: fewer than wait in a stream before launching blocks
+constexpr int rounds = 51;
+
+void check_driver(CUresult result) {
+    if (result != CUDA_SUCCESS) {
+        const char* text = nullptr;
+        cuGetErrorString(result, &text);
+        throw std::runtime_error(std::string("CUDA: ") + (text == nullptr ? "unknown error" : text));
+    }
+}
+
+/// What the runtime would find out on each call: here it is known beforehand.
+struct Known {
+    const kf::manifest::Call& call;
+    const kf::manifest::Kernel& kernel;
+    std::vector<Tensor> tensors;  ///< one an argument
+    std::uint32_t groups;
+};
+
+template <class T>
+void put(std::vector<std::byte>& block, std::int64_t offset, T value) {
+    std::memcpy(block.data() + offset, &value, sizeof value);
+}
+
+std::vector<std::byte> pack(const Known& known) {
+    const kf::manifest::BlockLayout& layout = known.kernel.layouts.at("cuda");
+    std::vector<std::byte> block(static_cast<std::size_t>(layout.size));
+    for (std::size_t i = 0; i < known.kernel.slots.size(); ++i) {
+        const kf::manifest::Slot& slot = known.kernel.slots[i];
+        const Tensor tensor =
+            slot.argument < 0 ? Tensor() : known.tensors[static_cast<std::size_t>(slot.argument)];
+        const bool whole = tensor && tensor.size() == count;
+        const std::int64_t at = layout.offsets[i];
+        switch (slot.kind) {
+            case SlotKind::total: put(block, at, count); break;
+            case SlotKind::groups: put(block, at, known.groups); break;
+            case SlotKind::shape: put(block, at, count); break;
+            case SlotKind::value: put(block, at, 1.0F); break;
+            case SlotKind::address: put(block, at, tensor.address()); break;
+            case SlotKind::step: put(block, at, std::uint32_t{whole ? 1U : 0U}); break;
+            case SlotKind::grad_in: put(block, at, tensor.grad_in().address()); break;
+            case SlotKind::grad_out: put(block, at, tensor.grad_out().address()); break;
+            case SlotKind::grad_mode:
+                put(block, at,
+                    static_cast<std::uint32_t>(whole ? GradMode::injective : GradMode::everywhere));
+                break;
+            default: throw std::runtime_error("the benchmark's kernels have no such parameters");
+        }
+    }
+    return block;
+}
+
+/// The kernel's cubin, loaded as any CUDA program would.
+class BareKernel {
+public:
+    explicit BareKernel(const Known& known) : block_(pack(known)), groups_(known.groups) {
+        cudaDeviceProp properties{};
+        check(cudaGetDeviceProperties(&properties, 0));
+        const std::string architecture =
+            "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+        threads_ = known.kernel.group_size[0];
+        for (const kf::manifest::Image& image : known.kernel.images) {
+            if (image.format == "cubin" && image.architecture == architecture) {
+                check_driver(cuModuleLoadData(&module_, image.bytes.data()));
+                check_driver(cuModuleGetFunction(&function_, module_, image.entry_point.c_str()));
+                return;
+            }
+        }
+        throw std::runtime_error("the artifact has no cubin for " + architecture);
+    }
+    BareKernel(const BareKernel&) = delete;
+    BareKernel& operator=(const BareKernel&) = delete;
+    ~BareKernel() { cuModuleUnload(module_); }
+
+    void launch(CUstream stream) {
+        std::size_t size = block_.size();
+        void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, block_.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                         CU_LAUNCH_PARAM_END};
+        check_driver(cuLaunchKernel(function_, groups_, 1, 1, threads_, 1, 1, 0, stream, nullptr, extra));
+    }
+
+private:
+    std::vector<std::byte> block_;
+    unsigned groups_;
+    unsigned threads_ = 0;
+    CUmodule module_ = nullptr;
+    CUfunction function_ = nullptr;
+};
+
+/// Microseconds of each, in the order given.
+std::vector<double> compare(const std::function<void()>& wait,
+                            const std::vector<std::function<void()>>& calls) {
+    std::vector<std::vector<double>> times(calls.size());
+    for (int round = -3; round < rounds; ++round) {
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const double time = seconds([&] {
+                for (int launch = 0; launch < launches; ++launch) calls[i]();
+            });
+            wait();
+            if (round >= 0) times[i].push_back(1e6 * time / launches);
+        }
+    }
+    std::vector<double> result;
+    for (const std::vector<double>& each : times) {
+        result.push_back(median(each));
+    }
+    return result;
+}
+
+}  // namespace
+
+nlohmann::json time_calls(const kf::Device& device) {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    nlohmann::json result;
+    {
+        const kf::manifest::Manifest manifest =
+            kf::artifact::read(kf::artifact::read_file(KF_BENCH_ARTIFACT));
+        const auto& calls = manifest.functions.at(0).calls;
+        const auto& values = calls.at(0);
+        const auto& tensors = calls.at(1);
+        const auto kernel = [&](std::int64_t index) -> const kf::manifest::Kernel& {
+            return manifest.kernels.at(static_cast<std::size_t>(index));
+        };
+        const bench::Module own(device);
+        const bench::Module streamed(device.with_stream(stream));
+
+        const std::vector<float> numbers = uniform(count, 1);
+        const auto x = device.tensor(numbers).with_grads();
+        const auto y = device.empty<float>({count}).with_grads(device.tensor(numbers), {});
+        const auto a = device.tensor<float>({2}).with_grads();
+        const auto b = device.tensor<float>({8}).with_grads();
+        const auto c = device.tensor<float>({-1}).with_grads();
+        const auto groups = [&](const kf::manifest::Kernel& of) {
+            return static_cast<std::uint32_t>((count - 1) / (of.group_size[0] * of.calls_per_thread) + 1);
+        };
+        const auto& forward = kernel(values.forward.contiguous);
+        const auto& backward = kernel(tensors.backward.contiguous);
+        BareKernel bare_forward({values, forward, {{}, {}, {}, x, y}, groups(forward)});
+        BareKernel bare_backward({tensors, backward, {a, b, c, x, y}, groups(backward)});
+        device.wait();
+
+        const auto wait = [&] {
+            check(cudaStreamSynchronize(stream));
+            device.wait();
+        };
+        const std::vector<std::function<void()>> all = {
+            [&] { bare_forward.launch(stream); },
+            [&] { streamed.polynomial(2, 8, -1, x, kf::out(y)); },
+            [&] { own.polynomial(2, 8, -1, x, kf::out(y)); },
+            [&] { static_cast<void>(own.polynomial(2, 8, -1, x)); },
+            [&] { bare_backward.launch(stream); },
+            [&] { streamed.polynomial.backward(a, b, c, x, y); },
+            [&] { own.polynomial.backward(a, b, c, x, y); },
+        };
+        const std::vector<double> times = compare(wait, all);
+        result = {{"unit", "us of CPU time a call"},
+                  {"count", count},
+                  {"forward.bare", times[0]},
+                  {"forward.stream", times[1]},
+                  {"forward", times[2]},
+                  {"forward.returned", times[3]},
+                  {"backward.bare", times[4]},
+                  {"backward.stream", times[5]},
+                  {"backward", times[6]},
+                  {"of_bare",
+                   {{"forward.stream", times[1] / times[0]},
+                    {"forward", times[2] / times[0]},
+                    {"backward.stream", times[5] / times[4]},
+                    {"backward", times[6] / times[4]}}}};
+    }
+    check(cudaStreamDestroy(stream));
+    return result;
+}

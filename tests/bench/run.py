@@ -1,0 +1,107 @@
+"""Runs the benchmarks that a build holds on the devices there are, and writes one JSON file.
+
+usage: run.py --build FOLDER --out FILE [--python PATH]...
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+
+
+def environment(build: Path, paths: list[str], device: str = "") -> dict[str, str]:
+    found = [str(build / "python"), str(build / "tests/bench/kf_bench_kernels.generated"), *paths]
+    path = os.pathsep.join([*found, os.environ.get("PYTHONPATH", "")])
+    return os.environ | {"PYTHONPATH": path} | ({"KF_DEVICE": device} if device else {})
+
+
+def run(command: list[str], env: dict[str, str]) -> Any:
+    """The JSON that the command prints, or what went wrong."""
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return {"failed": str(error)[:500]}
+    if done.returncode != 0:
+        return {"failed": (done.stderr or done.stdout)[-1500:]}
+    return json.loads(done.stdout[done.stdout.index("{") :])
+
+
+def first_result(command: list[str], env: dict[str, str]) -> dict[str, Any]:
+    """Seconds from starting a process to its first line: of the first start, and the median of more."""
+    times = []
+    for _ in range(6):
+        start = time.perf_counter()
+        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            line = child.stdout.readline()
+            times.append(time.perf_counter() - start)
+            _, errors = child.communicate()
+        if child.returncode != 0 or not line:
+            return {"failed": errors[-1500:]}
+    return {"first_s": times[0], "median_s": statistics.median(times[1:])}
+
+
+def devices(env: dict[str, str]) -> list[dict[str, Any]]:
+    code = (
+        "import json, kernelfunctions as kf;"
+        "print(json.dumps([{'id': d.id, 'name': d.name, 'driver': d.driver, 'cpu': d.is_cpu}"
+        " for d in kf.devices()]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    return list(json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--python", action="append", default=[], help="a folder more for PYTHONPATH")
+    options = parser.parse_args()
+    programs = options.build / "tests" / "bench"
+    plain = environment(options.build, options.python)
+
+    found = devices(plain)
+    gpus = [device for device in found if not device["cpu"]]
+    chosen = gpus or found
+    result: dict[str, Any] = {
+        "date": datetime.now(timezone.utc).date().isoformat(),
+        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
+        "devices": found,
+        "first_result": {},
+        "python_calls": {},
+        "vulkan": {},
+    }
+    for device in chosen:
+        name = device["id"]
+        env = environment(options.build, options.python, name)
+        result["first_result"][name] = {
+            "cpp": first_result([str(programs / "kf_bench_first"), name], env),
+            "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
+        }
+        result["python_calls"][name] = run([sys.executable, str(HERE / "calls.py")], env)
+        if name.startswith("vulkan"):
+            result["vulkan"][name] = run([str(programs / "kf_bench_vulkan"), name], env)
+    cuda = programs / "kf_bench_cuda"
+    if any(device["id"].startswith("cuda") for device in chosen):
+        result["cuda"] = run([str(cuda)], plain) if cuda.exists() else {"skipped": "built without nvcc"}
+        result["slangpy"] = run([sys.executable, str(HERE / "slangpy_peer.py")], plain)
+    else:
+        result["cuda"] = {"skipped": "no CUDA device"}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=2) + "\n")
+    print(json.dumps(result, indent=2))
+    failed = [key for key in ("cuda",) if "failed" in result.get(key, {})]
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
