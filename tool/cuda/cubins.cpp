@@ -15,7 +15,7 @@ namespace kf::gen {
 
 namespace {
 
-/// The prelude takes NVRTC some 0.3 s, a kernel a few milliseconds.
+/// The prelude takes NVRTC some 0.3 s, a kernel up to 0.1 s: see docs/results/compile_times.md.
 constexpr std::size_t kernels_a_unit = 24;
 
 struct Task {
