@@ -75,6 +75,11 @@ else()
         set_target_properties(kf::slang PROPERTIES
             IMPORTED_LOCATION ${Slang_LIBRARY}
             INTERFACE_INCLUDE_DIRECTORIES ${Slang_INCLUDE_DIR})
+        # Slang opens libslang-glslang, its optimiser, at run time and goes on without it when it isn't
+        # found. Under a sanitizer dlopen() is libasan's, and searches the program's RPATH, not Slang's.
+        if(KF_SANITIZE)
+            target_link_options(kf::slang INTERFACE -Wl,--disable-new-dtags)
+        endif()
     endif()
 endif()
 
