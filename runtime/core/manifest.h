@@ -16,7 +16,18 @@ namespace kf::manifest {
 inline constexpr std::int64_t abi_version = 1;
 
 enum class Scalar : std::uint8_t {
-    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    float32,
+    float64
 };
 
 /// A host element: a scalar, or a block of scalars (float3: {3}; float2x3: {2, 3}), row-major, packed.
@@ -39,18 +50,19 @@ struct Argument {
     std::string name;
     Role role = Role::in;
     ArgumentKind kind = ArgumentKind::value;
-    Element element;                 ///< what one element of the host argument is
-    std::int64_t rank = 0;           ///< of tensors, counted in `element`s
+    Element element;        ///< what one element of the host argument is
+    std::int64_t rank = 0;  ///< of tensors, counted in `element`s
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
     /// call shape, the rest must equal `trailing` and are one parameter's worth of scalars.
     std::int64_t call_rank = 0;
     std::vector<std::int64_t> trailing;
-    std::vector<std::int64_t> map;   ///< dimension i of the argument is dimension map[i] of the call; call_rank long
-    bool contiguous_only = false;    ///< "layout": "contiguous"
-    bool in_memory = false;          ///< of values read: too large for the block, so the kernel takes an address
-    bool differentiable = false;     ///< takes part in the backward pass (of outputs: its gradient is read)
+    std::vector<std::int64_t>
+        map;  ///< dimension i of the argument is dimension map[i] of the call; call_rank long
+    bool contiguous_only = false;  ///< "layout": "contiguous"
+    bool in_memory = false;       ///< of values read: too large for the block, so the kernel takes an address
+    bool differentiable = false;  ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
-    bool overwrite = false;          ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
+    bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
 
     bool operator==(const Argument&) const = default;
 };
@@ -58,41 +70,43 @@ struct Argument {
 /// What the runtime writes into one field of a kernel's parameter block.
 /// Strides count scalars; addresses are device addresses, 0 when the argument or its gradient is absent.
 enum class SlotKind : std::uint8_t {
-    total,            ///< int64: number of calls
-    groups,           ///< uint32: number of groups dispatched
-    shape,            ///< int64: extent of call dimension `dimension`
-    value,            ///< the argument's value, all its scalars; bool, (u)int8, (u)int16 widened to 32 bits, half to float
-    address,          ///< of the argument's data; of a value that is an output, of device memory for one element
-                      ///< (stored as in a tensor; of an inout one, holding the value that goes in)
-    step,             ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
-    stride,           ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
+    total,    ///< int64: number of calls
+    groups,   ///< uint32: number of groups dispatched
+    shape,    ///< int64: extent of call dimension `dimension`
+    value,    ///< the argument's value, all its scalars; bool, (u)int8, (u)int16 widened to 32 bits, half to
+              ///< float
+    address,  ///< of the argument's data; of a value that is an output, of device memory for one element
+              ///< (stored as in a tensor; of an inout one, holding the value that goes in)
+    step,     ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
+    stride,   ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
     trailing_stride,  ///< int64: along `trailing[dimension]`
     grad_in,          ///< address of the gradient that flows in (of outputs)
     grad_in_stride,
     grad_in_trailing_stride,
-    grad_out,         ///< address of the gradient that flows out (of inputs)
+    grad_out,  ///< address of the gradient that flows out (of inputs)
     grad_out_stride,
     grad_out_trailing_stride,
-    grad_mode,        ///< uint32: a GradMode, for the gradient that flows out
-    scratch,          ///< address of float32 sums of a half gradient in modes `everywhere` and `partial`, zeroed
-                      ///< before the launch, else 0; the last group to finish rounds them into grad_out
-    scratch_count,    ///< int64: how many, else 0
-    scratch_stride,   ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls share
-                      ///< an element; dense over the argument's own other dimensions, in its order, then `trailing`
-    counter,          ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
+    grad_mode,  ///< uint32: a GradMode, for the gradient that flows out
+    scratch,    ///< address of float32 sums of a half gradient in modes `everywhere` and `partial`, zeroed
+                ///< before the launch, else 0; the last group to finish rounds them into grad_out
+    scratch_count,   ///< int64: how many, else 0
+    scratch_stride,  ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls
+                     ///< share an element; dense over the argument's own other dimensions, in its order, then
+                     ///< `trailing`
+    counter,  ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
 };
 
 /// How a gradient that flows out is written; chosen for each launch from extents and strides.
 enum class GradMode : std::uint32_t {
-    none = 0,       ///< not wanted
-    injective = 1,  ///< each call has its own element: load, add, store
-    everywhere = 2, ///< all calls share one element: registers, subgroup, group, one atomic a group
-    partial = 3,    ///< some calls share an element: atomics, aggregated where addresses agree
+    none = 0,        ///< not wanted
+    injective = 1,   ///< each call has its own element: load, add, store
+    everywhere = 2,  ///< all calls share one element: registers, subgroup, group, one atomic a group
+    partial = 3,     ///< some calls share an element: atomics, aggregated where addresses agree
 };
 
 struct Slot {
     SlotKind kind = SlotKind::total;
-    std::int64_t argument = -1;   ///< index into Call::arguments, -1 for none
+    std::int64_t argument = -1;  ///< index into Call::arguments, -1 for none
     std::int64_t dimension = -1;
 
     bool operator==(const Slot&) const = default;
@@ -100,16 +114,16 @@ struct Slot {
 
 /// Where a kernel's slots lie on one target.
 struct BlockLayout {
-    std::int64_t size = 0;                ///< bytes of the block
-    std::vector<std::int64_t> offsets;    ///< of each slot, bytes
-    bool by_address = false;              ///< the kernel takes one address of the block, not the block itself
+    std::int64_t size = 0;              ///< bytes of the block
+    std::vector<std::int64_t> offsets;  ///< of each slot, bytes
+    bool by_address = false;            ///< the kernel takes one address of the block, not the block itself
 
     bool operator==(const BlockLayout&) const = default;
 };
 
 struct Image {
-    std::string format;         ///< "spirv", "cubin" or "ptx"
-    std::string architecture;   ///< "sm_90" for cubin and ptx, empty for spirv
+    std::string format;        ///< "spirv", "cubin" or "ptx"
+    std::string architecture;  ///< "sm_90" for cubin and ptx, empty for spirv
     std::string entry_point;
     std::vector<std::string> features;  ///< what the device must offer
     std::array<std::uint8_t, 32> sha256{};
@@ -122,13 +136,13 @@ enum class Variant : std::uint8_t { contiguous, strided };
 
 /// One compiled entry point: (call, pass, variant) for every target; identical ones are shared by calls.
 struct Kernel {
-    std::string name;           ///< for messages and profilers: "polynomial.backward.contiguous"
+    std::string name;  ///< for messages and profilers: "polynomial.backward.contiguous"
     Variant variant = Variant::contiguous;
     std::array<std::uint32_t, 3> group_size{1, 1, 1};
     std::uint32_t calls_per_thread = 1;  ///< that a thread takes at a time; launches are sized by it
     std::vector<Slot> slots;
     std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
-    std::string source_hash;    ///< SHA-256 of the generated source, hex
+    std::string source_hash;                     ///< SHA-256 of the generated source, hex
     std::vector<Image> images;
 
     bool operator==(const Kernel&) const = default;
@@ -144,8 +158,8 @@ struct Pass {
 
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
-    std::vector<Argument> arguments;   ///< in parameter order, the result last
-    std::int64_t rank = 0;             ///< of the call shape
+    std::vector<Argument> arguments;  ///< in parameter order, the result last
+    std::int64_t rank = 0;            ///< of the call shape
     bool strict_broadcasting = false;
     bool has_backward = false;
     Pass forward;
@@ -155,8 +169,8 @@ struct Call {
 };
 
 struct Function {
-    std::string name;    ///< on the host
-    std::string doc;     ///< from the Slang source
+    std::string name;  ///< on the host
+    std::string doc;   ///< from the Slang source
     std::vector<Call> calls;
 
     bool operator==(const Function&) const = default;

@@ -20,15 +20,15 @@ struct Matrix {
     bool operator==(const Matrix&) const = default;
 };
 
-#define KF_MATRICES_OF(name, T)            \
-    using name##2x2 = Matrix<T, 2, 2>;     \
-    using name##2x3 = Matrix<T, 2, 3>;     \
-    using name##2x4 = Matrix<T, 2, 4>;     \
-    using name##3x2 = Matrix<T, 3, 2>;     \
-    using name##3x3 = Matrix<T, 3, 3>;     \
-    using name##3x4 = Matrix<T, 3, 4>;     \
-    using name##4x2 = Matrix<T, 4, 2>;     \
-    using name##4x3 = Matrix<T, 4, 3>;     \
+#define KF_MATRICES_OF(name, T)        \
+    using name##2x2 = Matrix<T, 2, 2>; \
+    using name##2x3 = Matrix<T, 2, 3>; \
+    using name##2x4 = Matrix<T, 2, 4>; \
+    using name##3x2 = Matrix<T, 3, 2>; \
+    using name##3x3 = Matrix<T, 3, 3>; \
+    using name##3x4 = Matrix<T, 3, 4>; \
+    using name##4x2 = Matrix<T, 4, 2>; \
+    using name##4x3 = Matrix<T, 4, 3>; \
     using name##4x4 = Matrix<T, 4, 4>
 
 KF_MATRICES_OF(bool, bool);
