@@ -40,7 +40,9 @@ def first_result(command: list[str], env: dict[str, str]) -> dict[str, Any]:
     times = []
     for _ in range(6):
         start = time.perf_counter()
-        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        with subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as child:
             assert child.stdout is not None
             line = child.stdout.readline()
             times.append(time.perf_counter() - start)

@@ -1,10 +1,10 @@
-"""Says what passed, failed and was skipped, by name, from what run.sh left in its folder; 1 if anything failed."""
+"""Says what passed, failed and was skipped, by name, from what run.sh left; 1 if anything failed."""
 
 import json
 import sys
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 MOST_LISTED = 30
 Outcome = tuple[str, str, str]  # "passed", "failed" or "skipped"; the test's name; why

@@ -84,9 +84,8 @@ public:
     /// Views: they share the elements, and their gradients are the same views of the gradients. Negative
     /// dimensions and indices count from the end; a stop of INT64_MIN is before the first element (for
     /// negative steps).
-    [[nodiscard]] AnyTensor slice(
-        std::int64_t dimension, std::int64_t start, std::int64_t stop,
-        std::int64_t step = 1) const;  ///< clamped, as NumPy does
+    [[nodiscard]] AnyTensor slice(std::int64_t dimension, std::int64_t start, std::int64_t stop,
+                                  std::int64_t step = 1) const;  ///< clamped, as NumPy does
     [[nodiscard]] AnyTensor select(std::int64_t dimension, std::int64_t index) const;
     [[nodiscard]] AnyTensor transpose(std::span<const std::int64_t> permutation) const;
     [[nodiscard]] AnyTensor broadcast_to(const Dims& shape) const;

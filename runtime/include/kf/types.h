@@ -107,7 +107,7 @@ enum class ScalarType : std::uint8_t {
 /// What one element of a tensor is: a scalar, or a block of scalars (float3: {3}), row-major, packed.
 struct ElementType {
     ScalarType scalar = ScalarType::float32;
-    std::uint8_t rank = 0;                      ///< how many of `extents` count
+    std::uint8_t rank = 0;                            ///< how many of `extents` count
     std::array<std::int64_t, 4> extents{1, 1, 1, 1};  ///< unused ones are 1
 
     [[nodiscard]] constexpr std::int64_t scalars() const {

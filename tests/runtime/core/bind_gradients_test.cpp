@@ -224,10 +224,10 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
 TEST(BindGradients, SumsTakeFewerGroups) {
     const auto groups = [](G gradient) {
         return bind(scale(Scalar::float32), PassKind::backward,
-                    {gradient, G::tensor(at(B, {1 << 30})), G::none()}, nullptr, {4, 65535})
+                    {gradient, G::tensor(at(B, {1 << 30, 1})), G::none()}, nullptr, {4, 65535})
             .groups;
     };
-    EXPECT_EQ(groups(G::tensor(at(A, {1})).out(at(D, {1}))), 4 * detail::summing_groups_per_processor);
+    EXPECT_EQ(groups(G::tensor(at(A, {1, 1})).out(at(D, {1, 1}))), 4 * detail::summing_groups_per_processor);
 }
 
 TEST(BindGradients, AreCheckedForEmptyCallsToo) {
