@@ -3,6 +3,7 @@
 
 #include <kf/device.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,12 +18,20 @@ class LazyKernel {
 public:
     /// Throws what the driver throws; a later call tries again.
     const std::shared_ptr<driver::Kernel>& get(driver::Device& device, const manifest::Kernel& kernel) {
-        std::call_once(once_, [&] { kernel_ = device.load_kernel(kernel); });
+        // Not std::call_once: below some C libraries and sanitizers it hangs after an exception.
+        if (!ready_.load(std::memory_order_acquire)) {
+            const std::lock_guard lock(mutex_);
+            if (!kernel_) {
+                kernel_ = device.load_kernel(kernel);
+            }
+            ready_.store(true, std::memory_order_release);
+        }
         return kernel_;
     }
 
 private:
-    std::once_flag once_;
+    std::atomic<bool> ready_ = false;
+    std::mutex mutex_;
     std::shared_ptr<driver::Kernel> kernel_;
 };
 

@@ -77,6 +77,7 @@ protected:
         };
         return load(polynomial(), run, std::move(on));
     }
+    static std::array<Arg, 5> polynomial_args(const Tensor<float, 1>&& x) = delete;  // it is pointed to
     static std::array<Arg, 5> polynomial_args(const Tensor<float, 1>& x) {
         static const std::array<float, 3> abc{2, 8, -1};
         return {Arg::in(abc[0]), Arg::in(abc[1]), Arg::in(abc[2]), Arg::in(x), Arg::none()};
@@ -129,7 +130,8 @@ TEST_F(CallTest, DevicesWithoutStreamsSaySo) {
     EXPECT_EQ(error_of([&] { (void)other.with_stream(stream_); }),
               "device-mismatch: with_stream: fake:0 (Fake) takes no stream; CUDA devices do");
     const auto f = load_polynomial();
-    auto args = polynomial_args(device_.tensor<float>({1, 2, 3, 4}));
+    const auto x = device_.tensor<float>({1, 2, 3, 4});
+    auto args = polynomial_args(x);
     EXPECT_THAT(error_of([&] { invoke(f, 0, PassKind::forward, args, nullptr, nullptr, &other); }),
                 HasSubstr("device-mismatch: polynomial: the stream is of another device than the module"));
 }
