@@ -145,7 +145,7 @@ py::object array_interface(const Tensor& self, py::handle dtype, py::handle copy
     if (!copy.is_none() && !py::cast<bool>(copy)) {
         throw py::value_error("a kf.Tensor lies in device memory: NumPy can't see it without a copy");
     }
-    const py::array result = download(self.any);
+    py::array result = download(self.any);
     if (dtype.is_none()) return result;
     return result.attr("astype")(py::reinterpret_borrow<py::object>(dtype), py::arg("copy") = false);
 }
