@@ -36,8 +36,10 @@ struct ArgumentView {
 struct CallView {
     bool present = false;
     std::uint64_t address = 0;
-    Dims strides;   ///< one a call dimension
-    Dims trailing;  ///< strides
+    std::uint64_t low = 0;   ///< all that the call touches of it lies in [low, high)
+    std::uint64_t high = 0;  ///< 0: not known
+    Dims strides;            ///< one a call dimension
+    Dims trailing;           ///< strides
 };
 
 /// One argument of the launch.
@@ -105,10 +107,14 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block);
 
-/// Groups that fill the device: kernels loop over what is left, so that each thread has calls enough to pay
-/// for its start.
-inline constexpr std::uint32_t groups_per_processor = 16;
-/// Where groups end in an atomic for each sum, fewer of them are quicker.
-inline constexpr std::uint32_t summing_groups_per_processor = 8;
+/// How many groups the bound launch gets: Binding::groups, counted anew for a kernel of which `resident`
+/// groups run on one processor at once (0: not known). Kernels loop over what is left.
+[[nodiscard]] std::uint32_t count_groups(const BindRequest& request, const Binding& binding,
+                                         std::uint32_t resident);
+
+/// Threads that one processor is taken to run at once where a driver doesn't say. Kernels that sum hold
+/// more registers.
+inline constexpr std::uint32_t threads_per_processor = 2048;
+inline constexpr std::uint32_t summing_threads_per_processor = 1536;
 
 }  // namespace kf::detail

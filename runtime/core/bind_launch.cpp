@@ -190,28 +190,37 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
 }
 
-/// Measured on an H200, where reading and writing is all that kernels do: those that take several calls a
-/// thread are quickest (by a seventh) with groups for all there is to do, others with as many as run at once.
-std::uint32_t count_groups(const BindRequest& request, const Binding& binding,
-                           const manifest::Kernel& kernel) {
-    const std::int64_t calls = static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] *
-                               kernel.group_size[2] * kernel.calls_per_thread;
-    const std::int64_t needed = (binding.total - 1) / calls + 1;
-    const std::int64_t processors = std::max<std::uint32_t>(1, request.limits.processors);
-    const bool sums =
-        std::any_of(binding.arguments.begin(), binding.arguments.end(), [](const BoundArgument& bound) {
-            return bound.mode == GradMode::everywhere || bound.scratch_count > 0;
-        });
-    std::int64_t cap = std::max<std::uint32_t>(1, request.limits.max_groups);
-    if (sums) {
-        cap = std::min(cap, processors * summing_groups_per_processor);
-    } else if (kernel.calls_per_thread == 1) {
-        cap = std::min(cap, processors * groups_per_processor);
-    }
-    return static_cast<std::uint32_t>(std::min(needed, cap));
+bool sums(const Binding& binding) {
+    return std::any_of(binding.arguments.begin(), binding.arguments.end(), [](const BoundArgument& bound) {
+        return bound.mode == GradMode::everywhere || bound.scratch_count > 0;
+    });
 }
 
 }  // namespace
+
+// Measured on an H200 with kernels that do little but read and write. Those that take several calls a thread
+// are quickest (by a seventh) with groups for all there is to do; others with as many as run at once, so that
+// each thread has calls enough to pay for its start. Those that sum end in an atomic for each group and sum:
+// as many as run at once too, and for little work fewer, so that each has at least two rounds to do.
+std::uint32_t count_groups(const BindRequest& request, const Binding& binding, std::uint32_t resident) {
+    const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
+    const std::int64_t threads =
+        static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
+    const std::int64_t needed = (binding.total - 1) / (threads * kernel.calls_per_thread) + 1;
+    const bool summing = sums(binding);
+    const std::int64_t guess = std::max<std::int64_t>(
+        1, (summing ? summing_threads_per_processor : threads_per_processor) / threads);
+    const std::int64_t filling =
+        std::max<std::int64_t>(1, request.limits.processors) * (resident != 0 ? resident : guess);
+    std::int64_t groups = needed;
+    if (summing) {
+        groups = std::min((needed + 1) / 2, filling);
+    } else if (kernel.calls_per_thread == 1) {
+        groups = std::min(needed, filling);
+    }
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups)));
+}
 
 void bind_launch(const BindRequest& request, Binding& binding) {
     choose_kernel(request, binding);
@@ -220,8 +229,7 @@ void bind_launch(const BindRequest& request, Binding& binding) {
     if (binding.total == 0) {
         return;
     }
-    const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
-    binding.groups = count_groups(request, binding, kernel);
+    binding.groups = count_groups(request, binding, 0);
     plan_temporary(request, binding);
 }
 

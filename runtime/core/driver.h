@@ -45,6 +45,7 @@ struct Use {
 class Kernel {
 public:
     virtual ~Kernel() = default;
+    std::uint32_t resident_groups = 0;  ///< that one processor runs at once; 0: the driver doesn't say
 };
 
 struct Dispatch {

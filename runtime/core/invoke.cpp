@@ -161,6 +161,9 @@ private:
                 driver_.check_read_back();
             }
             kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel), driver_);
+            if (kernel_->resident_groups != 0) {
+                binding_.groups = count_groups(request, binding_, kernel_->resident_groups);
+            }
         }
         for (std::size_t i = 0; i < args_.size(); ++i) {
             if (binding_.arguments[i].allocate) {

@@ -61,6 +61,8 @@
     X(cuModuleUnload, (CUmodule module))                                                                  \
     X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char* name))                    \
     X(cuFuncGetAttribute, (int* value, int attribute, CUfunction function))                               \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                        \
+      (int* groups, CUfunction function, int threads, std::size_t shared))                                \
     X(cuLaunchKernel, (CUfunction function, unsigned groups_x, unsigned groups_y, unsigned groups_z,      \
                        unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared_bytes, \
                        CUstream stream, void** arguments, void** extra))

@@ -177,7 +177,7 @@ void CudaKernel::load(const manifest::Kernel& kernel) {
                           "\" to the \"arch\" of the spec's target, or \"ptx\": true");
 }
 
-void CudaKernel::check_threads() const {
+void CudaKernel::check_threads() {
     const std::uint64_t threads = std::uint64_t{group_size_[0]} * group_size_[1] * group_size_[2];
     // Asking also makes the driver load the code now, where it would do so at the first launch.
     int most = 0;
@@ -190,6 +190,11 @@ void CudaKernel::check_threads() const {
                                                           std::to_string(most) + " of it run on " +
                                                           context()->physical().info.name);
     }
+    int groups = 0;
+    context()->check(context()->cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, function_,
+                                                                               static_cast<int>(threads), 0),
+                     "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    resident_groups = static_cast<std::uint32_t>(groups);
 }
 
 }  // namespace kf::cuda

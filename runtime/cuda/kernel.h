@@ -56,7 +56,7 @@ public:
 
 private:
     void load(const manifest::Kernel& kernel);
-    void check_threads() const;
+    void check_threads();
 
     std::shared_ptr<Modules> modules_;
     std::string name_;

@@ -13,7 +13,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Element;
 using manifest::Role;
 using manifest::Scalar;
@@ -54,18 +53,45 @@ public:
         kernel.source.entry_point = "kf_" + kernel.name;
         std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
         kernel.source.origin = call_.location;
-        run_ = run_length();
-        kernel.calls_per_thread = static_cast<std::uint32_t>(run_);
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
-        Outcome<std::string> text =
-            render("kernel.slang.mustache", templates::kernel_slang_mustache, View(view(kernel)));
+        longest_run_ = run_length();
+        kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
+        const View::Object single = write_body(1);
+        const View::Object run = longest_run_ > 1 ? write_body(longest_run_) : View::Object();
+        Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang_mustache,
+                                           View(view(kernel, single, run)));
         if (!text) return text.errors();
         kernel.source.text = std::move(text.value());
         return kernel;
     }
 
 private:
-    View::Object view(const EmittedKernel& kernel) {
+    /// What is written for one call, or for `run` calls at a time.
+    View::Object write_body(std::int64_t run) {
+        run_ = run;
+        for (View::List* list : {&offsets_, &locals_, &stores_, &shared_, &kept_, &loads_, &results_, &adds_,
+                                 &gradients_, &scratches_}) {
+            list->clear();
+        }
+        passed_.clear();
+        offset_names_.clear();
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
+        View::Object body{
+            {"locals", locals_}, {"call", call_expression()}, {"stores", stores_}, {"adds", adds_}};
+        if (run > 1) {
+            body.emplace("shared", shared_);
+            body.emplace("kept", kept_);
+            body.emplace("loads", loads_);
+            body.emplace("results", results_);
+            body.emplace("has_stores", !stores_.empty());
+        } else {
+            body.emplace("indices", indices());
+            body.emplace("has_indices", strided_ && call_.rank > 0);
+            body.emplace("offsets", offsets_);
+        }
+        return body;
+    }
+
+    View::Object view(const EmittedKernel& kernel, const View::Object& single, const View::Object& run) {
         const auto list = [](const std::vector<std::string>& names) {
             View::List views;
             for (const std::string& name : names) {
@@ -89,19 +115,11 @@ private:
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
-        view.emplace("in_runs", run_ > 1);
-        view.emplace("run", std::to_string(run_));
-        view.emplace("run_calls", std::to_string(run_ * call_.group_size[0]));
-        view.emplace("kept", kept_);
-        view.emplace("loads", loads_);
-        view.emplace("results", results_);
-        view.emplace("has_stores", !stores_.empty());
-        view.emplace("has_indices", strided_ && call_.rank > 0);
-        view.emplace("indices", indices());
-        view.emplace("offsets", offsets_);
-        view.emplace("locals", locals_);
-        view.emplace("call", call_expression());
-        view.emplace("stores", stores_);
+        view.emplace("in_runs", longest_run_ > 1);
+        view.emplace("run", std::to_string(longest_run_));
+        view.emplace("run_calls", std::to_string(longest_run_ * call_.group_size[0]));
+        view.emplace("single", single);
+        view.emplace("body", run);
         view.emplace("gradients", gradients_);
         view.emplace("has_scratch", !scratches_.empty());
         view.emplace("scratches", scratches_);
@@ -125,7 +143,7 @@ private:
     /// How many calls a thread takes at a time. Contiguous kernels are bound by memory, and one small load a
     /// thread leaves most of a GPU's bandwidth unused.
     std::int64_t run_length() const {
-        constexpr std::int64_t bytes_in_flight = 16;
+        constexpr std::int64_t bytes_in_flight = 32;
         if (strided_ || call_.rank == 0) return 1;
         std::int64_t bytes = 0;
         for (const PlannedArgument& argument : call_.arguments) {
@@ -212,14 +230,19 @@ private:
         const std::string size = std::to_string(call_.group_size[0]);
         std::string add;
         std::string finish;
-        if (run_ > 1) {
-            const std::string kept = "kf_d_" + id;
-            keep("vector<" + slang_name(host().element.scalar) + ", " +
-                     std::to_string(scalar_count(host().trailing)) + ">",
-                 kept);
-            results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = pair_" + id + ".d"}});
-            add = "sum_" + id + ".add_run<" + std::to_string(run_) + ">(" + kept + ", " + mode + ", " +
-                  args(SlotKind::grad_out) + ", kf_first, " + size + ", kf_args.total)";
+        if (longest_run_ > 1) {
+            if (run_ > 1) {
+                const std::string kept = "kf_d_" + id;
+                keep("vector<" + slang_name(host().element.scalar) + ", " +
+                         std::to_string(scalar_count(host().trailing)) + ">",
+                     kept);
+                results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = pair_" + id + ".d"}});
+                add = "sum_" + id + ".add_run<" + std::to_string(run_) + ">(" + kept + ", " + mode + ", " +
+                      args(SlotKind::grad_out) + ", kf_first, " + size + ")";
+            } else {
+                add = "sum_" + id + ".add_one(pair_" + id + ".d, " + mode + ", " + args(SlotKind::grad_out) +
+                      ", kf_call)";
+            }
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", 1)";
         } else if (is_looped(*planned_)) {
             add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", pair_" + id + ".d" + subscripts() +
@@ -241,8 +264,8 @@ private:
                          {"scalar", slang_name(host().element.scalar)},
                          {"sum", host().element.scalar == Scalar::float64 ? "double" : "float"},
                          {"count", std::to_string(scalar_count(host().trailing))},
-                         {"add", add},
                          {"finish", finish}});
+        adds_.emplace_back(View::Object{{"statement", add}});
         if (scratch) add_scratch(own_strides);
     }
 
@@ -292,8 +315,31 @@ private:
 
     std::string load() {
         if (is_in_block(host())) return narrowed(args(SlotKind::value));
+        if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
         return in_run("kf_" + argument_id(host()),
                       from_storage(load_from(SlotKind::address, data_strides, "kf_at_")));
+    }
+
+    /// An input of one element for all calls is loaded once, before the first.
+    std::string in_shared_run() {
+        const std::string name = "kf_" + argument_id(host());
+        const std::string shared = "kf_shared_" + argument_id(host());
+        shared_.emplace_back(View::Object{
+            {"type", slang_type()}, {"name", shared}, {"value", from_storage(load_contiguous("0"))}});
+        keep(slang_type(), name);
+        loads_.emplace_back(View::Object{
+            {"statement", "if (" + args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared +
+                              "; else " + name + "[kf_u] = " + from_storage(load_contiguous("kf_call"))}});
+        return name + "[kf_u]";
+    }
+
+    /// The element at an index of a contiguous tensor.
+    std::string load_contiguous(const std::string& index) const {
+        const std::string address = args(SlotKind::address);
+        if (!is_read_by_scalars(*planned_)) return address + "[" + index + "]";
+        const std::int64_t count = scalar_count(host().trailing);
+        return "kf.load<" + stored_scalar() + ", " + std::to_string(count) + ">(" + address + " + " +
+               times(index, count) + ", 1)";
     }
 
     /// In runs, what is loaded is kept for the calls of the run and read back.
@@ -523,7 +569,8 @@ private:
     // The argument being written, and its index.
     const PlannedArgument* planned_ = nullptr;
     std::int64_t index_ = 0;
-    std::int64_t run_ = 1;
+    std::int64_t run_ = 1;          ///< calls at a time in the body being written
+    std::int64_t longest_run_ = 1;  ///< in the kernel
     std::vector<std::string> passed_;
     std::string result_;
     std::vector<std::string> offset_names_;
@@ -531,8 +578,10 @@ private:
     View::List locals_;
     View::List stores_;
     View::List kept_;
+    View::List shared_;
     View::List loads_;
     View::List results_;
+    View::List adds_;
     View::List gradients_;
     View::List scratches_;
 };

@@ -21,7 +21,7 @@ using manifest::Gradient;
 using manifest::Role;
 
 /// Enough threads to fill a multiprocessor a few groups at a time on every device we know.
-constexpr std::uint32_t default_group_size = 128;
+constexpr std::uint32_t default_group_size = 256;
 
 Role role_of(Direction direction) {
     if (direction == Direction::out) return Role::out;

@@ -221,14 +221,17 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
     expect_error(ErrorCode::layout_mismatch, HasSubstr("overwritten"), [&] { run({1, 4}); });
 }
 
-TEST(BindGradients, SumsTakeFewerGroups) {
-    const auto groups = [](G gradient) {
-        return bind(scale(Scalar::float32), PassKind::backward,
-                    {gradient, G::tensor(at(B, {1 << 30, 1})), G::none()}, nullptr, {4, 65535})
+TEST(BindGradients, SumsTakeAsManyGroupsAsRunAtOnce) {
+    const Manifest manifest = scale(Scalar::float32);
+    const auto groups = [&](std::int64_t n) {
+        return bind(manifest, PassKind::backward,
+                    {G::tensor(at(A, {1, 1})).out(at(D, {1, 1})), G::tensor(at(B, {n, 1})), G::none()},
+                    nullptr, {4, 65535})
             .groups;
     };
-    EXPECT_EQ(groups(G::tensor(at(A, {1, 1})).out(at(std::uint64_t{1} << 44, {1, 1}))),
-              4 * detail::summing_groups_per_processor);
+    EXPECT_EQ(groups(1), 1U);
+    EXPECT_EQ(groups(64 * 6), 3U) << "two rounds each";
+    EXPECT_EQ(groups(1 << 14), 4 * detail::summing_threads_per_processor / 64);
 }
 
 TEST(BindGradients, AreCheckedForEmptyCallsToo) {

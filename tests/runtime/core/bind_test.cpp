@@ -305,7 +305,7 @@ TEST(BindLaunch, SizesTheGrid) {
     EXPECT_EQ(groups(1, {4, 65535}), 1U);
     EXPECT_EQ(groups(64, {4, 65535}), 1U);
     EXPECT_EQ(groups(65, {4, 65535}), 2U);
-    EXPECT_EQ(groups(1 << 30, {4, 65535}), 4 * detail::groups_per_processor);
+    EXPECT_EQ(groups(1 << 30, {4, 65535}), 4 * detail::threads_per_processor / 64);
     EXPECT_EQ(groups(1 << 30, {1000, 100}), 100U);
     EXPECT_EQ(groups(std::int64_t{1} << 40, {0, 0}), 1U);
     EXPECT_EQ(groups_of_runs(256, {4, 65535}), 1U);

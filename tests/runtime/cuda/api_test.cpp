@@ -85,6 +85,7 @@ KF_ALIKE(cuModuleLoadDataEx, cuModuleLoadDataEx);
 KF_ALIKE(cuModuleUnload, cuModuleUnload);
 KF_ALIKE(cuModuleGetFunction, cuModuleGetFunction);
 KF_ALIKE(cuFuncGetAttribute, cuFuncGetAttribute);
+KF_ALIKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor);
 KF_ALIKE(cuLaunchKernel, cuLaunchKernel);
 
 #define KF_EQUAL(name) static_assert(static_cast<long>(cuda::name) == static_cast<long>(::name), #name)

@@ -689,6 +689,11 @@ CUresult cuFuncGetAttribute(int* value, int, CUfunction function) {
     *value = world->fake->max_threads;
     return CUDA_SUCCESS;
 }
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, CUfunction, int threads, std::size_t) {
+    KF_ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+    *groups = 2048 / threads;
+    return CUDA_SUCCESS;
+}
 CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, unsigned groups_z,
                         unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned, CUstream stream,
                         void** arguments, void** extra) {

@@ -246,7 +246,7 @@ TEST(ResolveTest, GroupSizesAreTheSpecs) {
         return plan_of(call, functions).value().functions[0].calls[0].group_size[0];
     };
     EXPECT_EQ(group(R"({"function": "f", "args": {"x": "value"}})"), 1u);
-    EXPECT_EQ(group(R"({"function": "f", "args": {"x": "tensor[1]"}})"), 128u);
+    EXPECT_EQ(group(R"({"function": "f", "args": {"x": "tensor[1]"}})"), 256u);
     EXPECT_EQ(group(R"({"function": "f", "args": {"x": "tensor[1]"}, "threads": [64]})"), 64u);
     EXPECT_EQ(group(R"({"function": "f", "args": {"x": "tensor[1]"}, "threads": [16, 16]})"), 256u);
 }

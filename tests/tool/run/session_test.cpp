@@ -99,7 +99,7 @@ TEST_F(SessionTest, TheListingNamesWhatIsShared) {
     const std::string text = listing(planned.plan, kernels);
     EXPECT_THAT(text, HasSubstr("add\n  (x: value<float>) -> value<float>, rank 0\n"));
     EXPECT_THAT(text, HasSubstr("(x: tensor<float>[2]) -> tensor<float>[2], rank 2"));
-    EXPECT_THAT(text, HasSubstr("kernel 1: add.forward.contiguous, 128 threads a group"));
+    EXPECT_THAT(text, HasSubstr("kernel 1: add.forward.contiguous, 256 threads a group"));
     EXPECT_THAT(text, HasSubstr("shared by 2 overloads"));
     EXPECT_THAT(text, HasSubstr("4 kernel(s)\n"));
 }
