@@ -132,10 +132,11 @@ void check_output(const BindRequest& request, std::size_t i, const Dims& shape, 
 
 void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, const Feeds& feeds) {
     const Argument& argument = request.call.arguments[i];
-    if (request.arguments[i].kind != Arg::Kind::tensor || argument.call_rank == 0) {
+    // A value that feeds no dimension isn't a shape of its own.
+    if (request.arguments[i].kind == Arg::Kind::absent || argument.call_rank == 0) {
         return;
     }
-    const Dims& extents = request.arguments[i].data.extents;
+    const Dims extents = flat_extents(argument, request.arguments[i]);
     for (std::size_t d = 0; d < shape.size(); ++d) {
         const auto at = std::find(argument.map.begin(), argument.map.end(), static_cast<std::int64_t>(d));
         if (at == argument.map.end()) {

@@ -18,6 +18,12 @@ AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
     if (!device) {
         throw ArgumentError(ErrorCode::missing_argument, "tensor: the device is null");
     }
+    for (std::size_t i = 0; i < element.rank; ++i) {
+        if (element.extents[i] < 1) {
+            throw ArgumentError(ErrorCode::value_range,
+                                "tensor: an element without scalars: " + to_string(element));
+        }
+    }
     return detail::make_tensor(device.state(), *device.state(), element, shape);
 }
 
@@ -70,10 +76,12 @@ void for_each_element(const TensorState& state, Visit visit) {
 void check_size(const TensorState& state, std::size_t bytes, const char* what) {
     const std::size_t element = state.element.size();
     if (bytes != static_cast<std::size_t>(state.size) * element) {
+        const std::size_t rest = bytes % element;
         throw ArgumentError(ErrorCode::shape_mismatch,
                             std::string(what) + ": a tensor of shape " + to_string(state.shape) + " has " +
-                                std::to_string(state.size) + " elements, the host side has " +
-                                std::to_string(bytes / element));
+                                std::to_string(state.size) + " elements of " + std::to_string(element) +
+                                " bytes, the host side has " + std::to_string(bytes / element) +
+                                (rest == 0 ? "" : " and " + std::to_string(rest) + " bytes"));
     }
 }
 

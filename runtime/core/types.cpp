@@ -1,6 +1,9 @@
 // Element types in Slang's spelling.
 #include <kf/types.h>
 
+#include <algorithm>
+#include <span>
+
 namespace kf {
 
 std::string to_string(ScalarType scalar) {
@@ -10,10 +13,13 @@ std::string to_string(ScalarType scalar) {
 }
 
 std::string to_string(const ElementType& element) {
+    const auto extents = std::span(element.extents).first(element.rank);
+    const auto is_short = [](std::int64_t extent) { return extent >= 2 && extent <= 4; };
+    const bool builtin = extents.size() <= 2 && std::all_of(extents.begin(), extents.end(), is_short);
     std::string text = to_string(element.scalar);
-    for (std::size_t i = 0; i < element.rank; ++i) {
-        text += i == 0 ? "" : "x";
-        text += std::to_string(element.extents[i]);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        const std::string extent = std::to_string(extents[i]);
+        text += builtin ? (i == 0 ? "" : "x") + extent : "[" + extent + "]";
     }
     return text;
 }

@@ -107,6 +107,7 @@ private:
     Arg convert_value(std::size_t i);
     Arg convert_tensor(std::size_t i, const Context& context);
     void pack_value(std::size_t i, const ElementType& element);
+    void pack_flowing(std::size_t i, const ElementType& element);
     void collect_gradients();
     py::object results(const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
@@ -291,6 +292,38 @@ void Call::pack_value(std::size_t i, const ElementType& element) {
     }
 }
 
+/// The gradient that flows into a value: a number, lists, or an array of any floating dtype, since sums of
+/// gradients are often wider than the value.
+void Call::pack_flowing(std::size_t i, const ElementType& element) {
+    Host& host = hosts_[i];
+    const py::object gradient = host.differentiable->grad();
+    const Dims extents(std::span(element.extents).first(element.rank));
+    std::vector<std::byte> bytes;
+    Dims shape;
+    if (py::isinstance<py::array>(gradient)) {
+        const auto array = py::reinterpret_borrow<py::array>(gradient);
+        if (!is_floating(scalar_of(array, where(i)))) {
+            refuse(
+                ErrorCode::type_mismatch, where(i),
+                "its gradient has dtype " + std::string(py::str(array.dtype())) + ", which isn't floating");
+        }
+        shape = shape_of(array, where(i));
+        bytes = pack(py::array(array.attr("astype")(dtype_of(element.scalar))));
+    } else if (const auto nested = look_through(gradient, where(i))) {
+        shape = nested->shape;
+        bytes = pack(*nested, element.scalar, where(i));
+    } else {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "its gradient is a number, a list or an array, not a " + type_name(gradient));
+    }
+    if (!(shape == extents)) {
+        refuse(ErrorCode::shape_mismatch, where(i),
+               "its gradient has shape " + to_string(shape) + ", a " + to_string(element) + " has " +
+                   to_string(extents));
+    }
+    std::ranges::copy(bytes, host.gradient.bytes().begin());
+}
+
 Arg Call::convert_value(std::size_t i) {
     Host& host = hosts_[i];
     const ElementType element = element_type(call_->arguments[i].element);
@@ -309,12 +342,7 @@ Arg Call::convert_value(std::size_t i) {
         if (host.differentiable == nullptr || host.tensor != nullptr) {
             return host.tensor != nullptr ? Arg::of(host.tensor->any) : Arg::none();
         }
-        const auto flowing = look_through(host.differentiable->grad(), where(i));
-        if (!flowing || !(flowing->shape == host.shape)) {
-            refuse(ErrorCode::shape_mismatch, where(i), "its gradient hasn't its shape");
-        }
-        const auto bytes = pack(*flowing, element.scalar, where(i));
-        std::ranges::copy(bytes, host.gradient.bytes().begin());
+        pack_flowing(i, element);
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
     if (host.tensor != nullptr) return Arg::of(host.tensor->any);

@@ -21,18 +21,24 @@ def shape_of(rank: int, size: int) -> tuple[int, ...]:
 
 
 def view(whole: Any, shape: tuple[int, ...], layout: str) -> Any:
-    """The view of `shape` in a buffer made by base_shape(); of tensors and arrays alike."""
+    """The view of `shape` in a buffer made by base_shape(); of tensors and arrays alike. "strided" is for the
+    shapes of shape_of(), "spread" has gaps along every dimension of any shape."""
     count = int(np.prod(shape, dtype=np.int64))
     if layout == "contiguous":
         return whole[64 : 64 + count].reshape(*shape)
     if layout == "offset":
         return whole[7 : 7 + count].reshape(*shape)
+    if layout == "spread":
+        steps = [slice(2 * n, 0, -2) if d % 2 == 0 else slice(1, 1 + 2 * n, 2) for d, n in enumerate(shape)]
+        return whole[tuple(steps)]
     if len(shape) == 1:
         return whole[3 : 3 + 2 * shape[0] : 2]
     return whole[4:0:-2, 2 : 2 + shape[1], ::3]
 
 
 def base_shape(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
+    if layout == "spread":
+        return tuple(2 * n + 2 for n in shape)
     if layout != "strided":
         return (int(np.prod(shape, dtype=np.int64)) + 128,)
     return (2 * shape[0] + 9,) if len(shape) == 1 else (6, shape[1] + 5, 8)

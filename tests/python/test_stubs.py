@@ -15,6 +15,7 @@ RIGHT = """
 import kernelfunctions as kf
 import numpy as np
 from kf_calls.calls import add, quotient, scale, split, total
+from kf_containers.containers import batched, take_apart, weigh
 from kf_gradients.gradients import polynomial
 
 tensor = kf.Tensor.from_numpy(np.zeros(3, np.int32))
@@ -30,6 +31,10 @@ a = kf.differentiable(2.0)
 x = kf.Tensor.zeros(4).with_grads()
 y = polynomial(2.0, 8, -1, x)
 polynomial.backward(a, 8, -1, x, y)
+again: kf.Tensor = polynomial(a, 8, -1, x)
+weights: float | kf.Tensor = weigh(kf.differentiable([1.0, 2.0, 3.0, 4.0]), np.zeros(4, np.float32))
+vector = batched([1, 2, 3], 2.0).to_numpy()
+others = take_apart([[1, 2], [3, 4]], 2.0).others
 encoder = kf.default_device().encoder()
 recorded: kf.Tensor = add.append_to(encoder, tensor, 1)
 encoder.submit()

@@ -201,7 +201,9 @@ private:
             }
             made.takes_shape = made.takes_shape && (argument.call_rank == 0 || !is_input(argument));
             if (is_input(argument)) {
-                const bool gradient = form == Form::backward && argument.gradient != Gradient::never;
+                // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
+                const bool gradient =
+                    form != Form::backward_append_to && argument.gradient != Gradient::never;
                 made.parameters.push_back({names[i], types_of(argument, gradient), false});
                 continue;
             }

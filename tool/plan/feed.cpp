@@ -64,7 +64,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
             kind, "type-not-supported",
             subject(target) + ": type '" + target.type.name +
                 "' can't be passed by this version of kfgen; expected a scalar, a vector of 2 to 4, a "
-                "matrix or a sized array of those (at most four extents)");
+                "matrix of bool, int, uint or floating scalars, or a sized array of those (at most four "
+                "extents)");
     }
     Element element = *parameter;
     if (!kind.element.empty()) {

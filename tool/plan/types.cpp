@@ -48,6 +48,12 @@ constexpr std::array<std::pair<std::string_view, Scalar>, 7> aliases{{
     {"ulong", Scalar::uint64},
 }};
 
+/// Slang's SPIR-V for matrices of other integers is not valid: it lowers those of bool, int and uint only.
+bool has_matrices(Scalar scalar) {
+    return is_floating_point(scalar) || scalar == Scalar::boolean || scalar == Scalar::int32 ||
+           scalar == Scalar::uint32;
+}
+
 std::optional<Scalar> scalar_named(std::string_view name) {
     for (const ScalarName& known : scalar_names) {
         if (known.name == name) return known.scalar;
@@ -67,7 +73,9 @@ std::optional<manifest::Element> element_of(const Type& type) {
     switch (type.kind) {
         case TypeKind::scalar: return manifest::Element{scalar, {}};
         case TypeKind::vector: return manifest::Element{scalar, {type.columns}};
-        case TypeKind::matrix: return manifest::Element{scalar, {type.rows, type.columns}};
+        case TypeKind::matrix:
+            if (!has_matrices(scalar)) return std::nullopt;
+            return manifest::Element{scalar, {type.rows, type.columns}};
         case TypeKind::array: break;
         default: return std::nullopt;
     }
@@ -132,14 +140,15 @@ std::optional<manifest::Element> parse_element(std::string_view name) {
 std::string slang_name(manifest::Scalar scalar) { return std::string(entry(scalar).name); }
 
 std::string slang_name(const manifest::Element& element) {
+    const auto& extents = element.extents;
+    const bool builtin = extents.size() <= 2 && std::all_of(extents.begin(), extents.end(),
+                                                            [](std::int64_t n) { return n >= 2 && n <= 4; });
     std::string name = slang_name(element.scalar);
-    if (element.extents.size() == 1 && element.extents[0] <= 4)
-        return name + std::to_string(element.extents[0]);
-    std::string extents;
-    for (const std::int64_t extent : element.extents) {
-        extents += (extents.empty() ? "{" : ", ") + std::to_string(extent);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        const std::string extent = std::to_string(extents[i]);
+        name += builtin ? (i == 0 ? "" : "x") + extent : "[" + extent + "]";
     }
-    return extents.empty() ? name : name + extents + "}";
+    return name;
 }
 
 std::string declared_name(const Type& type) {

@@ -24,7 +24,8 @@ std::string kind_name(const Type& type);
 /// Reads "float3", "half", "float2x3", "uint8_t2[4]": the spellings that a kind's <...> takes.
 std::optional<manifest::Element> parse_element(std::string_view name);
 
-/// As Slang spells it: "float3". Of a matrix or array only the scalars are known here: "float{2, 3}".
+/// "float3", "float2x3", "float[5]", "int[2][3][4]": read by parse_element(), and laid out alike. What is
+/// like a vector or matrix is spelled as one, and an array of vectors as one of arrays.
 std::string slang_name(const manifest::Element& element);
 std::string slang_name(manifest::Scalar scalar);
 

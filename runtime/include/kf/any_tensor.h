@@ -21,13 +21,26 @@ inline constexpr std::size_t max_rank = 8;
 /// A few extents or strides, without allocation.
 class Dims {
 public:
-    static constexpr std::size_t capacity = max_rank + 2;
+    /// A tensor's dimensions, then its element's.
+    static constexpr std::size_t capacity = max_rank + std::tuple_size_v<decltype(ElementType::extents)>;
 
-    Dims() = default;
+    // Every call binds dozens of these: what isn't used is neither cleared nor copied.
+    Dims() {}  // NOLINT(modernize-use-equals-default): `= default` would let Dims{} clear it all
+    Dims(const Dims& other) : size_(other.size_) { copy(other); }
+    Dims& operator=(const Dims& other) {
+        size_ = other.size_;
+        copy(other);
+        return *this;
+    }
+    ~Dims() = default;
     Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
     /// Throws ArgumentError(rank_mismatch) past the capacity.
-    explicit Dims(std::span<const std::int64_t> values);
-    Dims(std::size_t count, std::int64_t value);
+    explicit Dims(std::span<const std::int64_t> values) {
+        for (const std::int64_t value : values) push_back(value);
+    }
+    Dims(std::size_t count, std::int64_t value) {
+        for (std::size_t i = 0; i < count; ++i) push_back(value);
+    }
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -35,12 +48,20 @@ public:
     std::int64_t operator[](std::size_t i) const { return values_[i]; }
     [[nodiscard]] const std::int64_t* begin() const { return values_.data(); }
     [[nodiscard]] const std::int64_t* end() const { return values_.data() + size_; }
-    void push_back(std::int64_t value);
+    void push_back(std::int64_t value) {
+        if (size_ == capacity) throw_full();
+        values_[size_++] = value;
+    }
     void erase(std::size_t i);
     bool operator==(const Dims& other) const;
 
 private:
-    std::array<std::int64_t, capacity> values_{};
+    [[noreturn]] static void throw_full();
+    void copy(const Dims& other) {
+        for (std::size_t i = 0; i < other.size_; ++i) values_[i] = other.values_[i];
+    }
+
+    std::array<std::int64_t, capacity> values_;
     std::size_t size_ = 0;
 };
 

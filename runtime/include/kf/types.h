@@ -107,19 +107,26 @@ enum class ScalarType : std::uint8_t {
 /// What one element of a tensor is: a scalar, or a block of scalars (float3: {3}), row-major, packed.
 struct ElementType {
     ScalarType scalar = ScalarType::float32;
-    std::uint8_t rank = 0;                            ///< how many of `extents` count
-    std::array<std::int64_t, 4> extents{1, 1, 1, 1};  ///< unused ones are 1
+    std::uint8_t rank = 0;  ///< how many of `extents` count
+    std::array<std::int64_t, 4> extents{1, 1, 1, 1};
 
     [[nodiscard]] constexpr std::int64_t scalars() const {
-        return extents[0] * extents[1] * extents[2] * extents[3];
+        std::int64_t count = 1;
+        for (std::size_t i = 0; i < rank; ++i) count *= extents[i];
+        return count;
     }
     [[nodiscard]] constexpr std::size_t size() const {
         return size_of(scalar) * static_cast<std::size_t>(scalars());
     }
-    bool operator==(const ElementType&) const = default;
+    constexpr bool operator==(const ElementType& other) const {
+        bool same = scalar == other.scalar && rank == other.rank;
+        for (std::size_t i = 0; same && i < rank; ++i) same = extents[i] == other.extents[i];
+        return same;
+    }
 };
 
-/// "float", "int8_t", "half3", "float2x3": Slang's spelling.
+/// "float", "int8_t", "half3", "float2x3", "float[5]", "int[2][3][4]": Slang's spelling. Arrays of vectors
+/// are the same to the host as arrays of arrays, and spelled so; one that is like a matrix is spelled as one.
 [[nodiscard]] std::string to_string(ScalarType scalar);
 [[nodiscard]] std::string to_string(const ElementType& element);
 

@@ -25,7 +25,8 @@ Diff(T) -> Diff<T>;
 template <class T>
 class DiffArg {
 public:
-    DiffArg() = default;
+    // Not defaulted: GCC 12 crashes where that is constexpr and T an array of vectors of half.
+    DiffArg() : value_() {}  // NOLINT(modernize-use-equals-default)
     template <class Value>
     requires std::convertible_to<Value, T> DiffArg(Value value)
         : value_(static_cast<T>(value)) {}  // NOLINT(google-explicit-constructor)
@@ -39,7 +40,7 @@ public:
     [[nodiscard]] T* gradient() const { return gradient_; }
 
 private:
-    T value_{};
+    T value_;
     T* gradient_ = nullptr;
 };
 

@@ -13,7 +13,7 @@ IntValue: TypeAlias = int | np.integer[Any]
 FloatValue: TypeAlias = float | np.floating[Any] | np.integer[Any]
 #: A number that may carry a gradient.
 DiffValue: TypeAlias = FloatValue | Differentiable[Any]
-#: One vector: as many numbers as it has components.
+#: One vector, matrix or array: lists nested as it is, or an array of its shape.
 VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
 #: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists (a str is no list of numbers).

@@ -70,7 +70,7 @@ class _Polynomial(kf.Function):
 
     @overload
     def __call__(
-        self, a: FloatValue, b: FloatValue, c: FloatValue, x: TensorValue, *, out: None = None
+        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: None = None
     ) -> kf.Tensor:
         """Call shape [d0].
 
@@ -89,9 +89,9 @@ class _Polynomial(kf.Function):
         - result: returned, float tensor [d0, d1], differentiable
         """
     @overload
-    def __call__(self, a: FloatValue, b: FloatValue, c: FloatValue, x: TensorValue, *, out: _Out) -> _Out: ...
+    def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: _Out) -> _Out: ...
     @overload
-    def __call__(self, a: FloatValue, b: FloatValue, c: FloatValue, x: FloatValue) -> float:
+    def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue) -> float:
         """One call.
 
         - a: in, float, differentiable
@@ -102,35 +102,27 @@ class _Polynomial(kf.Function):
         """
     @overload
     def call(
-        self, a: FloatValue, b: FloatValue, c: FloatValue, x: TensorValue, *, out: None = None
+        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(self, a: FloatValue, b: FloatValue, c: FloatValue, x: TensorValue, *, out: _Out) -> _Out: ...
+    def call(self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: _Out) -> _Out: ...
     @overload
-    def call(self, a: FloatValue, b: FloatValue, c: FloatValue, x: FloatValue) -> float: ...
+    def call(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue) -> float: ...
     @overload
     def append_to(
         self,
         encoder: kf.Encoder,
         /,
-        a: FloatValue,
-        b: FloatValue,
-        c: FloatValue,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
         x: TensorValue,
         *,
         out: None = None,
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self,
-        encoder: kf.Encoder,
-        /,
-        a: FloatValue,
-        b: FloatValue,
-        c: FloatValue,
-        x: TensorValue,
-        *,
-        out: _Out,
+        self, encoder: kf.Encoder, /, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: _Out
     ) -> _Out: ...
     @property
     def backward(self) -> _PolynomialBackward: ...

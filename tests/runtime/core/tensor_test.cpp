@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "core/device_state.h"
 #include "runtime/core/bind_fixture.h"
 #include "runtime/core/fake_driver.h"
@@ -40,6 +42,32 @@ TEST_F(TensorTest, AreMadeFromValues) {
     const V three{1, 2, 3};
     expect_error(ErrorCode::shape_mismatch, HasSubstr("the host side has 3"), [&] {
         (void)device.tensor<float>(std::span<const float>(three), {2, 2});
+    });
+}
+
+TEST_F(TensorTest, HaveElementsOfFourDimensions) {
+    const ElementType element{ScalarType::float32, 4, {2, 1, 3, 2}};
+    EXPECT_EQ(element.size(), 48);
+    EXPECT_EQ(to_string(element), "float[2][1][3][2]");
+    const AnyTensor tensor = AnyTensor::ones(device, element, {1, 1, 1, 1, 1, 1, 1, 2});
+    std::vector<std::byte> bytes(96);
+    tensor.read(bytes);
+    std::vector<float> scalars(24);
+    std::memcpy(scalars.data(), bytes.data(), bytes.size());
+    EXPECT_EQ(scalars, V(24, 1));
+    bytes.resize(100);
+    expect_error(ErrorCode::shape_mismatch,
+                 HasSubstr("2 elements of 48 bytes, the host side has 2 and 4 bytes"),
+                 [&] { tensor.write(bytes); });
+}
+
+TEST_F(TensorTest, CountOnlyTheExtentsThatAnElementHas) {
+    const ElementType three{ScalarType::float32, 1, {3}};
+    EXPECT_EQ(three, element_of<float3>);
+    EXPECT_EQ(three.size(), 12);
+    EXPECT_EQ(to_string(three), "float3");
+    expect_error(ErrorCode::value_range, HasSubstr("float[3][0]"), [&] {
+        (void)AnyTensor::empty(device, {ScalarType::float32, 2, {3, 0}}, {2});
     });
 }
 

@@ -32,11 +32,10 @@ TEST(Python, MakesOneOverloadOfTensorsOfAnyRank) {
     const std::string stub = emitted(testing::polynomial()).stub;
     EXPECT_THAT(
         stub,
-        HasSubstr(
-            "def __call__(self, a: FloatValue, b: FloatValue, c: FloatValue, x: FloatValue) -> float:"));
+        HasSubstr("def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue) -> float:"));
     EXPECT_THAT(
         stub,
-        HasSubstr("self, a: FloatValue, b: FloatValue, c: FloatValue, x: TensorValue, *, out: None = None\n"
+        HasSubstr("self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: None = None\n"
                   "    ) -> kf.Tensor:"));
     EXPECT_THAT(stub, HasSubstr("x: TensorValue, *, out: _Out) -> _Out: ..."));
 }
@@ -85,6 +84,7 @@ assert_type(polynomial.polynomial(2, 8, -1, x), kf.Tensor)
 assert_type(polynomial.polynomial(2, 8, -1, x=[1, 2]), kf.Tensor)
 assert_type(polynomial.polynomial(2, 8, -1, 3.0), float)
 assert_type(polynomial.polynomial.call(2, 8, -1, 3), float)
+assert_type(polynomial.polynomial(kf.differentiable(2.0), 8, -1, x), kf.Tensor)
 assert_type(polynomial.polynomial(a=2, b=8, c=-1, x=x, out=x), kf.Tensor)
 filled = polynomial.polynomial(2, 8, -1, x, out=array)
 filled = array
