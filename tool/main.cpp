@@ -1,6 +1,9 @@
 // kfgen: reads a call spec and Slang modules, writes kernels and typed wrappers.
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
 #include "cache/hash.h"
 #include "cache/run_state.h"
@@ -24,14 +27,17 @@ void print(const Diagnostics& diagnostics, const Options& options) {
     }
 }
 
-/// Errors in kfgen itself or in a compiler are told apart from errors in the input.
+/// Errors in kfgen itself, in a compiler or in the file system are told apart from errors in the input.
+bool is_a_failure(const Diagnostic& error) {
+    constexpr std::array<std::string_view, 5> failures = {
+        "file-unwritable", "nvrtc-missing", "slang-internal", "slang-optimiser-missing", "slang-timeout"};
+    return error.id.starts_with("internal-") ||
+           std::find(failures.begin(), failures.end(), error.id) != failures.end();
+}
+
 int fail(const Diagnostics& errors, const Options& options) {
     print(errors, options);
-    for (const Diagnostic& error : errors) {
-        if (error.id.starts_with("internal-") || error.id == "slang-internal" || error.id == "slang-timeout")
-            return exit_failed;
-    }
-    return exit_input;
+    return std::any_of(errors.begin(), errors.end(), is_a_failure) ? exit_failed : exit_input;
 }
 
 void say(const std::vector<OutputResult>& results, const Options& options) {

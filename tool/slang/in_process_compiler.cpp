@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "slang/layout.h"
+#include "slang/library.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
@@ -182,6 +183,15 @@ private:
         const Outcome<Session*> found = session_for(target);
         if (!found) {
             return found.errors();
+        }
+        // Without it Slang gives unoptimised code and says nothing; drivers refuse some of that.
+        if (target == CodeTarget::spirv &&
+            SLANG_FAILED(global_->checkPassThroughSupport(SLANG_PASS_THROUGH_SPIRV_OPT))) {
+            return Diagnostic{Severity::error,
+                              "slang-optimiser-missing",
+                              {},
+                              "Slang found no SPIR-V optimiser: libslang-glslang could not be loaded",
+                              {"it belongs beside " + slang_library_path().string()}};
         }
         Session& session = *found.value();
         ++entry(target).kernels;
