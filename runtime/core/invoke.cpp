@@ -302,7 +302,7 @@ private:
     AllocationPointer temporary_;
 
     // Calls of up to a dozen arguments allocate nothing on the heap.
-    std::array<std::byte, 24 * 1024> stack_;
+    std::array<std::byte, 24'576> stack_;
     std::pmr::monotonic_buffer_resource memory_;
     std::pmr::vector<ArgumentView> views_;
     std::pmr::vector<driver::Use> uses_;
