@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,28 @@ def test_demo_programs_need_nothing_else(release: Path, source_dir: Path) -> Non
 def test_python_extension_needs_nothing_else(release: Path) -> None:
     extension = next((release / "python" / "kernelfunctions").glob("_kf.*.so"))
     assert {name for name in needed(extension) if not ALLOWED.fullmatch(name)} == set()
+
+
+def test_demos_run_without_slang(release: Path, source_dir: Path) -> None:
+    """As where the slangpy wheel was taken away after the build: nothing of it is opened or imported."""
+    modules = [str(release / "python"), *map(str, release.glob("samples/*/*.generated"))]
+    blocked = (
+        "import runpy, sys; sys.modules['slangpy'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    )
+    for line in demos(source_dir):
+        python = line.endswith(".py")
+        demo = (source_dir if python else release) / "samples" / line
+        done = subprocess.run(
+            [sys.executable, "-c", blocked, demo] if python else [demo],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(modules), "LD_DEBUG": "files"},
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}"
+        opened = set(re.findall(r"file=(\S+)", done.stderr))
+        assert any("libc.so" in name for name in opened), line
+        assert not {name for name in opened if "slang" in Path(name).name}, line
 
 
 def test_runtime_is_small(release: Path, tmp_path: Path) -> None:
