@@ -40,7 +40,10 @@ for file in ${KF_GPU_CARRY:-}; do
 done
 
 # The wrappers of the Python tests are not compiled as C++ there: their sources stay here.
-tar -C "$folder" --exclude 'generated/calls/*.cpp' --exclude 'generated/gradients/*.cpp' \
-    --exclude 'generated/matrix/*.cpp' --exclude '.*-state' -c generated sysroot carry \
+excluded=()
+for spec in tests/python/specs/*.kf.json; do
+    excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/*.cpp")
+done
+tar -C "$folder" "${excluded[@]}" --exclude '.*-state' -c generated sysroot carry \
     | xz -T0 -3 >"$folder/bundle.tar.xz"
 ls -lh "$folder/bundle.tar.xz"

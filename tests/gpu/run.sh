@@ -61,7 +61,8 @@ done
 
 # The generated Python modules, each in a package of its name: kf_calls.calls.
 mkdir -p "$folder/python"
-for name in calls gradients matrix; do
+for spec in tests/python/specs/*.kf.json; do
+    name=$(basename "$spec" .kf.json)
     ln -sfn "$folder/generated/$name" "$folder/python/kf_$name"
 done
 export KF_BUILD_DIR=$PWD/$build KF_TEST_MODULES=$folder/python
