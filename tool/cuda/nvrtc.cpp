@@ -227,7 +227,8 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
                                       ? newest(candidate.parent_path(), "libnvrtc-builtins.so")
                                       : fs::path();
         if (!builtins.empty()) dlopen(builtins.c_str(), RTLD_NOW | RTLD_GLOBAL);
-        void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+        // Stays loaded: what a leak checker says of it would have no name otherwise.
+        void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library == nullptr) continue;
         Functions functions;
         if (find_all(library, functions)) {
