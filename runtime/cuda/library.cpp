@@ -13,10 +13,13 @@ Library::Library(const std::string& name) {
     // Never unloaded: the driver keeps threads, and contexts that others in the process share.
     void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
-        const char* reason = dlerror();
-        throw DeviceError(ErrorCode::no_driver, "cuda: can't open " + name + ": " +
-                                                    (reason == nullptr ? "not found" : reason) +
-                                                    "; install the NVIDIA driver");
+        const char* text = dlerror();
+        std::string reason = text == nullptr ? "not found" : text;
+        if (reason.starts_with(name + ": ")) {
+            reason.erase(0, name.size() + 2);
+        }
+        throw DeviceError(ErrorCode::no_driver,
+                          "cuda: can't open " + name + ": " + reason + "; install the NVIDIA driver");
     }
     functions_ = Functions::load([handle](const char* function) { return dlsym(handle, function); });
     dlclose(handle);

@@ -111,7 +111,10 @@ Instance::Instance(std::shared_ptr<Library> library, bool validation)
         info.ppEnabledExtensionNames = extensions.data();
     }
 
-    const VkResult result = vk.vkCreateInstance(&info, nullptr, &instance_);
+    const VkResult result = [&] {
+        const KeepLoaded keep;
+        return vk.vkCreateInstance(&info, nullptr, &instance_);
+    }();
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         fail(result, "no Vulkan driver is installed");
     }
@@ -151,6 +154,7 @@ Instance::~Instance() {
 }
 
 std::vector<VkPhysicalDevice> Instance::physical_devices() const {
+    const KeepLoaded keep;
     std::uint32_t count = 0;
     check(functions_.vkEnumeratePhysicalDevices(instance_, &count, nullptr), "vkEnumeratePhysicalDevices");
     std::vector<VkPhysicalDevice> devices(count);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vulkan/functions.h"
 
@@ -24,6 +25,19 @@ public:
 private:
     void* handle_ = nullptr;
     GlobalFunctions functions_;
+};
+
+/// Libraries that are loaded while it lives stay in the process for good. The loader unloads drivers with
+/// their last instance, and NVIDIA's (580), loaded some forty times, is found no more.
+class KeepLoaded {
+public:
+    KeepLoaded();
+    ~KeepLoaded();
+    KeepLoaded(const KeepLoaded&) = delete;
+    KeepLoaded& operator=(const KeepLoaded&) = delete;
+
+private:
+    std::vector<std::string> before_;
 };
 
 }  // namespace kf::vulkan

@@ -279,7 +279,10 @@ VkDevice create_device(const Instance& instance, const Physical& physical) {
     info.enabledExtensionCount = static_cast<std::uint32_t>(features.extensions.size());
     info.ppEnabledExtensionNames = features.extensions.data();
     VkDevice device = VK_NULL_HANDLE;
-    const VkResult result = instance.functions().vkCreateDevice(physical.handle, &info, nullptr, &device);
+    const VkResult result = [&] {
+        const KeepLoaded keep;
+        return instance.functions().vkCreateDevice(physical.handle, &info, nullptr, &device);
+    }();
     if (result < 0) {
         fail(result, "can't create a device on " + physical.info.name);
     }
