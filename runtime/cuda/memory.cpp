@@ -195,6 +195,7 @@ void Memory::give_left() {
 void Memory::give(CudaAllocation& allocation) {
     try {
         const Current current(*context_);
+        const BesideCaptures beside(*context_);
         if (streams_.load(std::memory_order_relaxed)) {
             const std::lock_guard lock(order_mutex_);
             allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });

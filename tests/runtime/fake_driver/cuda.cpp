@@ -550,6 +550,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size, CUmemor
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     KF_ENTER(cuMemFreeAsync)
+    check_capture_mode("cuMemFreeAsync");
     Stream* found = find("cuMemFreeAsync", stream);
     KF_NEED(cuMemFreeAsync, found->context)
     if (found->capture != nullptr) {
