@@ -225,7 +225,7 @@ private:
             shared_offset = scratch ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : offset;
         }
         const std::string mode = args(SlotKind::grad_mode);
-        const std::string own = args(SlotKind::grad_out) + " + " + offset;
+        const std::string target = args(SlotKind::grad_out);
         const std::string shared = args(scratch ? SlotKind::scratch : SlotKind::grad_out);
         const std::string size = std::to_string(call_.group_size[0]);
         std::string add;
@@ -246,16 +246,16 @@ private:
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", 1)";
         } else if (is_looped(*planned_)) {
             add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", pair_" + id + ".d" + subscripts() +
-                       ", " + mode + ", " + own + along(own_strides) + ", " + shared + " + " + shared_offset +
-                       along(shared_strides) + ")");
+                       ", " + mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
+                       pointer(shared, shared_offset + along(shared_strides)) + ")");
             finish = "if (" + mode + " == kf.grad_everywhere) " +
                      loop("sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() + ", kf_thread.x, " +
-                          shared + along(shared_strides) + ")");
+                          pointer(shared, "0" + along(shared_strides)) + ")");
         } else {
             const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
             const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
-            add = "sum_" + id + ".add(pair_" + id + ".d, " + mode + ", " + own + ", " + own_stride + ", " +
-                  shared + " + " + shared_offset + ", " + shared_stride + ")";
+            add = "sum_" + id + ".add(pair_" + id + ".d, " + mode + ", " + pointer(target, offset) + ", " +
+                  own_stride + ", " + pointer(shared, shared_offset) + ", " + shared_stride + ")";
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                      shared_stride + ")";
         }
@@ -375,15 +375,23 @@ private:
             return args(address) + "[" + contiguous_index() + "]";
         const std::string offset = element_offset(strides, prefix);
         const std::vector<std::string> trailing = trailing_strides(strides.trailing);
-        if (trailing.empty()) return args(address) + "[" + offset + "]";
+        if (trailing.empty()) return element(args(address), offset);
         return "kf.load<" + stored_scalar() + ", " + std::to_string(scalar_count(host().trailing)) + ">(" +
-               args(address) + " + " + offset + ", " + trailing[0] + ")";
+               pointer(args(address), offset) + ", " + trailing[0] + ")";
     }
 
     /// The scalar of a looped element that the loops are at.
     std::string scalar_at(SlotKind address, StrideKinds strides, const std::string& prefix) {
-        return args(address) + "[" + element_offset(strides, prefix) +
-               along(trailing_strides(strides.trailing)) + "]";
+        return element(args(address),
+                       element_offset(strides, prefix) + along(trailing_strides(strides.trailing)));
+    }
+
+    /// Where a scalar lies; strides, and so offsets, may be negative.
+    std::string pointer(const std::string& address, const std::string& offset) const {
+        return strided_ ? "kf.at(" + address + ", " + offset + ")" : address + " + " + offset;
+    }
+    std::string element(const std::string& address, const std::string& offset) const {
+        return strided_ ? pointer(address, offset) + "[0]" : address + "[" + offset + "]";
     }
 
     void add_store(const std::string& local) {
@@ -406,8 +414,8 @@ private:
             const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
             const std::string value = to_storage(name, host().trailing);
             statement = trailing.empty()
-                            ? target + "[" + offset + "] = " + value
-                            : "kf.store(" + target + " + " + offset + ", " + trailing[0] + ", " + value + ")";
+                            ? element(target, offset) + " = " + value
+                            : "kf.store(" + pointer(target, offset) + ", " + trailing[0] + ", " + value + ")";
         }
         stores_.emplace_back(View::Object{{"statement", statement}});
     }
