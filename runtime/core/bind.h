@@ -107,6 +107,9 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block);
 
+/// Writes a host value's scalars as kernels' parameters have them.
+void put_value(const ElementType& element, const void* source, std::byte* target);
+
 /// How many groups the bound launch gets: Binding::groups, counted anew for a kernel of which `resident`
 /// groups run on one processor at once (0: not known). Kernels loop over what is left.
 [[nodiscard]] std::uint32_t count_groups(const BindRequest& request, const Binding& binding,

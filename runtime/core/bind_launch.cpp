@@ -167,6 +167,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
     plan.zeroed = plan.size;
     plan.read_end = plan.size;
+    int values = 0;
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
         BoundArgument& bound = binding.arguments[i];
@@ -175,13 +176,17 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         }
         if (reads_data(argument, request.pass)) {
             bound.value_at = take(plan, element_bytes(argument));
+            if (request.pass == PassKind::forward) {
+                plan.read_end = bound.value_at + element_bytes(argument);
+                ++values;
+            }
         }
         if (bound.grad_in.present) {
             bound.grad_in_at = take(plan, element_bytes(argument));
         }
     }
-    if (request.pass == PassKind::forward) {
-        plan.read_end = plan.size;
+    if (values > 1) {
+        plan.zeroed = plan.size;  // what lies between them is read back too
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         if (request.call.arguments[i].in_memory) {

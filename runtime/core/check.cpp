@@ -14,7 +14,7 @@ namespace {
 
 using namespace manifest;
 
-constexpr std::int64_t max_block = 65536;  // bytes
+constexpr std::int64_t max_block = 65536;      // bytes
 constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
 

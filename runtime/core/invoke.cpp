@@ -81,8 +81,11 @@ void add_gradient(const ElementType& element, void* target, const std::byte* sou
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
-               Encoder* encoder, const Device* on)
-        : module_(*ref.module),
+               Encoder* encoder, const Device* on, const LaunchKey* key)
+        : ref_(ref),
+          call_index_(call_index),
+          key_(key),
+          module_(*ref.module),
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
           pass_(pass),
@@ -107,7 +110,7 @@ public:
         bind(request, binding_);
         check_devices(request);
         prepare(request);
-        record();
+        record(request);
         finish();
     }
 
@@ -232,9 +235,12 @@ private:
         }
     }
 
-    void record() {
+    void record(const BindRequest& request) {
         if (binding_.total == 0) {
             return;
+        }
+        if (binding_.temporary.zeroed > 0) {
+            fill(temporary_, 0, static_cast<std::uint64_t>(binding_.temporary.zeroed));
         }
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const BoundArgument& bound = binding_.arguments[i];
@@ -245,9 +251,6 @@ private:
                 const auto bytes = static_cast<std::uint64_t>(gradient.size) * gradient.element.size();
                 fill(gradient.allocation, gradient.offset, bytes);
             }
-        }
-        if (binding_.temporary.zeroed > 0) {
-            fill(temporary_, 0, static_cast<std::uint64_t>(binding_.temporary.zeroed));
         }
         const auto index = static_cast<std::size_t>(binding_.kernel);
         const manifest::BlockLayout& layout = module_.layout(index);
@@ -264,6 +267,10 @@ private:
             recorder_->dispatch(dispatch);
         } else {
             driver_.dispatch(dispatch);
+            if (key_ != nullptr && key_->arguments().data() == args_.data()) {
+                module_.launches().remember(ref_, call_index_, request, binding_, *key_, kernel_, block,
+                                            layout);
+            }
         }
     }
 
@@ -289,6 +296,9 @@ private:
         }
     }
 
+    const FunctionRef& ref_;
+    std::size_t call_index_;
+    const LaunchKey* key_;  ///< null when the launch isn't to be remembered
     const ModuleState& module_;
     const manifest::Function& function_;
     const manifest::Call& call_;
@@ -313,7 +323,13 @@ private:
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on) {
-    Invocation(function, call_index, pass, args, encoder, on).run(shape);
+    LaunchKey key;
+    const bool known = encoder == nullptr && shape == nullptr && key.take(args, pass);
+    if (known &&
+        function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
+        return;
+    }
+    Invocation(function, call_index, pass, args, encoder, on, known ? &key : nullptr).run(shape);
 }
 
 }  // namespace kf::detail

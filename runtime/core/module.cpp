@@ -31,6 +31,7 @@ ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : d
         layouts_.push_back(&layout->second);
         kernels_.push_back(device_.state()->kernel(kernel));
     }
+    launches_ = std::make_unique<LaunchCache>(manifest_);
 }
 
 const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, driver::Device& driver) const {

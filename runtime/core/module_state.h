@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device_state.h"
+#include "core/launch_cache.h"
 #include "core/manifest.h"
 
 namespace kf::detail {
@@ -25,6 +26,8 @@ public:
     /// Ready on the device, whose driver (on whatever stream) is asked when it isn't yet; throws DeviceError.
     [[nodiscard]] const std::shared_ptr<driver::Kernel>& kernel(std::size_t index,
                                                                 driver::Device& driver) const;
+    /// What was launched before, on any of the device's streams.
+    [[nodiscard]] LaunchCache& launches() const { return *launches_; }
     /// How its parameters lie on this device.
     [[nodiscard]] const manifest::BlockLayout& layout(std::size_t index) const { return *layouts_[index]; }
 
@@ -34,6 +37,7 @@ private:
     std::string digest_;
     std::vector<std::shared_ptr<LazyKernel>> kernels_;
     std::vector<const manifest::BlockLayout*> layouts_;
+    std::unique_ptr<LaunchCache> launches_;
 };
 
 }  // namespace kf::detail

@@ -30,23 +30,6 @@ void widen(const void* source, std::byte* target, std::int64_t count) {
     }
 }
 
-void put_value(const ElementType& element, const void* source, std::byte* target) {
-    const std::int64_t count = element.scalars();
-    switch (element.scalar) {
-        case ScalarType::boolean:
-            for (std::int64_t i = 0; i < count; ++i) {
-                put(target + 4 * i, std::uint32_t{static_cast<const std::uint8_t*>(source)[i] != 0});
-            }
-            break;
-        case ScalarType::int8: widen<std::int8_t, std::int32_t>(source, target, count); break;
-        case ScalarType::int16: widen<std::int16_t, std::int32_t>(source, target, count); break;
-        case ScalarType::uint8: widen<std::uint8_t, std::uint32_t>(source, target, count); break;
-        case ScalarType::uint16: widen<std::uint16_t, std::uint32_t>(source, target, count); break;
-        case ScalarType::float16: widen<half, float>(source, target, count); break;
-        default: std::memcpy(target, source, element.size()); break;
-    }
-}
-
 std::uint64_t place(std::uint64_t address, std::uint64_t temporary, std::int64_t at) {
     return at >= 0 ? temporary + static_cast<std::uint64_t>(at) : address;
 }
@@ -73,6 +56,23 @@ std::int64_t signed_number(const Slot& slot, const Binding& binding) {
 }
 
 }  // namespace
+
+void put_value(const ElementType& element, const void* source, std::byte* target) {
+    const std::int64_t count = element.scalars();
+    switch (element.scalar) {
+        case ScalarType::boolean:
+            for (std::int64_t i = 0; i < count; ++i) {
+                put(target + 4 * i, std::uint32_t{static_cast<const std::uint8_t*>(source)[i] != 0});
+            }
+            break;
+        case ScalarType::int8: widen<std::int8_t, std::int32_t>(source, target, count); break;
+        case ScalarType::int16: widen<std::int16_t, std::int32_t>(source, target, count); break;
+        case ScalarType::uint8: widen<std::uint8_t, std::uint32_t>(source, target, count); break;
+        case ScalarType::uint16: widen<std::uint16_t, std::uint32_t>(source, target, count); break;
+        case ScalarType::float16: widen<half, float>(source, target, count); break;
+        default: std::memcpy(target, source, element.size()); break;
+    }
+}
 
 void pack(const manifest::Call& call, const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,

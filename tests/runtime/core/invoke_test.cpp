@@ -299,6 +299,88 @@ TEST_F(InvokeTest, RecordsNothingThatNeedsAReadBack) {
                  [&] { invoke(f, 0, PassKind::forward, args, &foreign); });
 }
 
+TEST_F(InvokeTest, MakesCallsLikeEarlierOnesAgain) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const auto call = [&](float a, const Tensor<float, 1>& x, const Arg& out) {
+        const float b = 8, c = -1;
+        std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), out};
+        invoke(f, 0, PassKind::forward, args);
+        return Tensor<float, 1>(args[4].allocated);
+    };
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    const auto other = device.tensor<float>({0, 1, 0, 1});
+    const auto y = device.zeros<float>({4});
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(call(2, x, Arg::none()).to_vector(), (V{9, 23, 41, 63}));
+        EXPECT_EQ(call(1, other, Arg::none()).to_vector(), (V{-1, 8, -1, 8}));
+        call(1, x, Arg::out(y));
+        EXPECT_EQ(y.to_vector(), (V{8, 19, 32, 47}));
+        call(2, other, Arg::out(y));
+        EXPECT_EQ(y.to_vector(), (V{-1, 9, -1, 9}));
+        EXPECT_EQ(fake->last_dispatch().uses.size(), 2U);
+        EXPECT_EQ(call(2, x.slice(0, 1, 3), Arg::none()).to_vector(), (V{23, 41}));
+        const auto same = device.tensor<float>({1, 2, 3, 4});
+        call(2, same, Arg::out(same));
+        EXPECT_EQ(same.to_vector(), (V{9, 23, 41, 63})) << "in place";
+        EXPECT_EQ(fake->last_dispatch().uses.size(), 1U);
+        EXPECT_EQ(call(2, device.zeros<float>({0}), Arg::none()).size(), 0);
+    }
+    EXPECT_EQ(fake->kernels_loaded, 1);
+}
+
+TEST_F(InvokeTest, AddsGradientsAgain) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    for (int i = 0; i < 3; ++i) {
+        const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
+        const auto y = device.zeros<float>({4}).with_grads(device.tensor<float>({0, 0, 1, 0}), {});
+        std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::in(y)};
+        invoke(f, 0, PassKind::backward, args);
+        EXPECT_EQ(x.grad().to_vector(), (V{0, 0, 20, 0}));
+        args[4] = Arg::none();
+        invoke(f, 0, PassKind::backward, args);
+        EXPECT_EQ(x.grad().to_vector(), (V{12, 16, 40, 24})) << "1 flows in";
+        Diff<float> wanted{a};
+        args[0] = Arg::in(wanted);
+        invoke(f, 0, PassKind::backward, args);
+        EXPECT_EQ(wanted.grad, 30.F);
+    }
+}
+
+TEST_F(InvokeTest, ChecksCallsLikeEarlierOnes) {
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    const auto whole = device.tensor<float>({1, 2, 3, 4, 5, 6, 7, 8});
+    const auto call = [&](const Tensor<float, 1>& x, const Tensor<float, 1>& y) {
+        std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(y)};
+        invoke(f, 0, PassKind::forward, args);
+    };
+    const auto x = whole.slice(0, 0, 4);
+    call(x, whole.slice(0, 4, 8));
+    call(x, whole.slice(0, 4, 8));
+    const std::size_t before = fake->count("dispatch");
+    expect_error(ErrorCode::aliasing, HasSubstr("shares memory with argument 'x'"),
+                 [&] { call(x, whole.slice(0, 2, 6)); });
+    const Device elsewhere = detail::make_device(std::make_shared<FakeDevice>());
+    expect_error(ErrorCode::device_mismatch, HasSubstr("opened another time"), [&] {
+        call(elsewhere.tensor<float>({1, 2, 3, 4}), whole.slice(0, 4, 8));
+    });
+    const auto grads = x.with_grads({}, whole.slice(0, 4, 8));
+    const auto overlapping = x.with_grads({}, whole.slice(0, 3, 7));
+    const auto backward = [&](const Tensor<float, 1>& input) {
+        std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(input), Arg::none()};
+        invoke(f, 0, PassKind::backward, args);
+    };
+    backward(grads);
+    backward(grads);
+    expect_error(ErrorCode::aliasing, HasSubstr("its gradient, which is written, shares memory"),
+                 [&] { backward(overlapping); });
+    EXPECT_EQ(fake->count("dispatch"), before + 2);
+}
+
 TEST_F(InvokeTest, LoadsEachKernelOnce) {
     const std::vector<std::byte> bytes = artifact::write(polynomial());
     const Module first = Module::load(device, bytes);

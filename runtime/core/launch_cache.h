@@ -1,0 +1,115 @@
+// Launches that were bound before: the same call with other addresses and values is made without binding.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/bind.h"
+#include "core/driver.h"
+
+namespace kf::detail {
+
+class DeviceState;
+class ModuleState;
+
+/// What decides how a call is bound, of its arguments: all but where tensors lie and what values are. Points
+/// into the arguments.
+class LaunchKey {
+public:
+    /// A tensor or its gradient, with the bytes that it may touch: [low, high).
+    struct View {
+        const std::shared_ptr<driver::Allocation>* allocation;
+        std::uint64_t address;
+        std::uint64_t low;
+        std::uint64_t high;
+    };
+    enum Part : std::uint8_t { data, grad_in, grad_out };
+    static constexpr std::size_t max_arguments = 16;
+
+    // Made for every call: what a key doesn't use is neither cleared nor looked at.
+    LaunchKey() {}  // NOLINT(modernize-use-equals-default,cppcoreguidelines-pro-type-member-init)
+
+    /// False where a call isn't remembered: a value is to come back, or there is too much to compare.
+    bool take(std::span<const Arg> arguments, PassKind pass);
+
+    [[nodiscard]] std::span<const Arg> arguments() const { return arguments_; }
+    [[nodiscard]] std::span<const std::uint64_t> words() const { return std::span(words_).first(count_); }
+    [[nodiscard]] static std::size_t index(std::size_t argument, Part part) { return 3 * argument + part; }
+    [[nodiscard]] const View& view(std::size_t index) const { return views_[index]; }
+
+private:
+    bool add(std::uint64_t word);
+    bool add_view(const AnyTensor& tensor, View& view);
+
+    std::span<const Arg> arguments_;
+    std::size_t count_ = 0;
+    std::array<std::uint64_t, 192> words_;
+    std::array<View, 3 * max_arguments> views_;
+};
+
+/// A bound launch. Immutable.
+struct KnownLaunch {
+    struct Address {
+        std::size_t view = 0;  ///< LaunchKey::index
+        std::size_t offset = 0;
+    };
+    struct Value {
+        std::size_t argument = 0;
+        std::size_t offset = 0;
+        ElementType element;
+    };
+    struct Output {
+        std::size_t argument = 0;
+        ElementType element;
+        Dims shape;
+    };
+    struct Use {
+        std::size_t view = 0;
+        bool writes = false;
+    };
+
+    std::vector<std::uint64_t> key;
+    std::shared_ptr<driver::Kernel> kernel;
+    std::uint32_t groups = 0;
+    std::vector<std::byte> block;  ///< the parameters, in which these are written anew:
+    std::vector<Address> addresses;
+    std::vector<Value> values;
+    std::vector<Output> outputs;  ///< to allocate
+    std::vector<Use> uses;        ///< of given tensors; what is written must share no byte with the rest
+};
+
+/// A module's launches: the last few of each call and pass. Thread-safe.
+class LaunchCache {
+public:
+    explicit LaunchCache(const manifest::Manifest& manifest);
+
+    /// Makes the call if one like it was made before, as invoke() does; `on` as there. What it can't be sure
+    /// of it leaves to the binder: false.
+    bool launch(const ModuleState& module, const FunctionRef& function, std::size_t call, PassKind pass,
+                const LaunchKey& key, std::span<Arg> arguments, const Device* on);
+
+    /// Keeps a launch that needed no temporary memory.
+    void remember(const FunctionRef& function, std::size_t call, const BindRequest& request,
+                  const Binding& binding, const LaunchKey& key, std::shared_ptr<driver::Kernel> kernel,
+                  std::span<const std::byte> block, const manifest::BlockLayout& layout);
+
+private:
+    static constexpr std::size_t kept = 4;
+    struct Slot {
+        std::mutex mutex;
+        std::array<std::shared_ptr<const KnownLaunch>, kept> launches;
+        std::size_t next = 0;
+    };
+
+    Slot* find(const FunctionRef& function, std::size_t call, PassKind pass);
+
+    std::vector<std::vector<std::array<std::unique_ptr<Slot>, 2>>> slots_;  ///< by function, call and pass
+};
+
+}  // namespace kf::detail
