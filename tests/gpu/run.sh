@@ -6,7 +6,7 @@
 #
 # usage: tests/gpu/run.sh [build|tests|sanitizers|bench]...     (all of them without arguments)
 # PYTHON: the interpreter (python3). KF_GPU_FOLDER: what prepare.sh made (.gpu). KF_GPU_RESULTS: where logs
-# and results go (build/gpu-results).
+# and results go (build/gpu-results). KF_GPU_LIMIT: seconds after which a step is given up (300).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=$(realpath "${KF_GPU_FOLDER:-.gpu}")
@@ -18,6 +18,7 @@ stages=("$@")
 mkdir -p "$results"
 results=$(realpath "$results")
 export KF_GPU_FOLDER=$folder
+limit=(timeout --kill-after=10 "${KF_GPU_LIMIT:-300}")
 : >"$results/steps.tsv"
 
 # Runs a step, keeps its output in NAME.log and notes how it ended.
@@ -110,7 +111,7 @@ PYTHON
 run_gtest() {
     local program=$1
     shift
-    step "$(basename "$program")" "$program" --gtest_brief=1 \
+    step "$(basename "$program")" "${limit[@]}" "$program" --gtest_brief=1 \
         --gtest_output=json:"$results/$(basename "$program").gtest.json" "$@"
 }
 
@@ -127,9 +128,10 @@ run_tests() {
             *) run_gtest "$program" ;;
         esac
     done
-    step samples ctest --test-dir "$build" -R '^sample_' --output-on-failure
+    step samples "${limit[@]}" ctest --test-dir "$build" -R '^sample_' --output-on-failure
     for id in $(device_ids all); do
-        step "python.${id/:/_}" env KF_DEVICE="$id" "$python" -m pytest -q tests/python -p no:cacheprovider \
+        step "python.${id/:/_}" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q tests/python \
+            -p no:cacheprovider --tb=short --maxfail=50 \
             --junitxml="$results/python.${id/:/_}.junit.xml"
     done
     [ -n "$(device_ids cuda)" ] || skip "python.cuda" "$(why_no_cuda)"
@@ -148,11 +150,11 @@ run_sanitizers() {
         elif [ ! -x "$sanitizer" ]; then
             skip "$tool" "compute-sanitizer is not installed"
         else
-            step "$tool" "$sanitizer" --tool $tool --error-exitcode 9 \
+            step "$tool" "${limit[@]}" "$sanitizer" --tool $tool --error-exitcode 9 \
                 "$build/tests/runtime/devices/runtime_devices_test" \
                 --gtest_filter='*Calls*/cuda_0:*Streams*/cuda_0:-*FirstCallsOfTwo*' --gtest_brief=1
             # Kernels of every type and layout; the checks themselves are in the Python tests above.
-            step "$tool.python" env KF_DEVICE=cuda:0 timeout 150 "$sanitizer" --tool $tool --error-exitcode 9 \
+            step "$tool.python" env KF_DEVICE=cuda:0 "${limit[@]}" "$sanitizer" --tool $tool --error-exitcode 9 \
                 --target-processes all "$python" -m pytest -q -x -p no:cacheprovider \
                 tests/python/test_matrix.py tests/python/test_backward.py ${KF_GPU_SANITIZED:-}
         fi
@@ -160,7 +162,7 @@ run_sanitizers() {
 }
 
 run_bench() {
-    step bench "$python" tests/bench/run.py --build "$build" --out "$results/bench.json" --python "$folder/site"
+    step bench "${limit[@]}" "$python" tests/bench/run.py --build "$build" --out "$results/bench.json" --python "$folder/site"
 }
 
 for stage in "${stages[@]}"; do
