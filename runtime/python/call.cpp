@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "core/convert.h"
+#include "core/device_state.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/host.h"
 #include "python/scalars.h"
+#include "python/stream.h"
 #include "python/tensor.h"
 
 namespace kf::python {
@@ -64,6 +66,7 @@ public:
     py::object run(const py::tuple& arguments, const py::dict& keywords) {
         take(arguments, keywords);
         const ContextPtr context = choose_context();
+        const std::optional<Device> on = on_stream(*context);
         detail::FunctionRef function;
         {
             const py::gil_scoped_release release;
@@ -71,12 +74,14 @@ public:
         }
         const std::size_t index = resolve(function);
         call_ = &info_.function.calls[index];
+        if (on) check_capture(*on);
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) args_.push_back(convert(i, *context));
         {
             const py::gil_scoped_release release;
             detail::invoke(function, index, pass_, args_,
-                           encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr);
+                           encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr,
+                           on ? &*on : nullptr);
         }
         if (pass_ == PassKind::backward) {
             collect_gradients();
@@ -101,6 +106,8 @@ private:
     void give(std::size_t i, py::handle value);
     void look_at(std::size_t i);
     ContextPtr choose_context();
+    std::optional<Device> on_stream(const Context& context) const;
+    void check_capture(const Device& on) const;
     std::size_t resolve(const detail::FunctionRef& function);
     [[nodiscard]] std::string numbers_given() const;
     Arg convert(std::size_t i, const Context& context);
@@ -118,6 +125,7 @@ private:
     std::vector<Host> hosts_;
     std::vector<Arg> args_;
     std::optional<Dims> shape_;
+    std::optional<void*> stream_;
     const manifest::Call* call_ = nullptr;
 };
 
@@ -160,6 +168,16 @@ void Call::take_keyword(py::handle key, py::handle value) {
     const auto name = py::cast<std::string_view>(key);
     if (name == "shape") {
         if (!value.is_none()) shape_ = parse_shape(value, {info_.function.name, "shape"});
+        return;
+    }
+    if (name == "stream") {
+        const Where where{info_.function.name, "stream"};
+        if (value.is_none()) return;
+        if (encoder_ != nullptr) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a recorded call runs where its encoder is submitted; stream= is for direct calls");
+        }
+        stream_ = parse_stream(value, where);
         return;
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -216,6 +234,35 @@ ContextPtr Call::choose_context() {
         if (host.tensor != nullptr) return host.tensor->context;
     }
     return encoder_ != nullptr ? encoder_->context() : default_context();
+}
+
+std::optional<Device> Call::on_stream(const Context& context) const {
+    if (!stream_) return std::nullopt;
+    try {
+        return context.device().with_stream(*stream_);
+    } catch (const ArgumentError& error) {
+        throw ArgumentError(error.code(), prefix({info_.function.name, "stream"}) + error.what(),
+                            error.native_code());
+    }
+}
+
+/// A graph would run again, but what the host gives or takes is copied once, beside it.
+void Call::check_capture(const Device& on) const {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const Host& host = hosts_[i];
+        if (!host.given || host.tensor != nullptr || call_->arguments[i].kind != ArgumentKind::tensor)
+            continue;
+        try {
+            on.state()->driver().check_read_back();
+        } catch (const DeviceError& error) {
+            throw DeviceError(error.code(),
+                              prefix(where(i)) +
+                                  "while the stream is captured into a graph, give a "
+                                  "kf.Tensor instead of " +
+                                  type_name(host.content),
+                              error.native_code());
+        }
+    }
 }
 
 std::size_t Call::resolve(const detail::FunctionRef& function) {

@@ -22,6 +22,7 @@ tensor = kf.Tensor.from_numpy(np.zeros(3, np.int32))
 number: int = add(1, 2)
 sum_: kf.Tensor = add(tensor, 2)
 listed: kf.Tensor = add([1, 2, 3], np.zeros(3, np.int32), out=tensor)
+streamed: kf.Tensor = add([1, 2, 3], tensor, stream=17)
 parts = split(1.5)
 rest: float = parts.rest
 outcome = quotient(tensor, 2)

@@ -294,6 +294,9 @@ private:
             list.emplace_back("shape: Sequence[int] | None = None");
             sequence_ = true;
         }
+        if (form == Form::append_to || form == Form::backward_append_to) return;
+        if (std::find(list.begin(), list.end(), "*") == list.end()) list.emplace_back("*");
+        list.push_back("stream: " + note("Stream") + " | None = None");
     }
 
     /// Outputs before `inputs_end` must be given (or None) by those who go by place; from `by_name` on all
@@ -324,7 +327,7 @@ private:
     /// Remembers which words of kernelfunctions.typing a text uses.
     std::string note(const std::string& text) {
         for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
-                                       "DiffVectorValue", "TensorValue", "OutValue"}) {
+                                       "DiffVectorValue", "TensorValue", "OutValue", "Stream"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }

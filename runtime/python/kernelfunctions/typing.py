@@ -1,6 +1,6 @@
 """Names for what generated stubs accept; they hold no code."""
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,33 @@ TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...]
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
 
+
+class HasCudaStream(Protocol):
+    """A stream of PyTorch's."""
+
+    @property
+    def cuda_stream(self) -> int: ...
+
+
+class IsCudaStream(Protocol):
+    """A stream by CUDA's protocol: returns its version and the handle."""
+
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+
+#: A CUDA stream: its handle, or an object that has one.
+Stream: TypeAlias = int | HasCudaStream | IsCudaStream
+
 __all__ = [
     "BoolValue",
     "DiffValue",
     "DiffVectorValue",
     "FloatValue",
+    "HasCudaStream",
     "IntValue",
+    "IsCudaStream",
     "OutValue",
+    "Stream",
     "TensorValue",
     "VectorValue",
 ]

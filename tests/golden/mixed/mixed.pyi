@@ -3,7 +3,7 @@
 from typing import NamedTuple, TypeVar, overload, type_check_only
 
 import kernelfunctions as kf
-from kernelfunctions.typing import IntValue, OutValue, TensorValue, VectorValue
+from kernelfunctions.typing import IntValue, OutValue, Stream, TensorValue, VectorValue
 
 __all__ = ["count", "shade", "soften", "split"]
 
@@ -21,7 +21,13 @@ class _SplitBackward(kf.Backward):
 
     @overload
     def __call__(
-        self, x: TensorValue, whole: OutValue | None, total: TensorValue, out: OutValue | None = None
+        self,
+        x: TensorValue,
+        whole: OutValue | None,
+        total: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None:
         """Call shape [d0].
 
@@ -38,10 +44,17 @@ class _SplitBackward(kf.Backward):
         whole: OutValue | None = None,
         total: TensorValue,
         out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> None: ...
     @overload
     def call(
-        self, x: TensorValue, whole: OutValue | None, total: TensorValue, out: OutValue | None = None
+        self,
+        x: TensorValue,
+        whole: OutValue | None,
+        total: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None: ...
     @overload
     def call(
@@ -51,6 +64,7 @@ class _SplitBackward(kf.Backward):
         whole: OutValue | None = None,
         total: TensorValue,
         out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> None: ...
     @overload
     def append_to(
@@ -83,7 +97,13 @@ class _Split(kf.Function):
 
     @overload
     def __call__(
-        self, x: TensorValue, whole: OutValue | None, total: TensorValue, *, out: OutValue | None = None
+        self,
+        x: TensorValue,
+        whole: OutValue | None,
+        total: TensorValue,
+        *,
+        out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> _SplitResult:
         """Call shape [d0].
 
@@ -100,10 +120,17 @@ class _Split(kf.Function):
         whole: OutValue | None = None,
         total: TensorValue,
         out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> _SplitResult: ...
     @overload
     def call(
-        self, x: TensorValue, whole: OutValue | None, total: TensorValue, *, out: OutValue | None = None
+        self,
+        x: TensorValue,
+        whole: OutValue | None,
+        total: TensorValue,
+        *,
+        out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> _SplitResult: ...
     @overload
     def call(
@@ -113,6 +140,7 @@ class _Split(kf.Function):
         whole: OutValue | None = None,
         total: TensorValue,
         out: OutValue | None = None,
+        stream: Stream | None = None,
     ) -> _SplitResult: ...
     @overload
     def append_to(
@@ -143,7 +171,14 @@ class _Split(kf.Function):
 class _ShadeBackward(kf.Backward):
     """The backward pass of shade: takes its arguments, then its result; gradients of outputs flow in."""
 
-    def __call__(self, normal: TensorValue, light: VectorValue, out: OutValue | None = None) -> None:
+    def __call__(
+        self,
+        normal: TensorValue,
+        light: VectorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> None:
         """Call shape [d0].
 
         - normal: in, float tensor [d0, 3], needs a gradient
@@ -156,7 +191,14 @@ class _ShadeBackward(kf.Backward):
         - light: in, float3
         - result: returned, float3 tensor [d0], differentiable
         """
-    def call(self, normal: TensorValue, light: VectorValue, out: OutValue | None = None) -> None: ...
+    def call(
+        self,
+        normal: TensorValue,
+        light: VectorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> None: ...
     def append_to(
         self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, out: OutValue | None = None
     ) -> None: ...
@@ -164,7 +206,9 @@ class _ShadeBackward(kf.Backward):
 @type_check_only
 class _Shade(kf.Function):
     @overload
-    def __call__(self, normal: TensorValue, light: VectorValue, *, out: None = None) -> kf.Tensor:
+    def __call__(
+        self, normal: TensorValue, light: VectorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor:
         """Call shape [d0].
 
         - normal: in, float tensor [d0, 3], needs a gradient
@@ -178,11 +222,17 @@ class _Shade(kf.Function):
         - result: returned, float3 tensor [d0], differentiable
         """
     @overload
-    def __call__(self, normal: TensorValue, light: VectorValue, *, out: _Out) -> _Out: ...
+    def __call__(
+        self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
-    def call(self, normal: TensorValue, light: VectorValue, *, out: None = None) -> kf.Tensor: ...
+    def call(
+        self, normal: TensorValue, light: VectorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
-    def call(self, normal: TensorValue, light: VectorValue, *, out: _Out) -> _Out: ...
+    def call(
+        self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, *, out: None = None
@@ -198,14 +248,28 @@ class _Shade(kf.Function):
 class _SoftenBackward(kf.Backward):
     """The backward pass of soften: takes its arguments, then its result; gradients of outputs flow in."""
 
-    def __call__(self, x: TensorValue, amount: TensorValue, out: OutValue | None = None) -> None:
+    def __call__(
+        self,
+        x: TensorValue,
+        amount: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> None:
         """Call shape [d0, d1].
 
         - x: in, half tensor [d1, d0], differentiable
         - amount: in, half tensor [d1], differentiable
         - result: returned, half tensor [d0, d1], differentiable
         """
-    def call(self, x: TensorValue, amount: TensorValue, out: OutValue | None = None) -> None: ...
+    def call(
+        self,
+        x: TensorValue,
+        amount: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> None: ...
     def append_to(
         self, encoder: kf.Encoder, /, x: TensorValue, amount: TensorValue, out: OutValue | None = None
     ) -> None: ...
@@ -213,7 +277,9 @@ class _SoftenBackward(kf.Backward):
 @type_check_only
 class _Soften(kf.Function):
     @overload
-    def __call__(self, x: TensorValue, amount: TensorValue, *, out: None = None) -> kf.Tensor:
+    def __call__(
+        self, x: TensorValue, amount: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor:
         """Call shape [d0, d1].
 
         - x: in, half tensor [d1, d0], differentiable
@@ -221,11 +287,17 @@ class _Soften(kf.Function):
         - result: returned, half tensor [d0, d1], differentiable
         """
     @overload
-    def __call__(self, x: TensorValue, amount: TensorValue, *, out: _Out) -> _Out: ...
+    def __call__(
+        self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
-    def call(self, x: TensorValue, amount: TensorValue, *, out: None = None) -> kf.Tensor: ...
+    def call(
+        self, x: TensorValue, amount: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
-    def call(self, x: TensorValue, amount: TensorValue, *, out: _Out) -> _Out: ...
+    def call(
+        self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, x: TensorValue, amount: TensorValue, *, out: None = None
@@ -242,7 +314,9 @@ class _Count(kf.Function):
     """How many flags are set."""
 
     @overload
-    def __call__(self, flags: TensorValue, class_: IntValue, *, out: None = None) -> kf.Tensor:
+    def __call__(
+        self, flags: TensorValue, class_: IntValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor:
         """Call shape [d0].
 
         - flags: in, bool4 tensor [d0]
@@ -250,9 +324,13 @@ class _Count(kf.Function):
         - result: returned, int64_t tensor [d0]
         """
     @overload
-    def __call__(self, flags: TensorValue, class_: IntValue, *, out: _Out) -> _Out: ...
+    def __call__(
+        self, flags: TensorValue, class_: IntValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
-    def __call__(self, flags: TensorValue, class_: TensorValue, *, out: None = None) -> kf.Tensor:
+    def __call__(
+        self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor:
         """Call shape [d0].
 
         - flags: in, bool4 tensor [d0]
@@ -260,15 +338,25 @@ class _Count(kf.Function):
         - result: returned, int64_t tensor [d0]
         """
     @overload
-    def __call__(self, flags: TensorValue, class_: TensorValue, *, out: _Out) -> _Out: ...
+    def __call__(
+        self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
-    def call(self, flags: TensorValue, class_: IntValue, *, out: None = None) -> kf.Tensor: ...
+    def call(
+        self, flags: TensorValue, class_: IntValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
-    def call(self, flags: TensorValue, class_: IntValue, *, out: _Out) -> _Out: ...
+    def call(
+        self, flags: TensorValue, class_: IntValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
-    def call(self, flags: TensorValue, class_: TensorValue, *, out: None = None) -> kf.Tensor: ...
+    def call(
+        self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
-    def call(self, flags: TensorValue, class_: TensorValue, *, out: _Out) -> _Out: ...
+    def call(
+        self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
+    ) -> _Out: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, flags: TensorValue, class_: IntValue, *, out: None = None

@@ -3,7 +3,7 @@
 from typing import TypeVar, overload, type_check_only
 
 import kernelfunctions as kf
-from kernelfunctions.typing import DiffValue, FloatValue, OutValue, TensorValue
+from kernelfunctions.typing import DiffValue, FloatValue, OutValue, Stream, TensorValue
 
 __all__ = ["polynomial"]
 
@@ -15,7 +15,14 @@ class _PolynomialBackward(kf.Backward):
 
     @overload
     def __call__(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, out: OutValue | None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None:
         """Call shape [d0].
 
@@ -35,7 +42,14 @@ class _PolynomialBackward(kf.Backward):
         """
     @overload
     def __call__(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, out: DiffValue | None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffValue,
+        out: DiffValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None:
         """One call.
 
@@ -47,11 +61,25 @@ class _PolynomialBackward(kf.Backward):
         """
     @overload
     def call(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, out: OutValue | None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        out: OutValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None: ...
     @overload
     def call(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, out: DiffValue | None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: DiffValue,
+        out: DiffValue | None = None,
+        *,
+        stream: Stream | None = None,
     ) -> None: ...
     def append_to(
         self,
@@ -70,7 +98,14 @@ class _Polynomial(kf.Function):
 
     @overload
     def __call__(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
     ) -> kf.Tensor:
         """Call shape [d0].
 
@@ -89,9 +124,20 @@ class _Polynomial(kf.Function):
         - result: returned, float tensor [d0, d1], differentiable
         """
     @overload
-    def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: _Out) -> _Out: ...
+    def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: _Out,
+        stream: Stream | None = None,
+    ) -> _Out: ...
     @overload
-    def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue) -> float:
+    def __call__(
+        self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
+    ) -> float:
         """One call.
 
         - a: in, float, differentiable
@@ -102,12 +148,30 @@ class _Polynomial(kf.Function):
         """
     @overload
     def call(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: None = None
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
     ) -> kf.Tensor: ...
     @overload
-    def call(self, a: DiffValue, b: DiffValue, c: DiffValue, x: TensorValue, *, out: _Out) -> _Out: ...
+    def call(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: _Out,
+        stream: Stream | None = None,
+    ) -> _Out: ...
     @overload
-    def call(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue) -> float: ...
+    def call(
+        self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
+    ) -> float: ...
     @overload
     def append_to(
         self,
