@@ -7,6 +7,7 @@
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/describe.h"
+#include "core/generator.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -19,10 +20,10 @@ std::string dimension_text(std::size_t dimension) { return "dimension " + std::t
 
 /// An argument's own extents, flattened to scalars.
 Dims flat_extents(const Argument& argument, const ArgumentView& view) {
-    if (view.kind == Arg::Kind::tensor) {
-        return view.data.extents;
+    if (view.kind == Arg::Kind::value) {
+        return Dims(argument.element.extents);
     }
-    return Dims(argument.element.extents);
+    return view.data.extents;
 }
 
 void check_tensor(const BindRequest& request, std::size_t i) {
@@ -62,17 +63,28 @@ void check_kind(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     if (view.kind == Arg::Kind::absent) {
-        if (is_input(argument)) {
+        if (is_input(argument) && has_host_value(argument)) {
             fail(request, i, ErrorCode::missing_argument,
                  "expected " + describe(argument) + ", found nothing");
         }
         return;
     }
     const bool tensor = view.kind == Arg::Kind::tensor;
-    if (tensor != (argument.kind == ArgumentKind::tensor)) {
+    const bool generator = view.kind == Arg::Kind::generator;
+    if (tensor != (argument.kind == ArgumentKind::tensor) ||
+        generator != (argument.kind == ArgumentKind::generator)) {
         fail(request, i, ErrorCode::type_mismatch,
              "expected " + describe(argument) + ", found " +
-                 (tensor ? describe_tensor(view.scalar, view.data.extents) : std::string("a value")));
+                 (tensor      ? describe_tensor(view.scalar, view.data.extents)
+                  : generator ? std::string("a generator")
+                              : std::string("a value")));
+    }
+    for (std::size_t d = 0; generator && d < view.data.extents.size(); ++d) {
+        if (view.data.extents[d] < 0) {
+            fail(request, i, ErrorCode::value_range,
+                 "extent " + std::to_string(view.data.extents[d]) + " of shape " +
+                     to_string(view.data.extents) + " is negative");
+        }
     }
     if (tensor) {
         check_tensor(request, i);
@@ -272,6 +284,12 @@ void bind_views(const BindRequest& request, Binding& binding) {
                 bound.grad_in = along_call(argument, view.grad_in, rank);
                 bound.grad_out = along_call(argument, view.grad_out, rank);
             }
+        } else if (argument.kind == ArgumentKind::generator) {
+            // Its strides count steps of its values; there is no memory behind them.
+            ScalarView steps = view.data;
+            steps.present = true;
+            bound.data = along_call(argument, steps, rank);
+            bound.data.present = false;
         } else if (argument.kind == ArgumentKind::value) {
             const ScalarView dense = row_major_view(Dims(argument.element.extents));
             bound.data = along_call(argument, dense, rank);
@@ -287,6 +305,7 @@ void bind_views(const BindRequest& request, Binding& binding) {
 void bind(const BindRequest& request, Binding& binding) {
     check_arguments(request);
     bind_shape(request, binding);
+    check_generators(request, binding);
     bind_views(request, binding);
     bind_gradients(request, binding);
     check_aliasing(request, binding);

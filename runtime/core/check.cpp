@@ -41,21 +41,54 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
     return count;
 }
 
+bool is_index(Scalar scalar) {
+    return scalar == Scalar::int32 || scalar == Scalar::uint32 || scalar == Scalar::int64 ||
+           scalar == Scalar::uint64;
+}
+
+void check_generator(const Call& call, const Argument& argument, const std::string& where) {
+    const Scalar scalar = argument.element.scalar;
+    const bool feeds = argument.generator == Generator::grid || argument.generator == Generator::range;
+    require(argument.role == Role::in && argument.gradient == Gradient::never, where,
+            "a generator that isn't only read");
+    require(argument.trailing == argument.element.extents, where, "a generator of other elements");
+    require(argument.call_rank == (feeds ? argument.rank : 0), where, "a generator of another call rank");
+    switch (argument.generator) {
+        case Generator::none: fail(where, "a generator of no kind");
+        case Generator::call_id:
+            require(is_index(scalar) && argument.rank == call.rank, where, "indices of another call");
+            return;
+        case Generator::thread_id: require(is_index(scalar), where, "indices that aren't integers"); return;
+        case Generator::range:
+        case Generator::grid: require(is_index(scalar), where, "indices that aren't integers"); return;
+        case Generator::wang_hash:
+            require(scalar == Scalar::int32 || scalar == Scalar::uint32, where, "hashes not of 32 bits");
+            return;
+        case Generator::rand_float: require(scalar == Scalar::float32, where, "random numbers not float");
+    }
+}
+
 void check_argument(const Call& call, const Argument& argument, const std::string& where) {
     const bool tensor = argument.kind == ArgumentKind::tensor;
+    const bool generator = argument.kind == ArgumentKind::generator;
     const auto limit = static_cast<std::int64_t>(max_rank);
     require(argument.element.extents.size() <= 4, where, "an element of more than four dimensions");
     (void)scalars(argument.element.extents, where);
     (void)scalars(argument.trailing, where);
     require(argument.rank >= 0 && argument.rank <= limit, where, "rank out of range");
-    require(tensor || argument.rank == 0, where, "a value with a rank");
+    require(tensor || generator || argument.rank == 0, where, "a value with a rank");
     const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
     require(argument.call_rank >= 0 && argument.call_rank <= call.rank, where, "call rank out of range");
     const auto call_rank = static_cast<std::size_t>(argument.call_rank);
     require(argument.map.size() == call_rank, where, "a map of another length than the call rank");
-    require(call_rank + argument.trailing.size() == dims, where,
-            "call rank and trailing extents don't add up");
-    for (std::size_t i = 0; i < argument.element.extents.size(); ++i) {
+    if (generator) {
+        check_generator(call, argument, where);
+    } else {
+        require(argument.generator == Generator::none, where, "a generator that isn't one");
+        require(call_rank + argument.trailing.size() == dims, where,
+                "call rank and trailing extents don't add up");
+    }
+    for (std::size_t i = 0; !generator && i < argument.element.extents.size(); ++i) {
         const std::size_t dimension = static_cast<std::size_t>(argument.rank) + i;
         require(
             dimension < call_rank || argument.trailing[dimension - call_rank] == argument.element.extents[i],
@@ -109,6 +142,21 @@ void check_slot(const Call& call, const Slot& slot, const std::string& where) {
         case SlotKind::grad_out_stride:
         case SlotKind::scratch_stride:
             require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
+            return;
+        case SlotKind::offset:
+            require(slot.dimension >= 0 && slot.dimension < argument.call_rank &&
+                        argument.kind == ArgumentKind::generator,
+                    where, "an offset of nothing");
+            return;
+        case SlotKind::seed:
+        case SlotKind::warmup:
+            require(argument.generator == Generator::wang_hash || argument.generator == Generator::rand_float,
+                    where, "a seed of what isn't random");
+            return;
+        case SlotKind::low:
+        case SlotKind::span:
+        case SlotKind::last:
+            require(argument.generator == Generator::rand_float, where, "bounds of what isn't random");
             return;
         case SlotKind::trailing_stride:
         case SlotKind::grad_in_trailing_stride:
@@ -185,6 +233,11 @@ std::int64_t slot_size(const Call& call, const Slot& slot) {
     switch (slot.kind) {
         case SlotKind::groups:
         case SlotKind::step:
+        case SlotKind::seed:
+        case SlotKind::warmup:
+        case SlotKind::low:
+        case SlotKind::span:
+        case SlotKind::last:
         case SlotKind::grad_mode: return 4;
         case SlotKind::value: {
             const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;

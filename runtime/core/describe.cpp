@@ -2,10 +2,15 @@
 #include "core/describe.h"
 
 #include "core/convert.h"
+#include "core/generator.h"
 
 namespace kf::detail {
 
 std::string describe(const manifest::Argument& argument) {
+    if (argument.kind == manifest::ArgumentKind::generator) {
+        return generator_text(static_cast<GeneratorKind>(argument.generator),
+                              static_cast<std::size_t>(argument.rank));
+    }
     std::string text = to_string(element_type(argument.element));
     if (argument.kind == manifest::ArgumentKind::tensor) {
         text += " tensor[" + std::to_string(argument.rank) + "]";
@@ -20,6 +25,9 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
     for (const manifest::Argument& argument : call.arguments) {
         if (argument.role == manifest::Role::result) {
             result = " -> " + describe(argument);
+            continue;
+        }
+        if (!has_host_value(argument)) {
             continue;
         }
         text += first ? "" : ", ";

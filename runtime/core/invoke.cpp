@@ -10,6 +10,7 @@
 #include "core/bind_error.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
+#include "core/generator.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
 #include "core/tensor_state.h"
@@ -42,7 +43,8 @@ ScalarView flatten(const AnyTensor& tensor) {
     return view;
 }
 
-ArgumentView view_of(const Arg& arg, PassKind pass) {
+/// `argument` is null where the call has no such argument, which bind() refuses.
+ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
     view.kind = arg.kind;
     if (arg.kind == Arg::Kind::tensor) {
@@ -52,6 +54,11 @@ ArgumentView view_of(const Arg& arg, PassKind pass) {
             view.grad_in = flatten(arg.tensor->grad_in());
             view.grad_out = flatten(arg.tensor->grad_out());
         }
+    }
+    if (arg.kind == Arg::Kind::generator && argument != nullptr &&
+        argument->kind == manifest::ArgumentKind::generator) {
+        view.generator = arg.value;
+        view.data = view_of_generator(*argument, arg.value);
     }
     view.value_gradient = arg.kind == Arg::Kind::value && arg.gradient != nullptr;
     return view;
@@ -100,8 +107,9 @@ public:
 
     void run(const Dims* shape) {
         views_.reserve(args_.size());
-        for (const Arg& arg : args_) {
-            views_.push_back(view_of(arg, pass_));
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            const bool known = i < call_.arguments.size();
+            views_.push_back(view_of(known ? &call_.arguments[i] : nullptr, args_[i], pass_));
         }
         const driver::Info& info = driver_.info();
         const BindRequest request{

@@ -38,20 +38,25 @@ struct Element {
     bool operator==(const Element&) const = default;
 };
 
-enum class ArgumentKind : std::uint8_t { value, tensor };
+/// `generator`: a value that the kernel makes for each call, from a few numbers of the host's.
+enum class ArgumentKind : std::uint8_t { value, tensor, generator };
 enum class Role : std::uint8_t { in, out, inout, result };
 
 /// Whether the backward pass differentiates an input: never; when the host argument carries a
 /// gradient; or always (then a missing gradient is an error).
 enum class Gradient : std::uint8_t { never, automatic, required };
 
+/// Which generator; of the first two the host gives nothing. Numbered as kf::detail::GeneratorKind.
+enum class Generator : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
+
 /// One host argument of a call. Results come last, named "result".
 struct Argument {
     std::string name;
     Role role = Role::in;
     ArgumentKind kind = ArgumentKind::value;
-    Element element;        ///< what one element of the host argument is
-    std::int64_t rank = 0;  ///< of tensors, counted in `element`s
+    Generator generator = Generator::none;  ///< of generators
+    Element element;        ///< what one element of the host argument is; of generators the parameter's
+    std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
     /// call shape, the rest must equal `trailing` and are one parameter's worth of scalars.
     std::int64_t call_rank = 0;
@@ -93,6 +98,12 @@ enum class SlotKind : std::uint8_t {
     scratch_stride,  ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls
                      ///< share an element; dense over the argument's own other dimensions, in its order, then
                      ///< `trailing`
+    offset,   ///< int64: a grid's or range's along its own dimension `dimension`; its `stride` counts steps
+    seed,     ///< uint32: of random numbers, hashed already where that was asked for
+    warmup,   ///< uint32: how often a random number is hashed again
+    low,      ///< float32: the least random number
+    span,     ///< float32: how far they may be above it
+    last,     ///< float32: the greatest number below low + span
     counter,  ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/bind.h"
 #include "core/convert.h"
+#include "core/generator.h"
 
 namespace kf::detail {
 namespace {
@@ -100,6 +101,12 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
                 put(target, place(bound->grad_out.address, temporary, bound->gradient_at));
                 break;
             case SlotKind::scratch: put(target, place(0, temporary, bound->scratch_at)); break;
+            case SlotKind::offset:
+            case SlotKind::seed:
+            case SlotKind::warmup:
+            case SlotKind::low:
+            case SlotKind::span:
+            case SlotKind::last: pack_generator(call.arguments[index], slot, values[index], target); break;
             case SlotKind::counter: {
                 const std::int64_t at = binding.temporary.counter_at;
                 put(target, place(0, temporary, at < 0 ? at : at + 4 * (slot.argument + 1)));

@@ -8,6 +8,7 @@
 
 #include "core/convert.h"
 #include "core/describe.h"
+#include "core/generator.h"
 #include "core/module_state.h"
 
 namespace kf::detail {
@@ -56,6 +57,15 @@ bool ends_with(const Dims& shape, const std::vector<std::int64_t>& extents) {
 }
 
 std::optional<int> cost(const Argument& argument, const ArgShape& given) {
+    if (argument.kind == ArgumentKind::generator || given.kind == ArgShape::Kind::generator) {
+        if (given.kind == ArgShape::Kind::absent) {
+            return has_host_value(argument) ? std::nullopt : std::optional(0);
+        }
+        const bool fits = static_cast<GeneratorKind>(argument.generator) == given.generator &&
+                          given.kind == ArgShape::Kind::generator &&
+                          given.shape.size() == static_cast<std::size_t>(argument.call_rank);
+        return fits ? std::optional(0) : std::nullopt;
+    }
     if (given.kind == ArgShape::Kind::absent) {
         return argument.role == Role::out || argument.role == Role::result ? std::optional(0) : std::nullopt;
     }
@@ -98,6 +108,7 @@ std::string found_text(const ArgShape& given) {
         case ArgShape::Kind::array:
             return "a " + to_string(given.scalar) + " array of shape " + to_string(given.shape);
         case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
+        case ArgShape::Kind::generator: return "a " + generator_text(given.generator, given.shape.size());
     }
     return {};
 }
@@ -112,8 +123,9 @@ std::string found_text(const ArgShape& given) {
         ErrorCode code = ErrorCode::type_mismatch;
         if (args[i].kind == ArgShape::Kind::absent) {
             code = ErrorCode::missing_argument;
-        } else if (args[i].shape.size() !=
-                   static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
+        } else if (argument.kind != ArgumentKind::generator && args[i].kind != ArgShape::Kind::generator &&
+                   args[i].shape.size() !=
+                       static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
             code = ErrorCode::rank_mismatch;
         }
         throw ArgumentError(code, function.name + ": argument '" + argument.name + "': expected " +

@@ -9,6 +9,7 @@
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
+#include "python/generator.h"
 #include "python/host.h"
 #include "python/scalars.h"
 #include "python/stream.h"
@@ -48,7 +49,8 @@ struct Host {
     py::handle given;    ///< null when absent
     py::handle content;  ///< `given`, or the value inside a Differentiable
     Differentiable* differentiable = nullptr;
-    const Tensor* tensor = nullptr;  ///< one of these three, unless absent
+    const Tensor* tensor = nullptr;  ///< one of these four, unless absent
+    const Generator* generator = nullptr;
     std::optional<py::array> array;
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
@@ -132,6 +134,7 @@ private:
 std::string parameter_list(const FunctionInfo& info) {
     std::string text;
     for (const Parameter& parameter : info.parameters) {
+        if (parameter.hidden) continue;
         text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
     }
     return text;
@@ -146,19 +149,23 @@ void Call::give(std::size_t i, py::handle value) {
 
 /// Forward calls take the result by `out=` only; backward calls also as the last positional argument.
 void Call::take(const py::tuple& arguments, const py::dict& keywords) {
-    std::size_t places = hosts_.size();
-    if (pass_ == PassKind::forward && places > 0 && info_.parameters.back().role == Role::result) --places;
+    std::vector<std::size_t> by_place;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const bool named = pass_ == PassKind::forward && info_.parameters[i].role == Role::result;
+        if (!named && !info_.parameters[i].hidden) by_place.push_back(i);
+    }
+    const std::size_t places = by_place.size();
     if (arguments.size() > places) {
         refuse(ErrorCode::type_mismatch, {info_.function.name, {}},
                std::to_string(arguments.size()) + " positional arguments where at most " +
                    std::to_string(places) + " are taken (" + parameter_list(info_) + ")");
     }
-    for (std::size_t i = 0; i < arguments.size(); ++i) give(i, arguments[i]);
+    for (std::size_t i = 0; i < arguments.size(); ++i) give(by_place[i], arguments[i]);
     for (const auto& [key, value] : keywords) take_keyword(key, value);
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         if (hosts_[i].given) {
             look_at(i);
-        } else if (!is_output(i)) {
+        } else if (!is_output(i) && !info_.parameters[i].hidden) {
             refuse(ErrorCode::missing_argument, where(i), "not given");
         }
     }
@@ -182,6 +189,7 @@ void Call::take_keyword(py::handle key, py::handle value) {
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const bool result = info_.parameters[i].role == Role::result;
+        if (info_.parameters[i].hidden) continue;
         if (result ? name == "out" || (pass_ == PassKind::backward && name == "result")
                    : name == info_.parameters[i].keyword) {
             return give(i, value);
@@ -196,6 +204,13 @@ void Call::look_at(std::size_t i) {
     host.content = host.given;
     if (host.differentiable = as_differentiable(host.given); host.differentiable != nullptr) {
         host.content = host.differentiable->value;
+    }
+    if (host.generator = as_generator(host.given); host.generator != nullptr) {
+        if (is_output(i) || is_written(i)) {
+            refuse(ErrorCode::type_mismatch, where(i), "an output can't be " + shown(host.given));
+        }
+        host.shape = host.generator->shape;
+        return;
     }
     if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
         host.scalar = host.tensor->any.element().scalar;
@@ -272,9 +287,11 @@ std::size_t Call::resolve(const detail::FunctionRef& function) {
         if (!host.given) continue;
         // Whether an output is a tensor doesn't matter: a value's is copied into it afterwards.
         const bool resident = host.tensor != nullptr && !(is_output(i) && encoder_ == nullptr);
-        shapes[i].kind = host.nested ? ArgShape::Kind::weak
-                         : resident  ? ArgShape::Kind::tensor
-                                     : ArgShape::Kind::array;
+        if (host.generator != nullptr) shapes[i].generator = host.generator->kind;
+        shapes[i].kind = host.generator != nullptr ? ArgShape::Kind::generator
+                         : host.nested             ? ArgShape::Kind::weak
+                         : resident                ? ArgShape::Kind::tensor
+                                                   : ArgShape::Kind::array;
         shapes[i].scalar = host.scalar;
         shapes[i].shape = host.shape;
     }
@@ -302,6 +319,9 @@ Arg Call::convert(std::size_t i, const Context& context) {
         const std::size_t size = element_type(call_->arguments[i].element).size();
         host.value.reserve(size);
         host.gradient.reserve(size);
+    }
+    if (host.generator != nullptr) {
+        return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
     if (!host.given) {
         if (call_->arguments[i].kind == ArgumentKind::value && is_output(i) && pass_ == PassKind::forward) {

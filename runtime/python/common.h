@@ -25,6 +25,7 @@ void bind_device(py::module_& module);
 void bind_tensor(py::module_& module);
 void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
+void bind_generator(py::module_& module);
 void bind_function(py::module_& module);
 
 }  // namespace kf::python

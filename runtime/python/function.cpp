@@ -10,6 +10,7 @@
 
 #include "core/artifact.h"
 #include "core/describe.h"
+#include "core/generator.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -170,7 +171,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
             const bool reserved =
                 argument.role != Role::result &&
                 (argument.name == "out" || argument.name == "shape" || argument.name == "stream");
-            parameters.push_back({argument.name + (reserved ? "_" : ""), argument.role});
+            parameters.push_back(
+                {argument.name + (reserved ? "_" : ""), argument.role, !detail::has_host_value(argument)});
         }
     }
     results = named_tuple(*this);

@@ -16,6 +16,7 @@ namespace kf::python {
 struct Parameter {
     std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
     manifest::Role role = manifest::Role::in;
+    bool hidden = false;  ///< a generator that the host gives nothing for
 };
 
 /// What all configured copies of a function share. Immutable.

@@ -8,5 +8,6 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_tensor(module);
     kf::python::bind_differentiable(module);
     kf::python::bind_encoder(module);
+    kf::python::bind_generator(module);
     kf::python::bind_function(module);
 }

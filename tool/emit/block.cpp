@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "emit/generator.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -48,7 +49,8 @@ public:
             std::any_of(call_.arguments.begin(), call_.arguments.end(),
                         [&](const auto& argument) { return needs_scratch(argument.host, pass_); });
         if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
-        for (std::int64_t d = 0; strided_ && d < call_.rank; ++d) {
+        const bool indices = strided_ || needs_indices(call_);
+        for (std::int64_t d = 0; indices && d < call_.rank; ++d) {
             add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
         }
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
@@ -61,6 +63,7 @@ private:
     void write_argument(const PlannedArgument& planned, std::int64_t index) {
         const Argument& argument = planned.host;
         const std::string name = argument_id(argument);
+        if (is_generated(argument)) return add_generator_fields(argument, name, index, fields_);
         const manifest::Element parameter{argument.element.scalar, argument.trailing};
         if (touches_data(argument, pass_)) {
             if (is_in_block(argument)) {

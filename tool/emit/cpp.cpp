@@ -144,6 +144,7 @@ View::List layouts(const Plan& plan) {
     for (const PlannedFunction& function : plan.functions) {
         for (const PlannedCall& call : function.calls) {
             for (const PlannedArgument& argument : call.arguments) {
+                if (argument.host.kind == manifest::ArgumentKind::generator) continue;
                 elements.emplace(cpp_type(argument.element_name), argument.host.element);
             }
         }
@@ -252,6 +253,9 @@ View method_view(const CppFunction& function, const CppMethod& method) {
     const std::string owner = function.class_name + (method.backward ? "::Backward" : "") + "::";
     View::List local;
     View::List returns;
+    View::List shape;
+    if (!method.shape.empty())
+        shape.emplace_back(View::Object{{"shape", method.shape}, {"extents", method.extents}});
     if (!method.local.empty()) {
         local.emplace_back(View::Object{{"type", method.local}});
         returns.emplace_back(View::Object{{"value", "result"}});
@@ -269,6 +273,7 @@ View method_view(const CppFunction& function, const CppMethod& method) {
         {"call", std::to_string(method.call)},
         {"pass", method.backward ? "backward" : "forward"},
         {"records", method.kind == CppMethodKind::append_to},
+        {"has_shape", std::move(shape)},
         {"returns", std::move(returns)},
         {"forwarded", forwarding(method)}};
 }

@@ -1,10 +1,12 @@
 // From a planned call to the signatures of its C++ member functions.
 #include "emit/cpp_methods.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "emit/element.h"
 #include "emit/names.h"
+#include "plan/generators.h"
 
 namespace kf::gen {
 namespace {
@@ -23,6 +25,18 @@ bool is_output(const Argument& argument) {
 std::string tensor_type(const PlannedArgument& argument) {
     return "kf::Tensor<" + cpp_type(argument.element_name) + ", " + std::to_string(argument.host.rank) + ">";
 }
+
+/// "kf::Grid<2>": what the host gives for a generator.
+std::string generator_type(const Argument& argument) {
+    switch (argument.generator) {
+        case manifest::Generator::grid: return "kf::Grid<" + std::to_string(argument.rank) + ">";
+        case manifest::Generator::range: return "kf::Range";
+        case manifest::Generator::wang_hash: return "kf::WangHash";
+        default: return "kf::RandFloat";
+    }
+}
+
+bool is_generator(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
 
 /// Builds the methods of one call.
 class Builder {
@@ -77,6 +91,10 @@ private:
             const PlannedArgument& planned = call_.arguments[i];
             const Argument& argument = planned.host;
             const std::string& name = names_[i];
+            if (is_generator(argument)) {
+                method.arguments.push_back(add_generator(method, argument, name));
+                continue;
+            }
             const std::string type = cpp_type(planned.element_name);
             switch (argument.role) {
                 case Role::in:
@@ -97,7 +115,30 @@ private:
                 case Role::result: add_result(method, planned, give_result, i); break;
             }
         }
+        if (!give_result && needs_shape()) {
+            UniqueNames names({names_.begin(), names_.end()});
+            method.shape = names.claim("shape");
+            method.extents = names.claim("extents");
+            add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
+        }
         return method;
+    }
+
+    static std::string add_generator(CppMethod& method, const Argument& argument, const std::string& name) {
+        if (!has_host_value(argument)) return "Arg::none()";
+        add(method, "const " + generator_type(argument) + "&", name);
+        return "Arg::in(" + name + ")";
+    }
+
+    /// Whether some dimension of the call is given by no tensor, generator or batched value.
+    [[nodiscard]] bool needs_shape() const {
+        std::vector<bool> fed(static_cast<std::size_t>(call_.rank), false);
+        for (const PlannedArgument& argument : call_.arguments) {
+            if (argument.host.role == Role::result) continue;
+            for (const std::int64_t dimension : argument.host.map)
+                fed[static_cast<std::size_t>(dimension)] = true;
+        }
+        return std::find(fed.begin(), fed.end(), false) != fed.end();
     }
 
     static void add_result(CppMethod& method, const PlannedArgument& planned, bool give, std::size_t at) {
@@ -133,6 +174,10 @@ private:
             const PlannedArgument& planned = call_.arguments[i];
             const Argument& argument = planned.host;
             const bool output = is_output(argument);
+            if (is_generator(argument)) {
+                method.arguments[i] = add_generator(method, argument, names_[i]);
+                continue;
+            }
             if (output && !argument.differentiable) continue;
             const bool wants =
                 output || (kind == CppMethodKind::call && argument.gradient != Gradient::never);

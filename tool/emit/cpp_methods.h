@@ -24,6 +24,8 @@ struct CppMethod {
     std::string local;                   ///< type of the host value that is returned; empty: none
     std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each argument of the call
     std::size_t result_at = 0;           ///< which argument the result is
+    std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
+    std::string extents;  ///< a local variable with that shape
 
     /// "operator()" or "append_to".
     [[nodiscard]] std::string name() const;

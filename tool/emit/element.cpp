@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "plan/generators.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -81,6 +82,11 @@ std::vector<std::string> describe_arguments(const std::vector<manifest::Argument
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const manifest::Argument& argument = arguments[i];
+        if (!has_host_value(argument)) continue;
+        if (argument.kind == manifest::ArgumentKind::generator) {
+            lines.push_back("- " + names[i] + ": in, " + generator_text(argument));
+            continue;
+        }
         const bool tensor = argument.kind == manifest::ArgumentKind::tensor;
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument.role)) + ", ";
         line += slang_name(argument.element) + (tensor ? " tensor " + dimensions(argument) : "");

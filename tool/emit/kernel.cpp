@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emit/block.h"
+#include "emit/generator.h"
 #include "emit/render.h"
 #include "emit_templates.h"
 #include "plan/types.h"
@@ -75,17 +76,17 @@ private:
         passed_.clear();
         offset_names_.clear();
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
-        View::Object body{
-            {"locals", locals_}, {"call", call_expression()}, {"stores", stores_}, {"adds", adds_}};
+        View::Object body{{"locals", locals_}, {"call", call_expression()}, {"stores", stores_},
+                          {"adds", adds_},     {"indices", indices()},      {"has_indices", has_indices()}};
         if (run > 1) {
             body.emplace("shared", shared_);
             body.emplace("kept", kept_);
+            body.emplace("has_loads", !loads_.empty());
             body.emplace("loads", loads_);
             body.emplace("results", results_);
             body.emplace("has_stores", !stores_.empty());
+            body.emplace("generates", generates());
         } else {
-            body.emplace("indices", indices());
-            body.emplace("has_indices", strided_ && call_.rank > 0);
             body.emplace("offsets", offsets_);
         }
         return body;
@@ -129,7 +130,7 @@ private:
     /// The call's index along each dimension, taken off the flat index from the last one on.
     View::List indices() const {
         View::List views;
-        for (std::int64_t d = call_.rank - 1; strided_ && d >= 0; --d) {
+        for (std::int64_t d = call_.rank - 1; has_indices() && d >= 0; --d) {
             View::Object one;
             one.emplace("name", index_name(d));
             one.emplace("value", d == 0 ? std::string("kf_rest")
@@ -140,6 +141,13 @@ private:
         return views;
     }
 
+    bool has_indices() const { return (strided_ && call_.rank > 0) || needs_indices(call_); }
+
+    bool generates() const {
+        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                           [](const PlannedArgument& argument) { return is_generated(argument.host); });
+    }
+
     /// How many calls a thread takes at a time. Contiguous kernels are bound by memory, and one small load a
     /// thread leaves most of a GPU's bandwidth unused.
     std::int64_t run_length() const {
@@ -148,7 +156,7 @@ private:
         std::int64_t bytes = 0;
         for (const PlannedArgument& argument : call_.arguments) {
             if (is_looped(argument)) return 1;
-            if (!is_in_block(argument.host)) {
+            if (!is_in_block(argument.host) && !is_generated(argument.host)) {
                 bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
             }
         }
@@ -304,6 +312,7 @@ private:
 
     /// Declares a local that holds the element and returns its name.
     std::string add_loaded(const std::string& qualifier, const std::string& name, Source source) {
+        if (is_generated(host())) return add_generated(qualifier, name);
         if (!is_looped(*planned_)) {
             add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
             return name;
@@ -313,7 +322,28 @@ private:
         return name;
     }
 
+    GeneratorUse generated() const {
+        GeneratorUse made{*planned_, index_, fields_, {}};
+        for (std::int64_t d = 0; d < call_.rank; ++d) {
+            made.indices.push_back(has_indices() ? index_name(d) : "kf_call");
+        }
+        return made;
+    }
+
+    std::string add_generated(const std::string& qualifier, const std::string& name) {
+        if (is_generated_by_scalars(*planned_)) {
+            const std::string hash = "kf_hash_" + argument_id(host());
+            add_local("uint", hash, first_hash(generated()));
+            add_local(slang_type(), name, {},
+                      loop(name + subscripts() + " = " + next_scalar(generated(), hash)));
+        } else {
+            add_local(qualifier + slang_type(), name, generated_value(generated()));
+        }
+        return name;
+    }
+
     std::string load() {
+        if (is_generated(host())) return generated_value(generated());
         if (is_in_block(host())) return narrowed(args(SlotKind::value));
         if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
         return in_run("kf_" + argument_id(host()),

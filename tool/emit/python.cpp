@@ -13,6 +13,7 @@
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
+#include "plan/generators.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -47,6 +48,13 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient) {
 }
 
 PythonTypes types_of(const Argument& argument, bool takes_gradient) {
+    switch (argument.generator) {
+        case manifest::Generator::grid: return python_grid;
+        case manifest::Generator::range: return python_range;
+        case manifest::Generator::wang_hash: return python_wang_hash;
+        case manifest::Generator::rand_float: return python_rand_float;
+        default: break;
+    }
     return is_value(argument) ? value_types(argument.element, takes_gradient)
                               : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
@@ -199,6 +207,7 @@ private:
                 const std::string type = is_value(argument) ? value_result(argument.element) : "kf.Tensor";
                 results.insert(returned ? results.begin() : results.end(), {names[i], type});
             }
+            if (!has_host_value(argument)) continue;
             made.takes_shape = made.takes_shape && (argument.call_rank == 0 || !is_input(argument));
             if (is_input(argument)) {
                 // A recorded pass can't add to a value's gradient. Forward ones take the value inside.

@@ -118,6 +118,10 @@ std::string python_spelling(PythonTypes types) {
         words.emplace_back("VectorValue");
     if (grad) words.emplace_back("DiffVectorValue");
     if ((types & python_writable) != 0) words.emplace_back("OutValue");
+    if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
+    if ((types & python_range) != 0) words.emplace_back("kf.Range");
+    if ((types & python_wang_hash) != 0) words.emplace_back("kf.WangHash");
+    if ((types & python_rand_float) != 0) words.emplace_back("kf.RandFloat");
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : " | ") + word;
     return text;

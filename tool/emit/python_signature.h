@@ -10,7 +10,7 @@
 namespace kf::gen {
 
 /// What an argument may be, as a set: where two sets meet, a checker can't tell the overloads apart.
-enum PythonType : std::uint8_t {
+enum PythonType : std::uint16_t {
     python_bool = 1,
     python_int = 2,
     python_float = 4,
@@ -18,8 +18,12 @@ enum PythonType : std::uint8_t {
     python_tensor = 16,
     python_differentiable = 32,
     python_writable = 64,  ///< what outputs are written to
+    python_grid = 128,
+    python_range = 256,
+    python_wang_hash = 512,
+    python_rand_float = 1024,
 };
-using PythonTypes = std::uint8_t;
+using PythonTypes = std::uint16_t;
 
 /// "FloatValue | TensorValue": in the words of kernelfunctions.typing.
 std::string python_spelling(PythonTypes types);

@@ -16,14 +16,16 @@ using manifest::Variant;
 /// A call without tensors has nothing to stride through, but for values batched over their components.
 bool has_strides(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        return argument.host.kind == ArgumentKind::tensor || argument.host.call_rank > 0;
+        const bool batched = argument.host.kind == ArgumentKind::value && argument.host.call_rank > 0;
+        return argument.host.kind == ArgumentKind::tensor || batched;
     });
 }
 
 bool is_contiguous_only(const PlannedCall& call) {
     return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
         const bool whole = argument.host.kind == ArgumentKind::value && argument.host.call_rank == 0;
-        return whole || argument.host.contiguous_only;
+        const bool generator = argument.host.kind == ArgumentKind::generator;
+        return whole || generator || argument.host.contiguous_only;
     });
 }
 

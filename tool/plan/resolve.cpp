@@ -9,6 +9,7 @@
 #include "diagnostic/suggest.h"
 #include "plan/candidates.h"
 #include "plan/feed.h"
+#include "plan/generators.h"
 #include "plan/types.h"
 #include "spec/limits.h"
 
@@ -82,6 +83,8 @@ std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
     for (const PlannedArgument& argument : arguments) {
         rank = std::max(rank, argument.host.call_rank);
         for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
+        if (argument.host.generator == manifest::Generator::call_id)
+            rank = std::max(rank, argument.host.rank);
     }
     return rank;
 }
@@ -194,6 +197,7 @@ private:
                                          call_.location});
         }
         errors = check_outputs(planned.arguments, planned.rank);
+        if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(planned.rank);
@@ -261,7 +265,8 @@ private:
             PlannedArgument& argument = planned.arguments[i];
             argument.host.differentiable = argument.type.differentiable && !argument.no_diff;
             if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
-            if (!argument.host.differentiable) continue;
+            if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
+                continue;
             argument.host.gradient = gradient_of(*choice.parameters[i], argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
         }
@@ -291,7 +296,8 @@ private:
         if (!call_.backward.inputs) return errors;
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
-            const bool input = argument.host.role == Role::in || argument.host.role == Role::inout;
+            const bool input = (argument.host.role == Role::in || argument.host.role == Role::inout) &&
+                               argument.host.generator == manifest::Generator::none;
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {
@@ -349,6 +355,9 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module) {
         }
         std::vector<PlannedCall> calls = CallPlanner(call, errors).plan(candidates.value());
         add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
+    }
+    for (const PlannedFunction& function : plan.functions) {
+        if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
     if (!errors.empty()) return without_repeats(errors);
     return plan;

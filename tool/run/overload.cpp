@@ -1,6 +1,7 @@
 // How commands print one overload of a function.
 #include "run/overload.h"
 
+#include "plan/generators.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -11,6 +12,7 @@ using manifest::ArgumentKind;
 using manifest::Role;
 
 std::string kind_text(const manifest::Argument& argument) {
+    if (argument.kind == ArgumentKind::generator) return generator_text(argument);
     const std::string element = slang_name(argument.element);
     if (argument.kind == ArgumentKind::value) return "value<" + element + ">";
     return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";

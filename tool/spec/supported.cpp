@@ -43,13 +43,16 @@ private:
     }
 
     void check(const KindSpec& kind, const std::string& what) {
-        if (kind.kind != Kind::value && kind.kind != Kind::tensor) {
+        const bool generator = kind.kind >= Kind::call_id && kind.kind <= Kind::rand_float;
+        if (kind.kind != Kind::value && kind.kind != Kind::tensor && !generator) {
             errors_.push_back(
                 {Severity::error,
                  "kind-not-supported",
                  kind.location,
                  "the kind '" + kind.spelling + "' of " + what + " is not supported by this version of kfgen",
-                 {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank]"}});
+                 {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank], call_id, "
+                  "thread_id, "
+                  "grid[n], range, wang_hash, rand_float"}});
             return;
         }
         unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");

@@ -9,6 +9,7 @@
 
 #include <kf/any_tensor.h>
 #include <kf/encoder.h>
+#include <kf/generator.h>
 #include <kf/module.h>
 #include <kf/value.h>
 
@@ -19,10 +20,10 @@ enum class PassKind : std::uint8_t { forward, backward };
 /// One host argument, in the order of manifest::Call::arguments. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
 struct Arg {
-    enum class Kind : std::uint8_t { absent, value, tensor };
+    enum class Kind : std::uint8_t { absent, value, tensor, generator };
 
     Kind kind = Kind::absent;
-    const void* value = nullptr;  ///< host value read (in, inout)
+    const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …
     void* out_value = nullptr;    ///< host value written (out, inout, result of a rank 0 call)
     void* gradient = nullptr;     ///< inputs: added to. Outputs of a backward call: read, what flows in
     const AnyTensor* tensor = nullptr;
@@ -49,6 +50,15 @@ struct Arg {
     template <class T, std::size_t N>
     static Arg in(const Tensor<T, N>& tensor) {
         return of(tensor.any());
+    }
+    template <std::size_t N>
+    static Arg in(const Grid<N>& grid) {
+        return make(Kind::generator, &grid, nullptr, nullptr, nullptr);
+    }
+    static Arg in(const Range& range) { return make(Kind::generator, &range, nullptr, nullptr, nullptr); }
+    static Arg in(const WangHash& hash) { return make(Kind::generator, &hash, nullptr, nullptr, nullptr); }
+    static Arg in(const RandFloat& random) {
+        return make(Kind::generator, &random, nullptr, nullptr, nullptr);
     }
     /// An out parameter or result. A scalar is written when the call returns.
     template <HostElement T>
@@ -116,15 +126,17 @@ void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, 
 /// What an overload resolver needs to know of one argument.
 struct ArgShape {
     enum class Kind : std::uint8_t {
-        absent,  ///< not given: outputs only
-        weak,    ///< a Python number or nested list: `scalar` is boolean, int64 or float64 and may become
-                 ///< others
-        array,   ///< host data of exactly this scalar type (NumPy)
-        tensor,  ///< a kf tensor
+        absent,     ///< not given: outputs and generators that the host has no part in
+        weak,       ///< a Python number or nested list: `scalar` is boolean, int64 or float64 and may become
+                    ///< others
+        array,      ///< host data of exactly this scalar type (NumPy)
+        tensor,     ///< a kf tensor
+        generator,  ///< `generator`, of as many dimensions as `shape` has
     };
     Kind kind = Kind::absent;
     ScalarType scalar = ScalarType::float32;
     Dims shape;  ///< the element's own extents (float3) come last
+    GeneratorKind generator = GeneratorKind::none;
 };
 
 /// The index of the call of function number `function` that fits best; pure. Throws ArgumentError

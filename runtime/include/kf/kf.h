@@ -4,6 +4,7 @@
 #include <kf/device.h>
 #include <kf/encoder.h>
 #include <kf/error.h>
+#include <kf/generator.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/tensor.h>

@@ -9,6 +9,7 @@
 #include <kf/device.h>
 #include <kf/encoder.h>
 #include <kf/error.h>
+#include <kf/generator.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>

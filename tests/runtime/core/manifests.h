@@ -137,6 +137,12 @@ private:
         for (std::size_t n = 0; n < call.arguments.size(); ++n) {
             const Argument& argument = call.arguments[n];
             const auto i = static_cast<std::int64_t>(n);
+            if (argument.kind == ArgumentKind::generator) {
+                for (std::int64_t d = 0; d < argument.call_rank; ++d) {
+                    result.push_back({SlotKind::offset, i, d});
+                }
+                continue;
+            }
             if (!backward || is_input(argument)) {
                 if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
                     result.push_back({SlotKind::value, i, -1});

@@ -24,7 +24,7 @@ TEST(Supported, PassesWhatIsGenerated) {
     EXPECT_EQ(
         check(
             R"(, "targets": ["vulkan", {"cuda": {"arch": ["sm_90"], "ptx": false}}], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
-            R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": "auto", "map": [1, 0]}]},
+            R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": "auto", "map": [1, 0]}, "call_id", "thread_id", "grid[2]", "range", "wang_hash", "rand_float"]},
                         "backward": {"inputs": ["a"]}, "strict_broadcasting": true, "threads": [64], "name": "g")"),
         Diagnostics{});
 }

@@ -1,0 +1,218 @@
+// Generators on the host: a Grid of N dimensions is 3 N integers, a Range three.
+#include "core/generator.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/bind_error.h"
+#include "core/convert.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::Generator;
+using manifest::Scalar;
+using manifest::Slot;
+using manifest::SlotKind;
+
+static_assert(static_cast<int>(GeneratorKind::rand_float) == static_cast<int>(Generator::rand_float));
+static_assert(sizeof(Grid<1>) == 3 * sizeof(std::int64_t) && sizeof(Grid<8>) == 24 * sizeof(std::int64_t));
+
+constexpr std::uint32_t max_warmup = 1024;
+
+/// Past any shape that there can be: refused as a total that is too large.
+constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
+
+/// Holds a product of two int64, so that a range may span all of them.
+__extension__ using Wide = __int128;
+
+struct Axis {
+    std::int64_t extent = 1;
+    std::int64_t offset = 0;
+    std::int64_t stride = 1;
+};
+
+std::int64_t count_of(const Range& range) {
+    const bool up = range.step > 0;
+    if (range.step == 0 || (up ? range.start >= range.stop : range.start <= range.stop)) {
+        return 0;
+    }
+    // The difference of two int64 fits a uint64, and so does a step's magnitude.
+    const std::uint64_t distance =
+        up ? static_cast<std::uint64_t>(range.stop) - static_cast<std::uint64_t>(range.start)
+           : static_cast<std::uint64_t>(range.start) - static_cast<std::uint64_t>(range.stop);
+    const std::uint64_t step = up ? static_cast<std::uint64_t>(range.step)
+                                  : std::uint64_t{0} - static_cast<std::uint64_t>(range.step);
+    const std::uint64_t count = (distance - 1) / step + 1;
+    return count > static_cast<std::uint64_t>(too_many) ? too_many : static_cast<std::int64_t>(count);
+}
+
+template <class T>
+T read(const void* value) {
+    T result;
+    std::memcpy(&result, value, sizeof result);
+    return result;
+}
+
+Axis axis_of(const Argument& argument, const void* value, std::size_t dimension) {
+    if (argument.generator == Generator::range) {
+        const auto range = read<Range>(value);
+        return {count_of(range), range.start, range.step};
+    }
+    const auto* numbers = static_cast<const std::int64_t*>(value);
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    return {numbers[dimension], numbers[rank + dimension], numbers[2 * rank + dimension]};
+}
+
+/// What both kinds of random numbers have.
+WangHash hash_of(const Argument& argument, const void* value) {
+    if (argument.generator == Generator::wang_hash) {
+        return read<WangHash>(value);
+    }
+    const auto random = read<RandFloat>(value);
+    return {random.seed, random.warmup, random.hash_seed};
+}
+
+/// Thomas Wang's 32-bit hash: the kernels have the same one.
+std::uint32_t wang_hash(std::uint32_t x) {
+    x = (x ^ 61) ^ (x >> 16);
+    x *= 9;
+    x ^= x >> 4;
+    x *= 0x27d4eb2d;
+    return x ^ (x >> 15);
+}
+
+float last_of(const RandFloat& random) { return std::nextafter(random.max, random.min); }
+
+/// Whether an index type holds it.
+bool holds(Scalar scalar, std::int64_t value) {
+    switch (scalar) {
+        case Scalar::int32: return value == static_cast<std::int32_t>(value);
+        case Scalar::uint32: return value == static_cast<std::uint32_t>(value);
+        case Scalar::uint64: return value >= 0;
+        default: return true;
+    }
+}
+
+std::string range_text(std::int64_t first, std::int64_t last) {
+    return std::to_string(first) + " to " + std::to_string(last);
+}
+
+[[noreturn]] void refuse(const BindRequest& request, std::size_t i, const std::string& what) {
+    fail(request, i, ErrorCode::value_range, what);
+}
+
+void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
+    const Argument& argument = request.call.arguments[i];
+    if (axis.extent == 0) {
+        return;
+    }
+    const Wide exact = Wide{axis.extent - 1} * axis.stride + axis.offset;
+    const auto last = static_cast<std::int64_t>(exact);
+    if (Wide{last} != exact) {
+        refuse(request, i, "its values pass what 64 bits hold");
+    }
+    if (!holds(argument.element.scalar, axis.offset) || !holds(argument.element.scalar, last)) {
+        refuse(request, i,
+               "its values, " + range_text(axis.offset, last) + ", don't fit the parameter's type, " +
+                   to_string(element_type(argument.element)));
+    }
+}
+
+void check_indices(const BindRequest& request, std::size_t i, std::int64_t count) {
+    const Argument& argument = request.call.arguments[i];
+    if (count > 0 && !holds(argument.element.scalar, count - 1)) {
+        refuse(request, i,
+               "its indices, " + range_text(0, count - 1) + ", don't fit the parameter's type, " +
+                   to_string(element_type(argument.element)));
+    }
+}
+
+void check_random(const BindRequest& request, std::size_t i, const void* value) {
+    const Argument& argument = request.call.arguments[i];
+    if (const WangHash hash = hash_of(argument, value); hash.warmup > max_warmup) {
+        refuse(request, i,
+               "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
+    }
+    if (argument.generator == Generator::rand_float) {
+        const auto random = read<RandFloat>(value);
+        if (!(random.min < random.max) || !std::isfinite(random.max - random.min)) {
+            refuse(request, i,
+                   "random numbers from " + std::to_string(random.min) + " to below " +
+                       std::to_string(random.max) +
+                       ": both must be finite, the second greater, and their distance a float");
+        }
+    }
+}
+
+template <class T>
+void put(std::byte* target, T value) {
+    std::memcpy(target, &value, sizeof value);
+}
+
+}  // namespace
+
+std::string generator_text(GeneratorKind kind, std::size_t rank) {
+    constexpr std::array names{"none", "call_id", "thread_id", "grid", "range", "wang_hash", "rand_float"};
+    const std::string name = names.at(static_cast<std::size_t>(kind));
+    return kind == GeneratorKind::grid ? name + "[" + std::to_string(rank) + "]" : name;
+}
+
+ScalarView view_of_generator(const Argument& argument, const void* value) {
+    ScalarView view;
+    for (std::int64_t d = 0; value != nullptr && d < argument.call_rank; ++d) {
+        const Axis axis = axis_of(argument, value, static_cast<std::size_t>(d));
+        view.extents.push_back(axis.extent);
+        view.strides.push_back(axis.stride);
+    }
+    return view;
+}
+
+void check_generators(const BindRequest& request, const Binding& binding) {
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        const void* value = request.arguments[i].generator;
+        switch (argument.generator) {
+            case Generator::none: break;
+            case Generator::thread_id: check_indices(request, i, binding.total); break;
+            case Generator::call_id:
+                for (const std::int64_t extent : binding.shape) {
+                    check_indices(request, i, extent);
+                }
+                break;
+            case Generator::range:
+                if (read<Range>(value).step == 0) {
+                    refuse(request, i, "a range's step can't be 0");
+                }
+                [[fallthrough]];
+            case Generator::grid:
+                for (std::int64_t d = 0; d < argument.call_rank; ++d) {
+                    check_axis(request, i, axis_of(argument, value, static_cast<std::size_t>(d)));
+                }
+                break;
+            case Generator::wang_hash:
+            case Generator::rand_float: check_random(request, i, value); break;
+        }
+    }
+}
+
+void pack_generator(const Argument& argument, const Slot& slot, const void* value, std::byte* target) {
+    const auto random = [&] { return read<RandFloat>(value); };
+    switch (slot.kind) {
+        case SlotKind::offset:
+            return put(target, axis_of(argument, value, static_cast<std::size_t>(slot.dimension)).offset);
+        case SlotKind::seed: {
+            const WangHash hash = hash_of(argument, value);
+            return put(target, hash.hash_seed ? wang_hash(hash.seed) : hash.seed);
+        }
+        case SlotKind::warmup: return put(target, hash_of(argument, value).warmup);
+        case SlotKind::low: return put(target, random().min);
+        case SlotKind::span: return put(target, random().max - random().min);
+        default: return put(target, last_of(random()));
+    }
+}
+
+}  // namespace kf::detail

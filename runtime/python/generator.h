@@ -1,0 +1,28 @@
+// kf.Grid, kf.Range, kf.WangHash and kf.RandFloat: what calls take for generators.
+#pragma once
+
+#include <kf/any_tensor.h>
+#include <kf/generator.h>
+
+#include <array>
+
+#include "python/common.h"
+
+namespace kf::python {
+
+/// Immutable. `data()` is what detail::Arg wants: the numbers of a kf::Grid, or the struct itself.
+struct Generator {
+    detail::GeneratorKind kind = detail::GeneratorKind::none;
+    Dims shape;  ///< what it adds to the call's; empty of random numbers
+    std::array<std::int64_t, 3 * max_rank> numbers{};
+    Range range;
+    WangHash hash;
+    RandFloat random;
+
+    [[nodiscard]] const void* data() const;
+};
+
+/// Null when `value` isn't one.
+const Generator* as_generator(py::handle value);
+
+}  // namespace kf::python

@@ -1,0 +1,39 @@
+// How kernels make a generator's value: the fields it reads and the expression.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/block.h"
+
+namespace kf::gen {
+
+bool is_generated(const manifest::Argument& argument);
+
+/// Appends what the kernel reads of the host's numbers; `name` is the argument's part of their names.
+void add_generator_fields(const manifest::Argument& argument, const std::string& name, std::int64_t index,
+                          std::vector<BlockField>& fields);
+
+/// Whether some generator needs the call's index along each dimension, and the flat one won't do.
+bool needs_indices(const PlannedCall& call);
+
+/// A generator in one kernel.
+struct GeneratorUse {
+    const PlannedArgument& planned;
+    std::int64_t index = 0;                 ///< of the argument
+    const std::vector<BlockField>& fields;  ///< the kernel's
+    std::vector<std::string> indices;       ///< the call's, one a dimension
+};
+
+/// Whether its value is written scalar by scalar: random matrices and arrays.
+bool is_generated_by_scalars(const PlannedArgument& planned);
+
+/// The first random number, as a hash, of the call; and the scalar that the variable `hash` holds, which is
+/// the next one afterwards.
+std::string first_hash(const GeneratorUse& use);
+std::string next_scalar(const GeneratorUse& use, const std::string& hash);
+
+/// The whole value, of what is not written by scalars.
+std::string generated_value(const GeneratorUse& use);
+
+}  // namespace kf::gen
