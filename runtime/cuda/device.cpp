@@ -33,7 +33,27 @@ Shared::~Shared() {
     }
 }
 
+std::shared_ptr<Stream> Shared::captured_stream(CUstream handle) {
+    const std::lock_guard lock(mutex_);
+    for (auto known = streams_.rbegin(); known != streams_.rend(); ++known) {
+        if (known->second->handle() == handle) {
+            return known->second;
+        }
+    }
+    memory->expect_streams();
+    std::shared_ptr<Stream>& stream = unnumbered_[handle];
+    if (stream == nullptr) {
+        stream = std::make_shared<Stream>(context, handle, 0);
+    }
+    return stream;
+}
+
 std::shared_ptr<Stream> Shared::stream(CUstream handle) {
+    int status = CU_STREAM_CAPTURE_STATUS_NONE;
+    context->check(context->cu.cuStreamIsCapturing(handle, &status), "cuStreamIsCapturing");
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE) {
+        return captured_stream(handle);
+    }
     unsigned long long id = 0;
     context->check(context->cu.cuStreamGetId(handle, &id), "cuStreamGetId");
     const std::lock_guard lock(mutex_);
@@ -53,6 +73,7 @@ std::shared_ptr<Stream> Shared::stream(CUstream handle) {
         streams_.erase(streams_.begin());
     }
     memory->expect_streams();
+    unnumbered_.erase(handle);
     return streams_.emplace(id, std::make_shared<Stream>(context, handle, id)).first->second;
 }
 

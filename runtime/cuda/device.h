@@ -31,7 +31,12 @@ struct Shared {
 
 private:
     std::mutex mutex_;
+    /// While a stream is captured nothing of it can be asked for, so it is told by its handle. That may have
+    /// been another stream's before: then its work waits for more than it must.
+    std::shared_ptr<Stream> captured_stream(CUstream handle);
+
     std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;  ///< the callers', by id
+    std::map<CUstream, std::shared_ptr<Stream>> unnumbered_;    ///< met first while they were captured
 };
 
 class CudaDevice final : public driver::Device {

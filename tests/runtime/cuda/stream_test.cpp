@@ -230,6 +230,24 @@ TEST_P(StreamTest, OtherStreamsWorkBesideACapture) {
     application_->destroy(graph);
 }
 
+TEST_P(StreamTest, AStreamMayBeNamedDuringItsCapture) {
+    const auto data = upload(*device_, Words(100, 1));
+    const auto unknown = application_->create_stream();
+    device_->wait();
+    for (const auto stream : {stream_, unknown}) {
+        application_->begin_capture(stream);
+        add_step(*device_->on_stream(stream), kernel_, data, data, 1);
+        add_step(*device_->on_stream(stream), kernel_, data, data, 2);
+        const cuda::CUgraph graph = application_->end_capture(stream);
+        application_->launch(graph, stream);
+        application_->synchronize(stream);
+        application_->destroy(graph);
+    }
+    EXPECT_THAT(read(*device_, data), Each(7U));
+    add_step(*device_->on_stream(unknown), kernel_, data, data, 1);
+    EXPECT_THAT(read(*device_, data), Each(8U));
+}
+
 TEST_P(StreamTest, MemoryMayGoDuringACapture) {
     auto data = upload(*view_, Words(100, 1));
     auto other = upload(*device_, Words(100, 1));

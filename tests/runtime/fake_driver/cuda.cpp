@@ -397,7 +397,11 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
 }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
     KF_ENTER(cuStreamGetId)
-    *id = find("cuStreamGetId", stream)->id;
+    const Stream* found = find("cuStreamGetId", stream);
+    if (found->capture != nullptr) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    *id = found->id;
     return CUDA_SUCCESS;
 }
 CUresult cuStreamIsCapturing(CUstream stream, int* status) {
