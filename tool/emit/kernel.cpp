@@ -2,7 +2,9 @@
 #include "emit/kernel.h"
 
 #include <algorithm>
+#include <cctype>
 
+#include "emit/adapter.h"
 #include "emit/block.h"
 #include "emit/generator.h"
 #include "emit/render.h"
@@ -32,6 +34,19 @@ constexpr StrideKinds data_strides{SlotKind::stride, SlotKind::trailing_stride};
 constexpr StrideKinds grad_in_strides{SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride};
 constexpr StrideKinds grad_out_strides{SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride};
 
+/// "scale_float_3_forward" of "scale<float, 3>.forward".
+std::string identifier(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+            text += c;
+        } else if (text.back() != '_') {
+            text += '_';
+        }
+    }
+    return text;
+}
+
 class KernelWriter {
 public:
     explicit KernelWriter(const KernelRequest& request)
@@ -51,8 +66,7 @@ public:
             kernel.slots.push_back(field.slot);
             kernel.fields.push_back(field.name);
         }
-        kernel.source.entry_point = "kf_" + kernel.name;
-        std::replace(kernel.source.entry_point.begin(), kernel.source.entry_point.end(), '.', '_');
+        kernel.source.entry_point = "kf_" + identifier(kernel.name);
         kernel.source.origin = call_.location;
         longest_run_ = run_length();
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
@@ -113,6 +127,7 @@ private:
             fields.emplace_back(one);
         }
         view.emplace("fields", fields);
+        view.emplace("adapters", adapters(call_));
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
@@ -300,8 +315,8 @@ private:
     }
 
     std::string call_expression() const {
-        std::string text =
-            pass_ == PassKind::forward ? result_ + call_.function + "(" : "bwd_diff(" + call_.function + ")(";
+        const std::string called = called_name(call_);
+        std::string text = pass_ == PassKind::forward ? result_ + called + "(" : "bwd_diff(" + called + ")(";
         for (std::size_t i = 0; i < passed_.size(); ++i) text += (i > 0 ? ", " : "") + passed_[i];
         return text + ")";
     }

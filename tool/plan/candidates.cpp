@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "spec/names.h"
 
 namespace kf::gen {
 
@@ -23,13 +24,24 @@ bool lists_exactly(const CallSpec& call, const Function& function) {
     return listed == std::multiset<std::string>(names.begin(), names.end());
 }
 
-std::vector<std::string> signature_notes(const std::vector<const Function*>& functions) {
-    std::vector<std::string> notes;
-    for (const Function* function : functions) {
-        notes.push_back("candidate: " + signature(*function) + " at " + function->location.file + ":" +
-                        std::to_string(function->location.line));
+/// "ns.foo" of "ns::foo<float, 3>": what the module calls it.
+std::string plain_name(const std::string& function) {
+    std::string name;
+    for (const std::string& part : name_parts(function)) name += (name.empty() ? "" : ".") + part;
+    return name;
+}
+
+std::string generics_text(const Function& function) {
+    std::string text;
+    for (const GenericParameter& generic : function.generics) {
+        text += text.empty() ? "<" : ", ";
+        text += (generic.value_type.empty() ? "" : "let ") + generic.name;
+        if (!generic.value_type.empty()) text += " : " + generic.value_type;
+        for (std::size_t i = 0; i < generic.constraints.size(); ++i) {
+            text += (i == 0 ? " : " : " & ") + generic.constraints[i];
+        }
     }
-    return notes;
+    return text.empty() ? text : text + ">";
 }
 
 /// What is wrong with the listed arguments, told against the only function they can mean.
@@ -60,7 +72,7 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
 
 std::string signature(const Function& function) {
     std::string text = function.result.name.empty() ? "void" : function.result.name;
-    text += " " + function.name + "(";
+    text += " " + function.name + generics_text(function) + "(";
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
         const Parameter& parameter = function.parameters[i];
         if (i > 0) text += ", ";
@@ -71,39 +83,56 @@ std::string signature(const Function& function) {
     return text + ")";
 }
 
+std::vector<std::string> candidate_notes(const std::vector<const Function*>& functions) {
+    std::vector<std::string> notes;
+    for (const Function* function : functions) {
+        notes.push_back("candidate: " + signature(*function) + " at " + function->location.file + ":" +
+                        std::to_string(function->location.line));
+    }
+    return notes;
+}
+
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module) {
     std::vector<const Function*> named;
     std::set<std::string> known;
+    const std::string name = plain_name(call.function);
     for (const Function& function : module.functions) {
         known.insert(function.name);
-        if (function.name == call.function) named.push_back(&function);
+        if (function.name == name) named.push_back(&function);
     }
     if (named.empty()) {
         return Diagnostic{Severity::error, "function-unknown", call.function_location,
                           "no function '" + call.function + "' in the spec's modules",
-                          suggestion_notes(call.function, "functions", {known.begin(), known.end()})};
+                          suggestion_notes(name, "functions", {known.begin(), known.end()})};
     }
-    std::vector<const Function*> concrete;
-    std::copy_if(named.begin(), named.end(), std::back_inserter(concrete),
-                 [](const Function* function) { return !function->is_generic && !function->is_method; });
-    if (concrete.empty()) {
-        const bool method = named.front()->is_method;
-        return Diagnostic{Severity::error,
-                          method ? "function-method" : "function-generic",
-                          call.function_location,
-                          "function '" + call.function + "' is " + (method ? "a method" : "generic") +
-                              ", which this version of kfgen does not generate",
-                          {method ? "wrap it in a function that takes the object's fields"
-                                  : "wrap it in a function with concrete types"}};
+    std::vector<const Function*> callable;
+    std::copy_if(named.begin(), named.end(), std::back_inserter(callable),
+                 [](const Function* function) { return !function->is_method; });
+    if (callable.empty()) {
+        return Diagnostic{
+            Severity::error,
+            "function-method",
+            call.function_location,
+            "function '" + call.function + "' is a method, which this version of kfgen does not generate",
+            {"wrap it in a function that takes the object's fields"}};
+    }
+    if (call.function.find('<') != std::string::npos) {
+        std::erase_if(callable, [](const Function* function) { return !function->is_generic(); });
+        if (callable.empty()) {
+            return Diagnostic{
+                Severity::error, "generic-argument", call.function_location,
+                "'" + call.function + "' states generic arguments, but '" + name + "' is not generic",
+                candidate_notes(named)};
+        }
     }
     std::vector<const Function*> fitting;
-    std::copy_if(concrete.begin(), concrete.end(), std::back_inserter(fitting),
+    std::copy_if(callable.begin(), callable.end(), std::back_inserter(fitting),
                  [&](const Function* function) { return lists_exactly(call, *function); });
     if (!fitting.empty()) return fitting;
-    if (concrete.size() == 1) return mismatches(call, *concrete.front());
+    if (callable.size() == 1) return mismatches(call, *callable.front());
     return Diagnostic{Severity::error, "argument-unknown", call.function_location,
                       "no overload of '" + call.function + "' has the parameters that \"args\" lists",
-                      signature_notes(concrete)};
+                      candidate_notes(callable)};
 }
 
 }  // namespace kf::gen

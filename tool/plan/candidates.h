@@ -8,12 +8,16 @@
 
 namespace kf::gen {
 
-/// The overloads that have exactly the arguments that the call lists, or why there are none.
-/// Errors: "function-unknown", "function-generic", "function-method",
+/// The overloads that have exactly the arguments that the call lists, generic ones too, or why there are
+/// none. Generic arguments in the call's "function" are not looked at, but that only generic ones fit them.
+/// Errors: "function-unknown", "generic-argument", "function-method",
 /// "argument-unknown", "argument-missing".
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module);
 
-/// "float add(float x, float y)", for messages.
+/// "T add<T : IArithmetic>(T x, T y)", for messages.
 std::string signature(const Function& function);
+
+/// "candidate: float add(float x, float y) at add.slang:3", one for each, for notes.
+std::vector<std::string> candidate_notes(const std::vector<const Function*>& functions);
 
 }  // namespace kf::gen

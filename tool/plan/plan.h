@@ -25,7 +25,10 @@ struct PlannedArgument {
 
 /// One overload: a Slang function with one kind chosen for each argument.
 struct PlannedCall {
-    std::string function;                    ///< as kernels call it in Slang
+    std::string function;  ///< as kernels call it in Slang: "add", "scale<float, 3>"
+    /// Kernels call it through a function of their own that has the arguments' types, since by itself it
+    /// would be another function or take another type: overloaded generics, and interfaces.
+    bool by_adapter = false;
     std::vector<PlannedArgument> arguments;  ///< in parameter order, the result last
     std::int64_t rank = 0;                   ///< of the call shape
     std::array<std::uint32_t, 3> group_size{128, 1, 1};

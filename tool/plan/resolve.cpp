@@ -2,6 +2,7 @@
 #include "plan/resolve.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,6 +11,8 @@
 #include "plan/candidates.h"
 #include "plan/feed.h"
 #include "plan/generators.h"
+#include "plan/instance.h"
+#include "plan/overloads.h"
 #include "plan/types.h"
 #include "spec/limits.h"
 
@@ -115,19 +118,27 @@ Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::in
     return errors;
 }
 
+/// What is known without a compiler: nothing but scalars and what is made of them.
+class NoTypes final : public TypeLookup {
+public:
+    Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
+    Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
+};
+
 class CallPlanner {
 public:
-    CallPlanner(const CallSpec& call, Diagnostics& errors) : call_(call), errors_(errors) {}
+    CallPlanner(const CallSpec& call, TypeLookup& types, Diagnostics& errors)
+        : call_(call), types_(types), errors_(errors) {}
 
     std::vector<PlannedCall> plan(const std::vector<const Function*>& candidates) {
         std::vector<PlannedCall> calls;
         if (candidates.size() == 1) {
             for (const Choice& choice : choices(call_, *candidates.front())) {
-                Outcome<PlannedCall> planned = plan_one(*candidates.front(), choice);
-                if (planned) {
-                    calls.push_back(std::move(planned.value()));
+                Outcome<Fit> fit = fit_one(*candidates.front(), choice);
+                if (fit) {
+                    calls.push_back(std::move(fit.value().planned));
                 } else {
-                    errors_.insert(errors_.end(), planned.errors().begin(), planned.errors().end());
+                    errors_.insert(errors_.end(), fit.errors().begin(), fit.errors().end());
                 }
             }
             return calls;
@@ -137,38 +148,84 @@ public:
     }
 
 private:
-    /// A combination of kinds must fit exactly one overload; kinds that fit none are the last one's errors.
+    using Key = std::vector<const KindSpec*>;
+    using Reason = std::pair<const Function*, Diagnostics>;
+
+    /// A combination of kinds must mean exactly one overload.
     void plan_overloads(const std::vector<const Function*>& candidates, std::vector<PlannedCall>& calls) {
-        std::map<std::vector<const KindSpec*>, std::vector<std::pair<const Function*, PlannedCall>>> fits;
-        std::map<std::vector<const KindSpec*>, Diagnostics> failures;
+        const bool several_generic =
+            std::count_if(candidates.begin(), candidates.end(),
+                          [](const Function* function) { return function->is_generic(); }) > 1;
+        std::map<Key, std::vector<Fit>> fits;
+        std::map<Key, std::vector<Reason>> failures;
         for (const Function* function : candidates) {
             for (const Choice& choice : choices(call_, *function)) {
-                std::vector<const KindSpec*> key = by_name(*function, choice);
-                Outcome<PlannedCall> planned = plan_one(*function, choice);
-                if (planned) {
-                    fits[key].emplace_back(function, std::move(planned.value()));
+                const Key key = by_name(*function, choice);
+                Outcome<Fit> fit = fit_one(*function, choice);
+                if (fit) {
+                    // "f<float>" alone may be the start of another one's arguments.
+                    fit.value().planned.by_adapter |= several_generic && function->is_generic();
+                    fits[key].push_back(std::move(fit.value()));
                 } else {
-                    failures[key] = planned.errors();
+                    failures[key].emplace_back(function, fit.errors());
                 }
             }
         }
         for (auto& [key, found] : fits) {
             failures.erase(key);
-            if (found.size() == 1) {
-                calls.push_back(std::move(found.front().second));
+            if (const std::optional<std::size_t> best = best_fit(found)) {
+                calls.push_back(std::move(found[*best].planned));
                 continue;
             }
-            std::vector<std::string> notes;
-            for (const auto& [function, planned] : found)
-                notes.push_back("candidate: " + signature(*function));
+            std::vector<const Function*> functions;
+            for (const Fit& fit : found) functions.push_back(fit.candidate);
+            std::vector<std::string> notes = candidate_notes(functions);
             notes.emplace_back("state the element type in the kind, as in tensor<float>[1] or value<float>");
             errors_.push_back(
                 {Severity::error, "function-ambiguous", call_.function_location,
                  "these kinds fit " + std::to_string(found.size()) + " overloads of '" + call_.function + "'",
                  std::move(notes)});
         }
-        for (const auto& [key, reasons] : failures)
-            errors_.insert(errors_.end(), reasons.begin(), reasons.end());
+        for (const auto& [key, reasons] : failures) errors_.push_back(no_overload(reasons));
+    }
+
+    /// One error for all overloads; it keeps their id where they agree on it.
+    Diagnostic no_overload(const std::vector<Reason>& reasons) const {
+        const Diagnostic& first = reasons.front().second.front();
+        Diagnostic error{Severity::error,
+                         "function-overload",
+                         call_.function_location,
+                         "no overload of '" + call_.function + "' takes these kinds",
+                         {}};
+        if (std::all_of(reasons.begin(), reasons.end(),
+                        [&](const Reason& reason) { return reason.second.front().id == first.id; })) {
+            error.id = first.id;
+            error.location = first.location;
+        }
+        for (const auto& [function, errors] : reasons) {
+            error.notes.push_back(candidate_notes({function}).front() + ": " + errors.front().message);
+        }
+        return error;
+    }
+
+    /// The call as `function` would take it, with its generic parameters and interfaces settled.
+    Outcome<Fit> fit_one(const Function& function, const Choice& choice) {
+        Outcome<Instance> instance = instantiate(function, call_, choice.parameters, types_);
+        if (!instance) return instance.errors();
+        Outcome<PlannedCall> planned = plan_one(instance.value().function, choice);
+        if (!planned) return planned.errors();
+        Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
+        fit.planned.by_adapter = instance.value().by_interface;
+        std::map<std::string, std::int64_t> distances;
+        for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
+            const Argument& host = fit.planned.arguments[i].host;
+            const auto element = static_cast<std::int64_t>(host.element.extents.size());
+            const auto trailing = static_cast<std::int64_t>(host.trailing.size());
+            const bool stated = !choice.parameters[i]->element.empty();
+            distances.emplace(host.name, stated ? std::abs(element - trailing) : 0);
+        }
+        for (const auto& [name, distance] : distances) fit.distances.push_back(distance);
+        return fit;
     }
 
     /// Overloads may order their parameters differently; what the user wrote is by name.
@@ -311,6 +368,7 @@ private:
     }
 
     const CallSpec& call_;
+    TypeLookup& types_;
     Diagnostics& errors_;
 };
 
@@ -337,7 +395,8 @@ void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::ve
 
 }  // namespace
 
-Outcome<Plan> resolve(const Spec& spec, const Module& module) {
+Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types) {
+    NoTypes no_types;
     Plan plan;
     plan.name = spec.name;
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
@@ -353,7 +412,8 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module) {
             errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
             continue;
         }
-        std::vector<PlannedCall> calls = CallPlanner(call, errors).plan(candidates.value());
+        std::vector<PlannedCall> calls =
+            CallPlanner(call, types != nullptr ? *types : no_types, errors).plan(candidates.value());
         add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
     }
     for (const PlannedFunction& function : plan.functions) {

@@ -3,14 +3,16 @@
 #pragma once
 
 #include "plan/plan.h"
+#include "slang/type_lookup.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
 
-/// All errors of all calls, or the plan. Asks Slang nothing. Ids: those of plan/feed.h and
-/// "function-unknown", "function-generic", "function-ambiguous", "argument-unknown",
+/// All errors of all calls, or the plan. Asks `types` about generic functions and interfaces only; without
+/// it there are no types but those in the module. Ids: those of plan/feed.h, plan/instance.h and
+/// "function-unknown", "function-ambiguous", "function-overload", "argument-unknown",
 /// "argument-missing", "output-broadcast", "not-differentiable", "backward-input", "spec-too-many-kernels",
 /// "name-duplicate".
-Outcome<Plan> resolve(const Spec& spec, const Module& module);
+Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types = nullptr);
 
 }  // namespace kf::gen

@@ -101,7 +101,7 @@ Diagnostics placed_in_spec(Diagnostics errors, const Spec& spec) {
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Module> module = compiler.reflect(module_paths(spec));
     if (!module) return placed_in_spec(module.errors(), spec);
-    Outcome<Plan> plan = resolve(spec, module.value());
+    Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
     if (!plan) return plan.errors();
     return Planned{std::move(plan.value()), std::move(module.value().dependencies)};
 }

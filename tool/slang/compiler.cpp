@@ -18,6 +18,12 @@ std::string answer(Compiler& compiler, const std::string& bytes) {
     if (const auto* reflect = std::get_if<ReflectRequest>(&request)) {
         return encode(compiler.reflect(reflect->modules));
     }
+    if (const auto* type = std::get_if<TypeRequest>(&request)) {
+        return encode(compiler.type_named(type->name));
+    }
+    if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
+        return encode(compiler.conforms(conforms->type, conforms->interface_name));
+    }
     const auto& compile = std::get<CompileRequest>(request);
     return encode(compiler.compile(compile.source, compile.target));
 }
@@ -62,6 +68,15 @@ public:
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
         return call(CompileRequest{source, target}, decode_kernel, "compiling '" + source.entry_point + "'",
                     source.origin);
+    }
+
+    Outcome<std::optional<Type>> type_named(const std::string& name) override {
+        return call(TypeRequest{name}, decode_type, "looking up the type '" + name + "'", {});
+    }
+
+    Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
+        return call(ConformsRequest{type, interface_name}, decode_conforms,
+                    "looking up whether '" + type + "' conforms to '" + interface_name + "'", {});
     }
 
     std::string version() const override { return spGetBuildTagString(); }

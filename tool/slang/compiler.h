@@ -11,6 +11,7 @@
 
 #include "diagnostic/diagnostic.h"
 #include "slang/module.h"
+#include "slang/type_lookup.h"
 
 namespace kf::gen {
 
@@ -55,9 +56,9 @@ struct KernelSource {
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does
 /// comes back as diagnostics, "slang-internal" for a crash, "slang-timeout" for a hang.
-class Compiler {
+/// Types are looked up in what reflect() was given last.
+class Compiler : public TypeLookup {
 public:
-    virtual ~Compiler() = default;
     /// Loads the modules (absolute paths) and describes their functions. Slang's own errors come
     /// back as diagnostics with Slang's file, line and column.
     virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) = 0;

@@ -13,6 +13,7 @@
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
+#include "slang/types.h"
 
 namespace kf::gen {
 
@@ -129,9 +130,32 @@ public:
         return with_origin(outcome.errors(), source);
     }
 
+    Outcome<std::optional<Type>> type_named(const std::string& name) override {
+        return guarded<std::optional<Type>>(
+            [&](Session& session) { return find_type(session.files(), name); });
+    }
+
+    Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
+        return guarded<bool>(
+            [&](Session& session) { return conform(session.files(), type, interface_name); });
+    }
+
     std::string version() const override { return spGetBuildTagString(); }
 
 private:
+    template <class T, class Ask>
+    Outcome<T> guarded(const Ask& ask) {
+        try {
+            const Outcome<Session*> session = session_for(CodeTarget::spirv);
+            if (!session) {
+                return session.errors();
+            }
+            return ask(*session.value());
+        } catch (...) {
+            return caught_error();
+        }
+    }
+
     struct Entry {
         std::optional<Session> session;
         int kernels = 0;

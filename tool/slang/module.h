@@ -74,17 +74,30 @@ struct Parameter {
     bool operator==(const Parameter&) const = default;
 };
 
+/// A parameter of a generic function, or of a generic type that a function is a member of.
+struct GenericParameter {
+    std::string name;
+    std::string value_type;                ///< of `let N : int`: "int"; empty: a type parameter
+    std::vector<std::string> constraints;  ///< of types: the interfaces that each must conform to
+    std::size_t part = 0;                  ///< which of the function's names takes it: 1 in "Type.f<T>"
+
+    bool operator==(const GenericParameter&) const = default;
+};
+
+/// In a generic function the types that name generic parameters have the kind `other` and the text of
+/// their declaration as name: "vector<T,N>".
 struct Function {
     std::string name;  ///< as called: "add", "ns.add"; of a struct's member "Type.method"
     std::vector<Parameter> parameters;
     Type result;
     bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
-    bool is_generic = false;  ///< not yet specialised: `parameters` may name generic types
-    bool is_method = false;   ///< needs an object: `name` is no expression that can be called
-    std::string doc;          ///< the comment written above it, markers stripped, lines kept
+    std::vector<GenericParameter> generics;  ///< outermost first; empty: nothing to specialise
+    bool is_method = false;                  ///< needs an object: `name` is no expression that can be called
+    std::string doc;                         ///< the comment written above it, markers stripped, lines kept
     Location location;
 
+    [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;
 };
 

@@ -62,7 +62,8 @@ private:
     struct Scope {
         std::string prefix;  // "ns." or "Type."
         bool in_type = false;
-        bool generic = false;
+        std::vector<GenericParameter> generics = {};
+        std::size_t depth = 0;  // how many names the prefix has
     };
 
     Location location_of(DeclReflection& declaration) const {
@@ -103,15 +104,52 @@ private:
         if (kind == DeclReflection::Kind::Func) {
             add_function(declaration, scope);
         } else if (kind == DeclReflection::Kind::Namespace) {
-            walk_children(declaration,
-                          {scope.prefix + declaration.getName() + ".", scope.in_type, scope.generic});
+            walk_children(declaration, {scope.prefix + declaration.getName() + ".", scope.in_type,
+                                        scope.generics, scope.depth + 1});
         } else if (kind == DeclReflection::Kind::Struct && !location_of(declaration).file.empty()) {
-            walk_children(declaration, {scope.prefix + declaration.getName() + ".", true, scope.generic});
+            walk_children(declaration, {scope.prefix + declaration.getName() + ".", true, scope.generics,
+                                        scope.depth + 1});
         } else if (kind == DeclReflection::Kind::Generic) {
-            if (DeclReflection* inner = declaration.asGeneric()->getInnerDecl()) {
-                walk(*inner, {scope.prefix, scope.in_type, true});
+            slang::GenericReflection* generic = declaration.asGeneric();
+            if (DeclReflection* inner = generic->getInnerDecl()) {
+                Scope with_parameters = scope;
+                add_generics(declaration, *generic, with_parameters);
+                walk(*inner, with_parameters);
             }
         }
+    }
+
+    // Slang lists types and values apart. The declaration's children have both in order, between constraints
+    // that have no place in the source.
+    void add_generics(DeclReflection& declaration, slang::GenericReflection& generic, Scope& scope) const {
+        unsigned types = 0;
+        unsigned values = 0;
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            if (child.getKind() == DeclReflection::Kind::Variable &&
+                values < generic.getValueParameterCount()) {
+                slang::VariableReflection* parameter = generic.getValueParameter(values++);
+                scope.generics.push_back(
+                    {parameter->getName(), full_name(*parameter->getType()), {}, scope.depth});
+            } else if (child.getKind() == DeclReflection::Kind::Unsupported &&
+                       types < generic.getTypeParameterCount() && location_of(child).line > 0) {
+                slang::VariableReflection* parameter = generic.getTypeParameter(types++);
+                scope.generics.push_back(
+                    {parameter->getName(), {}, constraints_of(generic, *parameter), scope.depth});
+            }
+        }
+    }
+
+    static std::vector<std::string> constraints_of(slang::GenericReflection& generic,
+                                                   slang::VariableReflection& parameter) {
+        std::vector<std::string> names;
+        for (unsigned index = 0; index < generic.getTypeParameterConstraintCount(&parameter); ++index) {
+            if (slang::TypeReflection* type = generic.getTypeParameterConstraintType(&parameter, index)) {
+                names.push_back(full_name(*type));
+            }
+        }
+        std::sort(names.begin(), names.end());
+        return names;
     }
 
     SourceText* source(const std::string& file) {
@@ -137,8 +175,10 @@ private:
         Function function;
         function.name = scope.prefix + name;
         function.result = types_.describe(reflected->getReturnType());
-        function.no_diff_result = function.result.differentiable && has(*reflected, Modifier::NoDiff);
-        function.is_generic = scope.generic;
+        // What is a T that need not be differentiable has no gradient, even where T is float.
+        function.no_diff_result =
+            function.result.differentiable ? has(*reflected, Modifier::NoDiff) : !scope.generics.empty();
+        function.generics = scope.generics;
         function.is_method = scope.in_type && !has(*reflected, Modifier::Static);
         function.backward_differentiable =
             has(*reflected, Modifier::Differentiable) && !is_forward_only(written.attributes);
@@ -151,7 +191,8 @@ private:
             added.type = types_.describe(parameter.getType());
             added.direction = direction_of(parameter);
             // Slang adds no_diff to what cannot be differentiated anyway.
-            added.no_diff = added.type.differentiable && parameter.findModifier(Modifier::NoDiff) != nullptr;
+            added.no_diff = (added.type.differentiable || function.is_generic()) &&
+                            parameter.findModifier(Modifier::NoDiff) != nullptr;
         }
         note_derivative(written.attributes);
         functions_->push_back(std::move(function));

@@ -47,6 +47,16 @@ std::string scalar_name(ScalarType type) {
     return {};
 }
 
+// The outermost extent first, as declarations have it: "float[2][3]" is two arrays of three.
+std::string array_name(const std::string& element, const std::string& bounds) {
+    const std::size_t inner = element.find('[');
+    return inner == std::string::npos || !element.ends_with(']')
+               ? element + bounds
+               : element.substr(0, inner) + bounds + element.substr(inner);
+}
+
+}  // namespace
+
 std::string full_name(slang::TypeReflection& type) {
     ComPtr<ISlangBlob> blob;
     if (SLANG_FAILED(type.getFullName(blob.out())) || !blob) {
@@ -55,8 +65,6 @@ std::string full_name(slang::TypeReflection& type) {
     std::string name(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
     return name.c_str();  // without a terminator that the blob may count
 }
-
-}  // namespace
 
 TypeDescriber::TypeDescriber(slang::ProgramLayout& program)
     : program_(&program), differentiable_(program.findTypeByName("IDifferentiable")) {}
@@ -73,8 +81,20 @@ Type TypeDescriber::describe(slang::TypeReflection* type) const {
         return describe_whole(*type);
     } catch (...) {
         // "needed a known integer value": the extent is a generic parameter.
-        return {};
+        return describe_pattern(*type);
     }
+}
+
+Type TypeDescriber::describe_pattern(slang::TypeReflection& type) const {
+    Type described;
+    described.name = full_name(type);
+    described.differentiable = is_differentiable(type);
+    if (type.getKind() == slang::TypeReflection::Kind::Array && described.name.ends_with(']')) {
+        // Here Slang writes the outermost extent last: "float[M][N]" is N arrays.
+        const std::string bounds = described.name.substr(described.name.rfind('['));
+        described.name = array_name(describe(type.getElementType()).name, bounds);
+    }
+    return described;
 }
 
 Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
@@ -111,13 +131,8 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             described.kind = TypeKind::array;
             described.extent = sized ? static_cast<std::int64_t>(extent) : 0;
             described.element.push_back(describe(type.getElementType()));
-            // Slang writes the outermost extent first.
-            const std::string& element = described.element.front().name;
-            const std::string bounds = sized ? "[" + std::to_string(extent) + "]" : "[]";
-            const std::size_t inner = element.find('[');
-            described.name = inner == std::string::npos || !element.ends_with(']')
-                                 ? element + bounds
-                                 : element.substr(0, inner) + bounds + element.substr(inner);
+            described.name =
+                array_name(described.element.front().name, sized ? "[" + std::to_string(extent) + "]" : "[]");
             return described;
         }
         case Kind::Struct:
@@ -144,6 +159,33 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
     }
     described.name = full_name(type);
     return described;
+}
+
+std::optional<Type> find_type(const std::vector<slang::IModule*>& modules, const std::string& name) {
+    for (slang::IModule* module : modules) {
+        slang::ProgramLayout* program = module->getLayout();
+        if (slang::TypeReflection* type =
+                program != nullptr ? program->findTypeByName(name.c_str()) : nullptr) {
+            return TypeDescriber(*program).describe(type);
+        }
+    }
+    return std::nullopt;
+}
+
+bool conform(const std::vector<slang::IModule*>& modules, const std::string& type,
+             const std::string& interface_name) {
+    for (slang::IModule* module : modules) {
+        slang::ProgramLayout* program = module->getLayout();
+        if (program == nullptr) {
+            continue;
+        }
+        slang::TypeReflection* sub = program->findTypeByName(type.c_str());
+        slang::TypeReflection* super = program->findTypeByName(interface_name.c_str());
+        if (sub != nullptr && super != nullptr && program->isSubType(sub, super)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace kf::gen

@@ -3,6 +3,10 @@
 
 #include <slang.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "slang/module.h"
 
 namespace kf::gen {
@@ -11,15 +15,25 @@ namespace kf::gen {
 class TypeDescriber {
 public:
     explicit TypeDescriber(slang::ProgramLayout& program);
-    /// Of a type that Slang itself cannot describe (it may name generic parameters): kind `other`.
+    /// Of a type that names generic parameters: kind `other`, with the name that its declaration gives it.
     [[nodiscard]] Type describe(slang::TypeReflection* type) const;
 
 private:
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type) const;
+    [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
     [[nodiscard]] bool is_differentiable(slang::TypeReflection& type) const;
 
     slang::ProgramLayout* program_;
     slang::TypeReflection* differentiable_;
 };
+
+/// The answers of TypeLookup, from the modules loaded. Slang's exceptions pass through.
+[[nodiscard]] std::optional<Type> find_type(const std::vector<slang::IModule*>& modules,
+                                            const std::string& name);
+[[nodiscard]] bool conform(const std::vector<slang::IModule*>& modules, const std::string& type,
+                           const std::string& interface_name);
+
+/// A type's whole name, in Slang's own spelling.
+[[nodiscard]] std::string full_name(slang::TypeReflection& type);
 
 }  // namespace kf::gen

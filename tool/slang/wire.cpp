@@ -35,8 +35,9 @@ static void from_json(const Json& json, Field& field) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
-                                   backward_differentiable, is_generic, is_method, doc, location)
+                                   backward_differentiable, generics, is_method, doc, location)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, dependencies)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
@@ -85,12 +86,26 @@ std::string encode(const CompilerRequest& request) {
         }
         return to_bytes(Json::array({"reflect", paths}));
     }
+    if (const auto* type = std::get_if<TypeRequest>(&request)) {
+        return to_bytes(Json::array({"type", type->name}));
+    }
+    if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
+        return to_bytes(Json::array({"conforms", conforms->type, conforms->interface_name}));
+    }
     const auto& compile = std::get<CompileRequest>(request);
     return to_bytes(Json::array({"compile", compile.source, compile.target}));
 }
 
 std::string encode(const Outcome<Module>& outcome) { return encode_outcome(outcome); }
 std::string encode(const Outcome<CompiledKernel>& outcome) { return encode_outcome(outcome); }
+std::string encode(const Outcome<bool>& outcome) { return encode_outcome(outcome); }
+std::string encode(const Outcome<std::optional<Type>>& outcome) {
+    // None or one: nlohmann has no conversion of optionals.
+    if (!outcome) return encode_outcome(Outcome<std::vector<Type>>(outcome.errors()));
+    std::vector<Type> found;
+    if (outcome.value()) found.push_back(*outcome.value());
+    return encode_outcome(Outcome<std::vector<Type>>(std::move(found)));
+}
 
 CompilerRequest decode_request(const std::string& bytes) {
     const Json json = Json::from_cbor(bytes);
@@ -101,12 +116,25 @@ CompilerRequest decode_request(const std::string& bytes) {
         }
         return request;
     }
+    if (json.at(0) == "type") {
+        return TypeRequest{json.at(1).get<std::string>()};
+    }
+    if (json.at(0) == "conforms") {
+        return ConformsRequest{json.at(1).get<std::string>(), json.at(2).get<std::string>()};
+    }
     return CompileRequest{json.at(1).get<KernelSource>(), json.at(2).get<CodeTarget>()};
 }
 
 Outcome<Module> decode_module(const std::string& bytes) { return decode_outcome<Module>(bytes); }
 Outcome<CompiledKernel> decode_kernel(const std::string& bytes) {
     return decode_outcome<CompiledKernel>(bytes);
+}
+Outcome<bool> decode_conforms(const std::string& bytes) { return decode_outcome<bool>(bytes); }
+Outcome<std::optional<Type>> decode_type(const std::string& bytes) {
+    Outcome<std::vector<Type>> found = decode_outcome<std::vector<Type>>(bytes);
+    if (!found) return found.errors();
+    if (found.value().empty()) return std::optional<Type>();
+    return std::optional<Type>(std::move(found.value().front()));
 }
 
 }  // namespace kf::gen

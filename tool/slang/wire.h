@@ -17,15 +17,26 @@ struct CompileRequest {
     KernelSource source;
     CodeTarget target = CodeTarget::spirv;
 };
-using CompilerRequest = std::variant<ReflectRequest, CompileRequest>;
+struct TypeRequest {
+    std::string name;
+};
+struct ConformsRequest {
+    std::string type;
+    std::string interface_name;
+};
+using CompilerRequest = std::variant<ReflectRequest, CompileRequest, TypeRequest, ConformsRequest>;
 
 std::string encode(const CompilerRequest& request);
 std::string encode(const Outcome<Module>& outcome);
 std::string encode(const Outcome<CompiledKernel>& outcome);
+std::string encode(const Outcome<std::optional<Type>>& outcome);
+std::string encode(const Outcome<bool>& outcome);
 
 // Both ends are one program, so malformed bytes are a bug: nlohmann's exceptions pass through.
 CompilerRequest decode_request(const std::string& bytes);
 Outcome<Module> decode_module(const std::string& bytes);
 Outcome<CompiledKernel> decode_kernel(const std::string& bytes);
+Outcome<std::optional<Type>> decode_type(const std::string& bytes);
+Outcome<bool> decode_conforms(const std::string& bytes);
 
 }  // namespace kf::gen

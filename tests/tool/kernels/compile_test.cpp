@@ -19,6 +19,8 @@ public:
     FakeCompiler(std::atomic<int>& compiled, std::string poison)
         : compiled_(compiled), poison_(std::move(poison)) {}
 
+    Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
+    Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
     Outcome<Module> reflect(const std::vector<std::filesystem::path>&) override { return Module{}; }
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget) override {

@@ -169,13 +169,6 @@ TEST(ResolveTest, OverloadsAreToldApartByParametersAndElementTypes) {
                 testing::IsSupersetOf({HasSubstr("float f(float x)"), HasSubstr("int f(int x)")}));
 }
 
-TEST(ResolveTest, GenericFunctionsAreRefused) {
-    Function generic = function_of("float", "f", {{"float", "x"}});
-    generic.is_generic = true;
-    EXPECT_THAT(ids(plan_of(R"({"function": "f", "args": {"x": "value"}})", {generic})),
-                ElementsAre("function-generic"));
-}
-
 TEST(ResolveTest, BackwardMarksInputsAndOutputs) {
     const auto plan = plan_of(
         R"({"function": "f", "args": {"n": "value", "a": {"kind": "value", "grad": true}, "b": "value", "c": {"kind": "value", "grad": false}, "x": "tensor[1]"},

@@ -20,6 +20,8 @@ constexpr const char* spec_text = R"({"version": 1, "name": "p", "modules": ["ad
 /// A compiler that knows one function, or that can't find its module.
 class FakeCompiler final : public Compiler {
 public:
+    Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
+    Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         if (missing) {
             return Diagnostic{

@@ -193,10 +193,90 @@ TEST(Reflect, ScopesMethodsAndGenerics) {
     EXPECT_TRUE(function_named(module, "T.m").is_method);
     EXPECT_FALSE(function_named(module, "T.s").is_method);
     EXPECT_FALSE(function_named(module, "a.g").is_method);
-    EXPECT_FALSE(function_named(module, "a.g").is_generic);
-    EXPECT_TRUE(function_named(module, "id").is_generic);
-    EXPECT_TRUE(function_named(module, "sum").is_generic);
+    EXPECT_FALSE(function_named(module, "a.g").is_generic());
+    EXPECT_TRUE(function_named(module, "id").is_generic());
+    EXPECT_TRUE(function_named(module, "sum").is_generic());
     EXPECT_EQ(function_named(module, "sum").parameters.at(0).name, "x");
+}
+
+std::string parameters_text(const Function& function) {
+    std::string text;
+    for (const GenericParameter& generic : function.generics) {
+        text += (text.empty() ? "" : ", ") + generic.name;
+        if (!generic.value_type.empty()) {
+            text += ": let " + generic.value_type;
+        }
+        for (const std::string& constraint : generic.constraints) {
+            text += ": " + constraint;
+        }
+        text += "@" + std::to_string(generic.part);
+    }
+    return text;
+}
+
+TEST(Reflect, GenericParametersComeInOrder) {
+    const Module module = reflect_text(
+        "interface IPlain { int get(); }\n"
+        "T mixed<let N : int, T : __BuiltinFloatingPointType, let M : uint, U>(vector<T, N> x, U y[M])\n"
+        "    where U : IPlain where U : IArithmetic { return x[0]; }\n"
+        "namespace ns { struct Acc<T : IFloat> { T v; static T make<U>(T x, U y) { return x; } }; }\n"
+        "float grid<let N : int, let M : int>(vector<float, M> x[N], float y[N][M], float z[N + 1]) { return "
+        "0; }\n");
+    EXPECT_EQ(parameters_text(function_named(module, "mixed")),
+              "N: let int@0, T: __BuiltinFloatingPointType@0, M: let uint@0, U: IArithmetic: IPlain@0");
+    EXPECT_EQ(parameters_text(function_named(module, "ns.Acc.make")), "T: IFloat@1, U@2");
+    const Function& mixed = function_named(module, "mixed");
+    EXPECT_EQ(mixed.result.name, "T");
+    EXPECT_EQ(mixed.parameters.at(0).type.name, "vector<T,N>");
+    EXPECT_EQ(mixed.parameters.at(1).type.name, "U[int(M)]");  // Slang's own extents are int
+    const Function& grid = function_named(module, "grid");
+    EXPECT_EQ(grid.parameters.at(0).type.name, "vector<float,M>[N]");
+    EXPECT_EQ(grid.parameters.at(1).type.name, "float[N][M]");
+    EXPECT_EQ(grid.parameters.at(2).type.name, "float[N+1]");
+}
+
+TEST(Reflect, AGenericsGradientsAreThoseOfEveryArgument) {
+    const Module module = reflect_text(
+        "[Differentiable] T some<T : IFloat>(T x, no_diff T k, int n) { return x * k; }\n"
+        "[Differentiable] T none<T : IArithmetic>(T x) { return x; }\n"
+        "[Differentiable] Array<T, N> array<T : IFloat, let N : int>(T x[N]) { return x; }\n");
+    const Function& some = function_named(module, "some");
+    EXPECT_TRUE(some.backward_differentiable);
+    EXPECT_FALSE(some.no_diff_result);
+    EXPECT_FALSE(some.parameters.at(0).no_diff);
+    EXPECT_TRUE(some.parameters.at(1).no_diff);
+    EXPECT_TRUE(function_named(module, "none").no_diff_result);
+    EXPECT_TRUE(function_named(module, "none").parameters.at(0).no_diff);
+    EXPECT_FALSE(function_named(module, "array").no_diff_result);
+    EXPECT_FALSE(function_named(module, "array").parameters.at(0).no_diff);
+}
+
+TEST(Reflect, TypesAreLookedUpByName) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler();
+    const auto first = folder.write("first.slang",
+                                    "interface IShape { float area(); }\n"
+                                    "struct Circle : IShape { float r; float area() { return r; } }\n"
+                                    "struct Box<T : IArithmetic, let N : int> { T data[N]; int tag; }\n");
+    const auto second = folder.write("second.slang",
+                                     "import first;\nextension int : IShape { float area() { return 1; } }\n"
+                                     "namespace ns { struct Inner { half h; }; }\n");
+    ASSERT_TRUE(compiler->reflect({first, second}));
+    const auto named = [&](const std::string& name) { return compiler->type_named(name).value(); };
+    EXPECT_EQ(named("vector<float, 3>").value().name, "float3");
+    EXPECT_EQ(named("Array<Array<int, 3>, 2>").value().name, "int[2][3]");
+    EXPECT_EQ(named("float.Differential").value().name, "float");
+    EXPECT_EQ(named("ns.Inner").value().fields.at(0).type.name, "half");
+    const Type box = named("Box<float, 3>").value();
+    EXPECT_EQ(box.name, "Box<float, 3>");
+    EXPECT_EQ(box.fields.at(0).type.name, "float[3]");
+    EXPECT_FALSE(named("Box<Circle, 3>"));
+    EXPECT_FALSE(named("Nothing"));
+    EXPECT_TRUE(compiler->conforms("Circle", "IShape").value());
+    EXPECT_TRUE(compiler->conforms("int", "IShape").value());
+    EXPECT_FALSE(compiler->conforms("float", "IShape").value());
+    EXPECT_FALSE(compiler->conforms("Nothing", "IShape").value());
+    EXPECT_TRUE(compiler->conforms("float3", "IArithmetic").value());
 }
 
 TEST(Reflect, SeveralModulesImportsAndDependencies) {

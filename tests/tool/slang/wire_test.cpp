@@ -36,7 +36,7 @@ TEST(Wire, Modules) {
                                 ray,
                                 true,
                                 true,
-                                true,
+                                {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
                                 true,
                                 "doc \xff",
                                 {"/m.slang", 1, 2}});
@@ -63,6 +63,23 @@ TEST(Wire, Kernels) {
     EXPECT_EQ(back.value().block.at(0).size, 16);
     EXPECT_TRUE(back.value().by_address);
     EXPECT_EQ(back.value().features, kernel.features);
+}
+
+TEST(Wire, Types) {
+    const auto* asked = "Box<float, 3>";
+    EXPECT_EQ(std::get<TypeRequest>(decode_request(encode(TypeRequest{asked}))).name, asked);
+    const auto conforms =
+        std::get<ConformsRequest>(decode_request(encode(ConformsRequest{"float", "IFloat"})));
+    EXPECT_EQ(conforms.type, "float");
+    EXPECT_EQ(conforms.interface_name, "IFloat");
+    const Type type{TypeKind::vector, ScalarType::float16, 1, 3, 0, {}, {}, "half3", true};
+    EXPECT_EQ(decode_type(encode(Outcome<std::optional<Type>>(type))).value(), type);
+    EXPECT_EQ(decode_type(encode(Outcome<std::optional<Type>>(std::nullopt))).value(), std::nullopt);
+    EXPECT_TRUE(decode_conforms(encode(Outcome<bool>(true))).value());
+    EXPECT_FALSE(decode_conforms(encode(Outcome<bool>(false))).value());
+    const Diagnostics errors = {{Severity::error, "slang-E1", {"/a", 1, 2}, "no", {}}};
+    EXPECT_EQ(decode_type(encode(Outcome<std::optional<Type>>(errors))).errors(), errors);
+    EXPECT_EQ(decode_conforms(encode(Outcome<bool>(errors))).errors(), errors);
 }
 
 TEST(Wire, Errors) {

@@ -1,0 +1,45 @@
+// The function that a kernel calls in place of the user's.
+#include "emit/adapter.h"
+
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+constexpr const char* adapter_name = "kf_adapter";
+
+std::string direction_of(manifest::Role role) {
+    if (role == manifest::Role::out) return "out ";
+    return role == manifest::Role::inout ? "inout " : "";
+}
+
+}  // namespace
+
+std::string called_name(const PlannedCall& call) { return call.by_adapter ? adapter_name : call.function; }
+
+View::List adapters(const PlannedCall& call) {
+    if (!call.by_adapter) return {};
+    std::string result = "void";
+    std::string parameters;
+    std::string passed;
+    for (const PlannedArgument& argument : call.arguments) {
+        // What has no gradient in the user's function has none here, so that kernels see one signature.
+        const std::string type = (argument.no_diff && argument.type.differentiable ? "no_diff " : "") +
+                                 direction_of(argument.host.role) + declared_name(argument.type);
+        if (argument.is_result) {
+            result = type;
+            continue;
+        }
+        parameters += (parameters.empty() ? "" : ", ") + type + " " + argument.host.name;
+        passed += (passed.empty() ? "" : ", ") + argument.host.name;
+    }
+    View::Object adapter;
+    adapter.emplace("is_differentiable", call.has_backward);
+    adapter.emplace("signature", result + " " + adapter_name + "(" + parameters + ")");
+    adapter.emplace("statement",
+                    std::string(result == "void" ? "" : "return ") + call.function + "(" + passed + ")");
+    return {View(adapter)};
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,30 @@
+// A function with every generic parameter and every interface settled by the spec.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/type_text.h"
+#include "slang/type_lookup.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+struct Instance {
+    Function function;          ///< all types concrete; its name is how kernels call it: "scale<float>"
+    bool is_general = false;    ///< it was generic or took interfaces: a plain overload goes before it
+    bool by_interface = false;  ///< Slang declares a parameter's type as an interface
+};
+
+/// The generic arguments that a spec's "function" states, one list for each of its dotted names.
+/// Error: "generic-argument".
+Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& call);
+
+/// Settles `function`, given one kind for each of its parameters. Generic parameters are those stated, then
+/// what the element types of the kinds say: the whole element where it fits, or what its last dimensions
+/// hold. An interface's type is the kind's element. Errors: "generic-argument", "generic-inference",
+/// "generic-constraint", "interface-type".
+Outcome<Instance> instantiate(const Function& function, const CallSpec& call,
+                              const std::vector<const KindSpec*>& kinds, TypeLookup& types);
+
+}  // namespace kf::gen

@@ -1,0 +1,26 @@
+// Which of several overloads a combination of kinds means.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kf::gen {
+
+/// An overload that the kinds can feed.
+struct Fit {
+    const Function* candidate = nullptr;  ///< as declared
+    PlannedCall planned;
+    bool is_general = false;  ///< generic, or with interfaces
+    /// For each argument, in an order that all overloads share: by how many dimensions the element that the
+    /// kind names and the parameter's type differ; 0 where the kind names none.
+    std::vector<std::int64_t> distances;
+};
+
+/// The one that is nowhere worse than any other: no distance is larger, and among equals it is the plain one
+/// beside general ones. Nothing when there is no such.
+std::optional<std::size_t> best_fit(const std::vector<Fit>& fits);
+
+}  // namespace kf::gen
