@@ -28,6 +28,22 @@ std::string declared_at(const Function& function) {
            std::to_string(function.location.line);
 }
 
+/// Slang gives vectors of nine and arrays of none without a word.
+bool has_extents(const TypeText& type) {
+    const bool is_vector = type.name == "vector" || type.name == "matrix";
+    for (std::size_t i = 0; i < type.arguments.size(); ++i) {
+        const std::string& text = type.arguments[i].name;
+        if (i == 0 || (!is_vector && type.name != "Array") ||
+            text.find_first_not_of("-0123456789") != text.npos) {
+            if (!has_extents(type.arguments[i])) return false;
+            continue;
+        }
+        const bool positive = text.front() != '-' && text.find_first_not_of('0') != text.npos;
+        if (!positive || (is_vector && (text.size() > 1 || text > "4"))) return false;
+    }
+    return true;
+}
+
 /// A way to read the kinds: how much of their elements' last dimensions goes to the call.
 struct Reading {
     int peeled = 0;
@@ -141,15 +157,26 @@ private:
         return std::move(found->second);
     }
 
+    /// The parameter's type where generic parameters are still open in it, and the kind names an element.
+    std::optional<std::pair<TypeText, TypeText>> open_pattern(std::size_t i, const Bindings& stated) const {
+        const std::optional<TypeText> pattern = parse_type(function_.parameters[i].type.name);
+        const std::optional<TypeText> element = parse_type(kinds_[i]->element);
+        if (!pattern || !element) return std::nullopt;
+        TypeText open = substituted(*pattern, stated);
+        if (!mentioned(open, names_)) return std::nullopt;
+        return std::pair(std::move(open), *element);
+    }
+
     /// All ways to match the kinds' elements with the parameters' types.
     std::vector<Reading> read_kinds(const Bindings& stated) const {
         std::vector<Reading> readings{{0, stated}};
         for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
-            const std::optional<TypeText> pattern = parse_type(function_.parameters[i].type.name);
-            const std::optional<TypeText> element = parse_type(kinds_[i]->element);
-            if (!pattern || !element || !mentioned(*pattern, names_)) continue;
+            const auto open = open_pattern(i, stated);
+            if (!open) continue;
             std::vector<Reading> longer;
-            for (const Reading& reading : readings) match(*pattern, *element, *kinds_[i], reading, longer);
+            for (const Reading& reading : readings) {
+                match(open->first, open->second, *kinds_[i], reading, longer);
+            }
             readings = std::move(longer);
         }
         return readings;
@@ -178,11 +205,9 @@ private:
         }
         for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
             const Parameter& parameter = function_.parameters[i];
-            const std::optional<TypeText> element = parse_type(kinds_[i]->element);
-            const std::optional<TypeText> pattern = parse_type(parameter.type.name);
-            if (element && pattern && mentioned(*pattern, names_)) {
+            if (const auto open = open_pattern(i, stated)) {
                 notes.push_back("argument '" + parameter.name + "' of type '" + parameter.type.name +
-                                "' gets elements of " + spelled(*element));
+                                "' gets elements of " + spelled(open->second));
             }
         }
         return error("generic-inference", call_.function_location,
@@ -256,7 +281,8 @@ private:
         const std::optional<TypeText> pattern = parse_type(type.name);
         if (!pattern || !mentioned(*pattern, names_)) return type;
         const TypeText filled = substituted(*pattern, bindings);
-        Outcome<std::optional<Type>> found = types_.type_named(slang_text(filled));
+        Outcome<std::optional<Type>> found =
+            has_extents(filled) ? types_.type_named(slang_text(filled)) : std::optional<Type>();
         if (!found) return found.errors();
         if (found.value()) return std::move(*found.value());
         return error("generic-argument", call_.function_location,
