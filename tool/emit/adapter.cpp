@@ -18,6 +18,12 @@ std::string direction_of(manifest::Role role) {
 
 std::string called_name(const PlannedCall& call) { return call.by_adapter ? adapter_name : call.function; }
 
+std::string backward_hint(const PlannedCall& call) {
+    if (!call.by_adapter) return {};
+    return "Slang can't differentiate through every interface: make the function generic, as in f<T : "
+           "IShape>(T s)";
+}
+
 View::List adapters(const PlannedCall& call) {
     if (!call.by_adapter) return {};
     std::string result = "void";

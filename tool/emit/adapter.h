@@ -11,6 +11,9 @@ namespace kf::gen {
 /// What kernels call in Slang: `call.function`, or the name of the adapter that declares its types.
 std::string called_name(const PlannedCall& call);
 
+/// What to say where Slang refuses the backward pass; empty when there is nothing to say.
+std::string backward_hint(const PlannedCall& call);
+
 /// Signature and body of the adapter, for the kernel's template; empty when the call has none.
 View::List adapters(const PlannedCall& call);
 

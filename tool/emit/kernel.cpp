@@ -68,6 +68,7 @@ public:
         }
         kernel.source.entry_point = "kf_" + identifier(kernel.name);
         kernel.source.origin = call_.location;
+        if (pass_ == PassKind::backward) kernel.source.hint = backward_hint(call_);
         longest_run_ = run_length();
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
         const View::Object single = write_body(1);

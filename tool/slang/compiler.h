@@ -50,8 +50,9 @@ struct CompiledKernel {
 /// keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
-    std::string text;  ///< a whole Slang module that imports the user's
-    Location origin;   ///< the spec entry it was made for; errors in it point here
+    std::string text;       ///< a whole Slang module that imports the user's
+    Location origin;        ///< the spec entry it was made for; errors in it point here
+    std::string hint = {};  ///< a note for errors in it; may be empty
 };
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does

@@ -87,6 +87,7 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
         } else {
             error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
         }
+        if (!source.hint.empty()) error.notes.push_back(source.hint);
         error.location = source.origin;
         for (std::string& note : error.notes) {
             if (note.starts_with(virtual_folder)) {

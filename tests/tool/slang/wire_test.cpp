@@ -9,12 +9,13 @@ namespace {
 TEST(Wire, Requests) {
     const auto reflect = decode_request(encode(CompilerRequest(ReflectRequest{{"/a/b.slang", "/c.slang"}})));
     EXPECT_EQ(std::get<ReflectRequest>(reflect).modules.at(1), "/c.slang");
-    const KernelSource source{"main", "void main() {}\n", {"/s.kf.json", 3, 4}};
+    const KernelSource source{"main", "void main() {}\n", {"/s.kf.json", 3, 4}, "a hint"};
     const auto compile = std::get<CompileRequest>(
         decode_request(encode(CompilerRequest(CompileRequest{source, CodeTarget::cuda_source}))));
     EXPECT_EQ(compile.source.entry_point, source.entry_point);
     EXPECT_EQ(compile.source.text, source.text);
     EXPECT_EQ(compile.source.origin, source.origin);
+    EXPECT_EQ(compile.source.hint, source.hint);
     EXPECT_EQ(compile.target, CodeTarget::cuda_source);
 }
 
