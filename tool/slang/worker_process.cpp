@@ -1,6 +1,7 @@
 // One child per object, joined by a socket pair; a message is its length (8 bytes) and its bytes.
 #include "slang/worker_process.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -106,16 +107,38 @@ Transfer receive_message(int socket, std::string& text, const std::optional<Cloc
     return receive_all(socket, text.data(), text.size(), deadline);
 }
 
+// Ends this process if the other end of the socket is closed.
+void end_if_abandoned(int socket) {
+    pollfd entry{socket, POLLRDHUP, 0};
+    if (poll(&entry, 1, 0) > 0) {
+        _exit(0);
+    }
+}
+
+// A handler that hangs must not outlive the parent: a signal says that the socket changed. A thread that
+// waits for that would be one more whose locks a fork() in the handler may copy while they are held.
+bool end_when_abandoned(int socket) {
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    action.sa_sigaction = [](int, siginfo_t* info, void*) {
+        const int before = errno;
+        end_if_abandoned(info->si_fd);
+        errno = before;
+    };
+    if (sigaction(SIGIO, &action, nullptr) != 0 || fcntl(socket, F_SETOWN, getpid()) != 0 ||
+        fcntl(socket, F_SETSIG, SIGIO) != 0 || fcntl(socket, F_SETFL, O_ASYNC) != 0) {
+        return false;
+    }
+    end_if_abandoned(socket);  // before the signal was asked for
+    return true;
+}
+
 // Does not return. Nothing of the parent's may be flushed or destroyed here, hence _exit.
 [[noreturn]] void serve(int socket, const WorkerProcess::Handler& handler) {
     try {
-        // A handler that hangs must not outlive the parent: watch for its end of the socket closing.
-        std::thread([socket] {
-            pollfd entry{socket, POLLRDHUP, 0};
-            while (poll(&entry, 1, -1) < 0 && errno == EINTR) {
-            }
-            _exit(0);
-        }).detach();
+        if (!end_when_abandoned(socket)) {
+            _exit(71);
+        }
         std::string request;
         while (receive_message(socket, request, std::nullopt) == Transfer::done) {
             if (send_message(socket, handler(request), std::nullopt) != Transfer::done) {
