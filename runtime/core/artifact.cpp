@@ -37,6 +37,7 @@ constexpr std::array kind_names{"value", "tensor", "generator"};
 constexpr std::array generator_names{"none",  "call_id",   "thread_id", "grid",
                                      "range", "wang_hash", "rand_float"};
 constexpr std::array role_names{"in", "out", "inout", "result"};
+constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array variant_names{"contiguous", "strided"};
 constexpr std::array slot_names{"total",
@@ -63,6 +64,7 @@ constexpr std::array slot_names{"total",
                                 "low",
                                 "span",
                                 "last",
+                                "extent",
                                 "counter"};
 static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::counter) + 1);
 
@@ -113,6 +115,8 @@ json to_json(const Argument& argument) {
             {"extents", argument.element.extents},
             {"rank", argument.rank},
             {"call_rank", argument.call_rank},
+            {"inner_rank", argument.inner_rank},
+            {"access", name_of(access_names, argument.access)},
             {"trailing", argument.trailing},
             {"map", argument.map},
             {"contiguous_only", argument.contiguous_only},
@@ -247,6 +251,8 @@ Argument argument_of(const json& j) {
     argument.element.extents = integers(j.at("extents"));
     argument.rank = integer(j.at("rank"));
     argument.call_rank = integer(j.at("call_rank"));
+    argument.inner_rank = integer(j.at("inner_rank"));
+    argument.access = enum_of<Access>(access_names, text(j, "access"));
     argument.trailing = integers(j.at("trailing"));
     argument.map = integers(j.at("map"));
     argument.contiguous_only = flag(j, "contiguous_only");

@@ -40,12 +40,12 @@ void check_tensor(const BindRequest& request, std::size_t i) {
     if (view.data.extents.size() != dims) {
         fail(request, i, ErrorCode::rank_mismatch, found());
     }
-    const auto call_rank = static_cast<std::size_t>(argument.call_rank);
+    const auto leading = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
     for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-        const std::int64_t extent = view.data.extents[call_rank + k];
+        const std::int64_t extent = view.data.extents[leading + k];
         if (extent != argument.trailing[k]) {
             fail(request, i, ErrorCode::shape_mismatch,
-                 dimension_text(call_rank + k) + " of shape " + to_string(view.data.extents) +
+                 dimension_text(leading + k) + " of shape " + to_string(view.data.extents) +
                      ": expected extent " + std::to_string(argument.trailing[k]) + ", found " +
                      std::to_string(extent));
         }
@@ -56,6 +56,9 @@ void check_tensor(const BindRequest& request, std::size_t i) {
                  "its gradient has shape " + to_string(gradient->extents) + ", it has shape " +
                      to_string(view.data.extents));
         }
+    }
+    if (is_tensor_parameter(argument)) {
+        check_tensor_parameter(request, i);
     }
 }
 
@@ -171,8 +174,10 @@ void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, 
 CallView along_call(const Argument& argument, const ScalarView& view, std::size_t call_rank) {
     CallView result;
     result.strides = Dims(call_rank, 0);
+    const auto inner = static_cast<std::size_t>(argument.inner_rank);
     if (!view.present) {
-        result.trailing = Dims(argument.trailing.size(), 0);
+        result.inner = Dims(inner, 0);
+        result.trailing = Dims(inner + argument.trailing.size(), 0);
         return result;
     }
     result.present = true;
@@ -183,6 +188,9 @@ CallView along_call(const Argument& argument, const ScalarView& view, std::size_
         }
     }
     for (std::size_t k = argument.map.size(); k < view.extents.size(); ++k) {
+        if (result.inner.size() < inner) {
+            result.inner.push_back(view.extents[k]);
+        }
         result.trailing.push_back(view.strides[k]);
     }
     return result;

@@ -40,7 +40,8 @@ struct CallView {
     std::uint64_t low = 0;   ///< all that the call touches of it lies in [low, high)
     std::uint64_t high = 0;  ///< 0: not known
     Dims strides;            ///< one a call dimension
-    Dims trailing;           ///< strides
+    Dims inner;              ///< extents of a parameter that is a tensor
+    Dims trailing;           ///< strides, along `inner` first
 };
 
 /// One argument of the launch.

@@ -24,9 +24,27 @@ inline bool is_input(const manifest::Argument& argument) {
     return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
 }
 
-/// Which of an argument's views a pass touches.
+/// The parameter is a tensor itself.
+inline bool is_tensor_parameter(const manifest::Argument& argument) {
+    return argument.access != manifest::Access::none;
+}
+/// The forward pass changes its elements.
+inline bool writes_data(const manifest::Argument& argument) {
+    return is_output(argument) ||
+           (is_tensor_parameter(argument) && argument.access != manifest::Access::read);
+}
+/// The backward pass reads the gradient of what the call stored there.
+inline bool has_flowing_gradient(const manifest::Argument& argument) {
+    return argument.differentiable && writes_data(argument);
+}
+
+/// Which of an argument's views a pass touches. Backward passes store nothing.
 inline bool reads_data(const manifest::Argument& argument, PassKind pass) {
-    return pass == PassKind::forward || is_input(argument);
+    if (pass == PassKind::forward) {
+        return true;
+    }
+    return is_input(argument) && argument.access != manifest::Access::write &&
+           argument.access != manifest::Access::add;
 }
 
 }  // namespace kf::detail

@@ -33,8 +33,9 @@ Scalars scalars_of(const Binding& binding, const Argument& argument, const CallV
         result.extents.push_back(binding.shape[d]);
         result.strides.push_back(view.strides[d]);
     }
-    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-        result.extents.push_back(argument.trailing[k]);
+    for (std::size_t k = 0; k < view.trailing.size(); ++k) {
+        const std::size_t inner = view.inner.size();
+        result.extents.push_back(k < inner ? view.inner[k] : argument.trailing[k - inner]);
         result.strides.push_back(view.trailing[k]);
     }
     return result;
@@ -44,9 +45,11 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
     BoundArgument& bound = binding.arguments[i];
     const Scalars scalars = scalars_of(binding, argument, bound.grad_out);
-    const bool moves = scalars.extents.size() > argument.trailing.size();
+    const bool moves = scalars.extents.size() > bound.grad_out.trailing.size();
     const bool repeats = may_repeat(scalars.extents, scalars.strides);
-    if (scalars.shared && !moves) {
+    if (is_tensor_parameter(argument)) {
+        bound.mode = GradMode::partial;  // any call may add to any element
+    } else if (scalars.shared && !moves) {
         bound.mode = GradMode::everywhere;
     } else {
         bound.mode = scalars.shared || repeats ? GradMode::partial : GradMode::injective;
@@ -62,6 +65,9 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     }
     bound.scratch_count = 1;
     for (const std::int64_t extent : argument.trailing) {
+        bound.scratch_count *= extent;
+    }
+    for (const std::int64_t extent : bound.grad_out.inner) {
         bound.scratch_count *= extent;
     }
     for (auto d = argument.map.rbegin(); d != argument.map.rend(); ++d) {
@@ -90,7 +96,8 @@ bool is_same_view(const BindRequest& request, const Binding& binding, std::size_
                   std::size_t j, const CallView& b) {
     const Argument& x = request.call.arguments[i];
     const Argument& y = request.call.arguments[j];
-    if (a.address != b.address || x.trailing != y.trailing || x.element.scalar != y.element.scalar) {
+    if (a.address != b.address || x.trailing != y.trailing || x.element.scalar != y.element.scalar ||
+        !(a.inner == b.inner)) {
         return false;
     }
     for (std::size_t d = 0; d < binding.shape.size(); ++d) {
@@ -107,23 +114,31 @@ public:
 
     void check_forward() {
         for (std::size_t i = 0; i < count(); ++i) {
-            if (!is_output(request_.call.arguments[i]) || !is_given(i)) {
+            const Argument& argument = request_.call.arguments[i];
+            if (!writes_data(argument) || !is_given(i)) {
                 continue;
             }
-            const Scalars own = scalars_of(binding_, request_.call.arguments[i], at(i).data);
-            if (own.shared || may_repeat(own.extents, own.strides)) {
+            const Scalars own = scalars_of(binding_, argument, at(i).data);
+            // Calls may share a whole tensor: which elements each writes is up to the function.
+            const bool shares = own.shared && !is_tensor_parameter(argument);
+            if (shares || may_repeat(own.extents, own.strides)) {
                 fail(request_, i, ErrorCode::aliasing,
                      "elements of the output share memory (it is a broadcast view)");
             }
+            check_batch(i);
             for (std::size_t j = 0; j < count(); ++j) {
-                const bool output = is_output(request_.call.arguments[j]);
+                const Argument& other = request_.call.arguments[j];
+                const bool output = writes_data(other);
                 if (j == i || !is_given(j) || (output && j > i) || !overlap(i, at(i).data, j, at(j).data)) {
                     continue;
                 }
-                if (output || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
+                const bool whole = is_tensor_parameter(argument) || is_tensor_parameter(other);
+                if (output || whole || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "the output shares memory with argument '" + name(j) + "'" +
-                             (output ? ", another output" : " and isn't the very same view of it"));
+                             (output  ? ", another output"
+                              : whole ? ", and calls may read any of its elements"
+                                      : " and isn't the very same view of it"));
                 }
             }
         }
@@ -164,6 +179,23 @@ private:
 
     bool overlap(std::size_t i, const CallView& a, std::size_t j, const CallView& b) const {
         return may_overlap(footprint(request_, binding_, i, a), footprint(request_, binding_, j, b));
+    }
+
+    /// Calls may share a tensor that the spec gives them together, but none because an extent is 1.
+    void check_batch(std::size_t i) const {
+        const Argument& argument = request_.call.arguments[i];
+        if (!is_tensor_parameter(argument) || argument.access == manifest::Access::add) {
+            return;
+        }
+        for (const std::int64_t d : argument.map) {
+            const auto dimension = static_cast<std::size_t>(d);
+            if (binding_.shape[dimension] != 1 && binding_.arguments[i].data.strides[dimension] == 0) {
+                fail(request_, i, ErrorCode::shape_mismatch,
+                     "an output is never broadcast: several calls along dimension " + std::to_string(d) +
+                         " would write to one tensor of the batch (the call's shape is " +
+                         to_string(binding_.shape) + ")");
+            }
+        }
     }
 
     /// Two inputs add to one gradient. Where each call adds to its own element twice that is fine; else all
@@ -211,7 +243,7 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
         BoundArgument& bound = binding.arguments[i];
-        if (!is_output(argument) || !argument.differentiable) {
+        if (!has_flowing_gradient(argument)) {
             bound.grad_in.present = false;
             bound.grad_in.address = 0;
         }

@@ -62,6 +62,9 @@ bool is_tensor(const BindRequest& request, std::size_t i) {
 /// Whether a flat index finds the argument's scalars; sets its step.
 bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
+    if (is_tensor_parameter(argument)) {
+        return true;  // a kernel that takes it whole finds its elements by their strides
+    }
     BoundArgument& bound = binding.arguments[i];
     Layout layout;
     if (bound.data.present && reads_data(argument, request.pass)) {

@@ -81,18 +81,23 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     require(argument.call_rank >= 0 && argument.call_rank <= call.rank, where, "call rank out of range");
     const auto call_rank = static_cast<std::size_t>(argument.call_rank);
     require(argument.map.size() == call_rank, where, "a map of another length than the call rank");
+    const std::size_t leading = call_rank + static_cast<std::size_t>(argument.inner_rank);
+    require(argument.inner_rank >= 0 && argument.inner_rank <= limit, where, "inner rank out of range");
+    require((argument.inner_rank > 0) == (argument.access != Access::none), where,
+            "a tensor parameter without a rank");
+    require(argument.inner_rank == 0 || (tensor && argument.role == Role::in), where,
+            "a tensor parameter that isn't given a tensor");
     if (generator) {
         check_generator(call, argument, where);
     } else {
         require(argument.generator == Generator::none, where, "a generator that isn't one");
-        require(call_rank + argument.trailing.size() == dims, where,
-                "call rank and trailing extents don't add up");
+        require(leading + argument.trailing.size() == dims, where,
+                "call rank, inner rank and trailing extents don't add up");
     }
     for (std::size_t i = 0; !generator && i < argument.element.extents.size(); ++i) {
         const std::size_t dimension = static_cast<std::size_t>(argument.rank) + i;
-        require(
-            dimension < call_rank || argument.trailing[dimension - call_rank] == argument.element.extents[i],
-            where, "trailing extents that aren't the element's");
+        require(dimension < leading || argument.trailing[dimension - leading] == argument.element.extents[i],
+                where, "trailing extents that aren't the element's");
     }
     std::set<std::int64_t> seen;
     for (const std::int64_t dimension : argument.map) {
@@ -160,10 +165,15 @@ void check_slot(const Call& call, const Slot& slot, const std::string& where) {
             return;
         case SlotKind::trailing_stride:
         case SlotKind::grad_in_trailing_stride:
-        case SlotKind::grad_out_trailing_stride:
-            require(
-                slot.dimension >= 0 && slot.dimension < static_cast<std::int64_t>(argument.trailing.size()),
-                where, "a slot of no dimension");
+        case SlotKind::grad_out_trailing_stride: {
+            const auto trailing = static_cast<std::int64_t>(argument.trailing.size());
+            require(slot.dimension >= 0 && slot.dimension < argument.inner_rank + trailing, where,
+                    "a slot of no dimension");
+            return;
+        }
+        case SlotKind::extent:
+            require(slot.dimension >= 0 && slot.dimension < argument.inner_rank, where,
+                    "a slot of no dimension");
             return;
         default: return;
     }
@@ -238,6 +248,7 @@ std::int64_t slot_size(const Call& call, const Slot& slot) {
         case SlotKind::low:
         case SlotKind::span:
         case SlotKind::last:
+        case SlotKind::extent:
         case SlotKind::grad_mode: return 4;
         case SlotKind::value: {
             const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;

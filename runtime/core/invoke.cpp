@@ -215,7 +215,7 @@ private:
                 continue;
             }
             if (reads_data(argument, request.pass)) {
-                use(tensor->state()->allocation, pass_ == PassKind::forward && is_output(argument));
+                use(tensor->state()->allocation, pass_ == PassKind::forward && writes_data(argument));
             }
             if (bound.grad_in.present) {
                 use(tensor->grad_in().state()->allocation, false);

@@ -94,6 +94,7 @@ bool note_parameters(const BindRequest& request, const Binding& binding, const L
             case SlotKind::step:
             case SlotKind::stride:
             case SlotKind::trailing_stride:
+            case SlotKind::extent:
             case SlotKind::grad_in_stride:
             case SlotKind::grad_in_trailing_stride:
             case SlotKind::grad_out_stride:
@@ -122,7 +123,7 @@ void note_uses(const BindRequest& request, const Binding& binding, KnownLaunch& 
         }
         const bool forward = request.pass == PassKind::forward;
         if (reads_data(argument, request.pass)) {
-            launch.uses.push_back({LaunchKey::index(i, LaunchKey::data), forward && is_output(argument)});
+            launch.uses.push_back({LaunchKey::index(i, LaunchKey::data), forward && writes_data(argument)});
         }
         if (bound.grad_in.present) {
             launch.uses.push_back({LaunchKey::index(i, LaunchKey::grad_in), false});

@@ -13,7 +13,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 1;
+inline constexpr std::int64_t abi_version = 2;
 
 enum class Scalar : std::uint8_t {
     boolean,
@@ -42,6 +42,15 @@ struct Element {
 enum class ArgumentKind : std::uint8_t { value, tensor, generator };
 enum class Role : std::uint8_t { in, out, inout, result };
 
+/// What a call does with a parameter that is a tensor itself (Tensor<float, 1> and its kin).
+enum class Access : std::uint8_t {
+    none,  ///< it is no tensor: calls read and write one element each
+    read,
+    write,
+    read_write,
+    add,  ///< atomically, so that calls may share elements
+};
+
 /// Whether the backward pass differentiates an input: never; when the host argument carries a
 /// gradient; or always (then a missing gradient is an error).
 enum class Gradient : std::uint8_t { never, automatic, required };
@@ -58,8 +67,11 @@ struct Argument {
     Element element;        ///< what one element of the host argument is; of generators the parameter's
     std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
-    /// call shape, the rest must equal `trailing` and are one parameter's worth of scalars.
+    /// call shape, the next `inner_rank` are those of a parameter that is a tensor, of any extent, and the
+    /// rest must equal `trailing` and are one parameter's (or one of its elements') worth of scalars.
     std::int64_t call_rank = 0;
+    std::int64_t inner_rank = 0;
+    Access access = Access::none;  ///< of a parameter that is a tensor; its role is `in`
     std::vector<std::int64_t> trailing;
     std::vector<std::int64_t>
         map;  ///< dimension i of the argument is dimension map[i] of the call; call_rank long
@@ -84,7 +96,7 @@ enum class SlotKind : std::uint8_t {
               ///< (stored as in a tensor; of an inout one, holding the value that goes in)
     step,     ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
     stride,   ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
-    trailing_stride,  ///< int64: along `trailing[dimension]`
+    trailing_stride,  ///< int64: along dimension `dimension` of those after the call's
     grad_in,          ///< address of the gradient that flows in (of outputs)
     grad_in_stride,
     grad_in_trailing_stride,
@@ -104,6 +116,7 @@ enum class SlotKind : std::uint8_t {
     low,      ///< float32: the least random number
     span,     ///< float32: how far they may be above it
     last,     ///< float32: the greatest number below low + span
+    extent,   ///< uint32: of dimension `dimension` of those after the call's
     counter,  ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
 };
 

@@ -90,6 +90,10 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
                 put_value(element_type(call.arguments[index].element), values[index], target);
                 break;
             case SlotKind::step: put(target, bound->step); break;
+            case SlotKind::extent:
+                put(target,
+                    static_cast<std::uint32_t>(bound->data.inner[static_cast<std::size_t>(slot.dimension)]));
+                break;
             case SlotKind::grad_mode: put(target, static_cast<std::uint32_t>(bound->mode)); break;
             case SlotKind::address:
                 put(target, place(bound->data.address, temporary, bound->value_at));

@@ -89,6 +89,7 @@ public:
             collect_gradients();
             return py::none();
         }
+        download_written();
         return results(context);
     }
 
@@ -117,6 +118,9 @@ private:
     Arg convert_tensor(std::size_t i, const Context& context);
     void pack_value(std::size_t i, const ElementType& element);
     void pack_flowing(std::size_t i, const ElementType& element);
+    [[nodiscard]] bool writes_array(std::size_t i) const;
+    void check_written(std::size_t i) const;
+    void download_written();
     void collect_gradients();
     py::object results(const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
@@ -431,10 +435,34 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
     } else {
         host.uploaded = upload(context.device(), *host.nested, scalar, where(i));
     }
+    if (writes_array(i)) check_written(i);
     if (pass_ == PassKind::backward && host.differentiable != nullptr && !is_output(i)) {
         host.uploaded = host.uploaded.with_grads();
     }
     return Arg::of(host.uploaded);
+}
+
+/// A parameter that is a tensor and is written: what was given must be able to take it.
+bool Call::writes_array(std::size_t i) const {
+    const manifest::Access access = call_->arguments[i].access;
+    return pass_ == PassKind::forward && access != manifest::Access::none && access != manifest::Access::read;
+}
+
+void Call::check_written(std::size_t i) const {
+    const Host& host = hosts_[i];
+    if (!host.array || !host.array->writeable() || encoder_ != nullptr) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               encoder_ != nullptr ? "it is written when the encoder is submitted: give a kf.Tensor"
+                                   : "it is written: give a kf.Tensor or a writable NumPy array");
+    }
+}
+
+/// NumPy arrays that the call wrote to get what is now on the device.
+void Call::download_written() {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        Host& host = hosts_[i];
+        if (host.array && writes_array(i)) download_into(host.uploaded, *host.array);
+    }
 }
 
 void Call::collect_gradients() {

@@ -11,6 +11,7 @@ namespace kf::gen {
 
 namespace {
 
+using manifest::Access;
 using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Role;
@@ -65,6 +66,9 @@ private:
         const std::string name = argument_id(argument);
         if (is_generated(argument)) return add_generator_fields(argument, name, index, fields_);
         const manifest::Element parameter{argument.element.scalar, argument.trailing};
+        for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
+            add("uint", "extent" + std::to_string(d) + "_" + name, {SlotKind::extent, index, d}, 4);
+        }
         if (touches_data(argument, pass_)) {
             if (is_in_block(argument)) {
                 add_value(parameter, name, index);
@@ -73,7 +77,7 @@ private:
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
                 // Outputs are never broadcast, and what has no call dimensions always is.
-                if (!strided_ && argument.role == Role::in && argument.call_rank > 0) {
+                if (!strided_ && argument.role == Role::in && argument.call_rank > 0 && !is_whole(argument)) {
                     add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
                 }
             }
@@ -89,7 +93,7 @@ private:
         add_strides(argument, name, index,
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
-        add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
+        if (!is_whole(argument)) add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
         if (!needs_scratch(argument, pass_)) return;
         add("float*", "scratch_" + name, {SlotKind::scratch, index, -1}, 8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
@@ -102,7 +106,8 @@ private:
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
         const Scalar scalar = argument.host.element.scalar;
-        if (strided_ || is_read_by_scalars(argument)) return storage_name({scalar, {}});
+        if (strided_ || is_read_by_scalars(argument) || is_whole(argument.host))
+            return storage_name({scalar, {}});
         return storage_name({scalar, argument.host.trailing});
     }
 
@@ -115,15 +120,27 @@ private:
 
     void add_strides(const Argument& argument, const std::string& name, std::int64_t index,
                      const StrideSlots& slots) {
+        if (is_whole(argument)) {
+            // Its elements are dense, and it has strides in contiguous kernels too.
+            add_inner_strides(argument, name, index, slots);
+        }
         if (!strided_) return;
         std::vector<std::int64_t> dimensions = argument.map;
         std::sort(dimensions.begin(), dimensions.end());
         for (const std::int64_t d : dimensions) {
             add("int64_t", slots.call_name + std::to_string(d) + "_" + name, {slots.call, index, d}, 8);
         }
-        for (std::size_t d = 0; d < argument.trailing.size(); ++d) {
+        for (std::size_t d = 0; d < argument.trailing.size() && !is_whole(argument); ++d) {
             add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name,
                 {slots.trailing, index, static_cast<std::int64_t>(d)}, 8);
+        }
+    }
+
+    void add_inner_strides(const Argument& argument, const std::string& name, std::int64_t index,
+                           const StrideSlots& slots) {
+        for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
+            add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name, {slots.trailing, index, d},
+                8);
         }
     }
 
@@ -165,8 +182,11 @@ bool is_in_block(const Argument& argument) {
     return argument.kind == ArgumentKind::value && argument.role == Role::in && !argument.in_memory;
 }
 
+bool is_whole(const Argument& argument) { return argument.access != Access::none; }
+
 bool reads_gradient(const Argument& argument, PassKind pass) {
-    return pass == PassKind::backward && argument.differentiable && argument.role != Role::in;
+    const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
+    return pass == PassKind::backward && argument.differentiable && written;
 }
 
 bool writes_gradient(const Argument& argument, PassKind pass) {
@@ -179,7 +199,9 @@ bool needs_scratch(const Argument& argument, PassKind pass) {
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
-    return pass == PassKind::forward || argument.role == Role::in || argument.role == Role::inout;
+    if (pass == PassKind::forward) return true;
+    if (argument.access == Access::write || argument.access == Access::add) return false;
+    return argument.role == Role::in || argument.role == Role::inout;
 }
 
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant) {

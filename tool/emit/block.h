@@ -35,6 +35,8 @@ bool is_looped(const PlannedArgument& argument);
 /// Whether contiguous kernels read the element scalar by scalar: what is looped, and half3, which Slang pads
 /// to 8 bytes in CUDA source.
 bool is_read_by_scalars(const PlannedArgument& argument);
+/// Whether the parameter is a tensor itself.
+bool is_whole(const manifest::Argument& argument);
 /// Whether a value stands in the block itself, rather than its address.
 bool is_in_block(const manifest::Argument& argument);
 

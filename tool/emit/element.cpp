@@ -36,21 +36,31 @@ const ScalarNames& names_of(manifest::Scalar scalar) { return scalars[static_cas
 
 std::string dimensions(const manifest::Argument& argument) {
     std::string text = "[";
+    const auto calls = static_cast<std::size_t>(argument.call_rank);
+    const auto leading = calls + static_cast<std::size_t>(argument.inner_rank);
     for (std::int64_t i = 0; i < argument.rank; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        const auto calls = static_cast<std::size_t>(argument.call_rank);
         text += i == 0 ? "" : ", ";
         if (at < calls && at < argument.map.size())
             text += "d" + std::to_string(argument.map[at]);
-        else if (at >= calls && at - calls < argument.trailing.size())
-            text += std::to_string(argument.trailing[at - calls]);
+        else if (at >= calls && at < leading)
+            text += "any";
+        else if (at >= leading && at - leading < argument.trailing.size())
+            text += std::to_string(argument.trailing[at - leading]);
     }
     return text + "]";
 }
 
-std::string_view role_name(manifest::Role role) {
+std::string_view role_name(const manifest::Argument& argument) {
+    switch (argument.access) {
+        case manifest::Access::none:
+        case manifest::Access::read: break;
+        case manifest::Access::write: return "written";
+        case manifest::Access::read_write: return "read and written";
+        case manifest::Access::add: return "added to";
+    }
     constexpr std::array<std::string_view, 4> names{"in", "out", "inout", "returned"};
-    return names[static_cast<std::size_t>(role)];
+    return names[static_cast<std::size_t>(argument.role)];
 }
 
 }  // namespace
@@ -88,10 +98,11 @@ std::vector<std::string> describe_arguments(const std::vector<manifest::Argument
             continue;
         }
         const bool tensor = argument.kind == manifest::ArgumentKind::tensor;
-        std::string line = "- " + names[i] + ": " + std::string(role_name(argument.role)) + ", ";
+        std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
         line += slang_name(argument.element) + (tensor ? " tensor " + dimensions(argument) : "");
         if (tensor && argument.contiguous_only) line += ", contiguous";
-        const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result;
+        const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result ||
+                            argument.access == manifest::Access::write;
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)

@@ -8,6 +8,7 @@
 #include "emit/block.h"
 #include "emit/generator.h"
 #include "emit/render.h"
+#include "emit/tensor_argument.h"
 #include "emit_templates.h"
 #include "plan/types.h"
 
@@ -171,7 +172,7 @@ private:
         if (strided_ || call_.rank == 0) return 1;
         std::int64_t bytes = 0;
         for (const PlannedArgument& argument : call_.arguments) {
-            if (is_looped(argument)) return 1;
+            if (is_looped(argument) || is_whole(argument.host)) return 1;
             if (!is_in_block(argument.host) && !is_generated(argument.host)) {
                 bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
             }
@@ -183,7 +184,9 @@ private:
     void add_argument(std::size_t position) {
         planned_ = &call_.arguments[position];
         index_ = static_cast<std::int64_t>(position);
-        if (pass_ == PassKind::forward) {
+        if (is_whole(host())) {
+            add_tensor();
+        } else if (pass_ == PassKind::forward) {
             add_forward();
         } else {
             add_backward();
@@ -231,6 +234,83 @@ private:
         add_local("var", "pair_" + id, "diffPair(" + pair + ")");
         passed_.push_back("pair_" + id);
         if (writes_gradient(host(), pass_)) add_gradient();
+    }
+
+    // ---- Parameters that are tensors ----
+
+    void add_tensor() {
+        TensorViews views;
+        const std::string id = argument_id(host());
+        views.data = add_view("view_" + id, SlotKind::address, data_strides, "kf_at_");
+        if (reads_gradient(host(), pass_)) {
+            views.grad_in =
+                add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
+        }
+        if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("grad_out_view_" + id);
+        const std::string name = "arg_" + id;
+        add_local("const " + slang_type(), name,
+                  tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
+        passed_.push_back(name);
+    }
+
+    std::string add_view(const std::string& name, SlotKind address, StrideKinds strides,
+                         const std::string& prefix) {
+        TensorView view = tensor_view();
+        // What the pass doesn't touch has extents all the same.
+        if (address == SlotKind::address && !touches_data(host(), pass_)) {
+            view.strides.assign(view.extents.size(), "0");
+        } else {
+            view.address = args(address);
+            for (std::int64_t d = 0; d < host().inner_rank; ++d) {
+                view.strides.push_back(args(strides.trailing, d));
+            }
+            if (host().call_rank > 0) view.offset = add_offset(prefix + argument_id(host()), strides.call);
+        }
+        return add_view_local(name, view);
+    }
+
+    /// Halves are summed in floats beside the gradient.
+    std::string add_grad_out_view(const std::string& name) {
+        if (!needs_scratch(host(), pass_)) {
+            return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_grad_out_at_");
+        }
+        TensorView view = tensor_view();
+        view.address = args(SlotKind::scratch);
+        view.scalar_bytes = 4;
+        view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
+        if (host().call_rank > 0) {
+            view.offset = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride);
+        }
+        add_tensor_scratch(view.extents);
+        return add_view_local(name, view);
+    }
+
+    TensorView tensor_view() const {
+        TensorView view;
+        view.scalar_bytes = storage_size(host().element.scalar);
+        for (std::int64_t d = 0; d < host().inner_rank; ++d)
+            view.extents.push_back(args(SlotKind::extent, d));
+        return view;
+    }
+
+    std::string add_view_local(const std::string& name, const TensorView& view) {
+        add_local("const kf.View<" + std::to_string(host().inner_rank) + ">", name, view_initializer(view));
+        return name;
+    }
+
+    void add_tensor_scratch(const std::vector<std::string>& extents) {
+        View::List dimensions;
+        const auto add = [&](const std::string& extent, const std::string& stride) {
+            dimensions.emplace_back(View::Object{{"extent", extent}, {"stride", stride}});
+        };
+        const std::vector<std::string> element = dense_strides();
+        for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(host().trailing[i]), element[i]);
+        for (std::size_t i = extents.size(); i-- > 0;) {
+            add("int64_t(" + extents[i] + ")",
+                args(SlotKind::grad_out_trailing_stride, static_cast<std::int64_t>(i)));
+        }
+        add_call_dimensions(dimensions);
+        add_scratch_walk(dimensions, true);
     }
 
     // ---- Gradients that flow out ----
@@ -300,6 +380,11 @@ private:
             dimensions.emplace_back(
                 View::Object{{"extent", std::to_string(host().trailing[i])}, {"stride", own_strides[i]}});
         }
+        add_call_dimensions(dimensions);
+        add_scratch_walk(dimensions, strided_);
+    }
+
+    void add_call_dimensions(View::List& dimensions) const {
         for (std::size_t i = host().map.size(); strided_ && i-- > 0;) {
             const std::int64_t d = host().map[i];
             const std::string extent =
@@ -307,11 +392,14 @@ private:
             dimensions.emplace_back(
                 View::Object{{"extent", extent}, {"stride", args(SlotKind::grad_out_stride, d)}});
         }
+    }
+
+    void add_scratch_walk(const View::List& dimensions, bool by_dimension) {
         scratches_.emplace_back(View::Object{{"count", field(SlotKind::scratch_count)},
                                              {"target", field(SlotKind::grad_out)},
                                              {"scratch", field(SlotKind::scratch)},
-                                             {"at", strided_ ? "kf_at" : "kf_scalar"},
-                                             {"is_strided", strided_},
+                                             {"at", by_dimension ? "kf_at" : "kf_scalar"},
+                                             {"is_strided", by_dimension},
                                              {"dimensions", dimensions}});
     }
 

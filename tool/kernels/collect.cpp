@@ -13,11 +13,22 @@ namespace {
 using manifest::ArgumentKind;
 using manifest::Variant;
 
-/// A call without tensors has nothing to stride through, but for values batched over their components.
+bool is_tensor_parameter(const PlannedArgument& argument) { return argument.host.inner_rank > 0; }
+
+/// A call without tensors has nothing to stride through, but for values batched over their components;
+/// tensor parameters have their strides in every kernel.
 bool has_strides(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        const bool batched = argument.host.kind == ArgumentKind::value && argument.host.call_rank > 0;
-        return argument.host.kind == ArgumentKind::tensor || batched;
+        const bool moves = argument.host.kind == ArgumentKind::tensor && !is_tensor_parameter(argument);
+        const bool batched = argument.host.kind != ArgumentKind::generator && argument.host.call_rank > 0;
+        return moves || batched;
+    });
+}
+
+/// A tensor of its own for each call: its place takes the call's index along each dimension.
+bool has_batches(const PlannedCall& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
+        return is_tensor_parameter(argument) && argument.host.call_rank > 0;
     });
 }
 
@@ -25,7 +36,7 @@ bool is_contiguous_only(const PlannedCall& call) {
     return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
         const bool whole = argument.host.kind == ArgumentKind::value && argument.host.call_rank == 0;
         const bool generator = argument.host.kind == ArgumentKind::generator;
-        return whole || generator || argument.host.contiguous_only;
+        return whole || generator || argument.host.contiguous_only || is_tensor_parameter(argument);
     });
 }
 
@@ -49,8 +60,9 @@ public:
 private:
     manifest::Pass collect_pass(const PlannedCall& call, PassKind pass) {
         manifest::Pass indices;
-        indices.contiguous = add({plan_, call, pass, Variant::contiguous});
-        if (has_strides(call) && !is_contiguous_only(call))
+        const bool batches = has_batches(call);
+        if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous});
+        if (batches || (has_strides(call) && !is_contiguous_only(call)))
             indices.strided = add({plan_, call, pass, Variant::strided});
         return indices;
     }

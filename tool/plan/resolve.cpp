@@ -13,6 +13,7 @@
 #include "plan/generators.h"
 #include "plan/instance.h"
 #include "plan/overloads.h"
+#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 #include "spec/limits.h"
 
@@ -320,7 +321,11 @@ private:
         bool any = false;
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             PlannedArgument& argument = planned.arguments[i];
-            argument.host.differentiable = argument.type.differentiable && !argument.no_diff;
+            const bool tensor = argument.type.kind == TypeKind::tensor;
+            argument.host.differentiable =
+                (tensor ? is_differentiable(argument.type.form) : argument.type.differentiable) &&
+                !argument.no_diff;
+            if (tensor && !reads(argument.type.form)) continue;
             if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
             if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
                 continue;
@@ -354,7 +359,8 @@ private:
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
             const bool input = (argument.host.role == Role::in || argument.host.role == Role::inout) &&
-                               argument.host.generator == manifest::Generator::none;
+                               argument.host.generator == manifest::Generator::none &&
+                               argument.host.access != manifest::Access::write;
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {

@@ -155,6 +155,10 @@ std::string declared_name(const Type& type) {
     if (type.kind == TypeKind::array) {
         return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
+    if (type.kind == TypeKind::tensor) {
+        return std::string(form_name(type.form)) + "<" + declared_name(type.element.front()) + ", " +
+               std::to_string(type.extent) + ">";
+    }
     return kind_name(type);
 }
 
@@ -164,6 +168,7 @@ std::string kind_name(const Type& type) {
         case TypeKind::vector: return scalar + std::to_string(type.columns);
         case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
         case TypeKind::array: break;
+        case TypeKind::tensor: return kind_name(type.element.front());
         default: return type.kind == TypeKind::scalar ? scalar : type.name;
     }
     // The outermost extent comes first: float2[4][3] is four arrays of three.

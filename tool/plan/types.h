@@ -18,7 +18,7 @@ std::optional<manifest::Element> element_of(const Type& type);
 
 /// How kernels declare it: "float3", "float2x3", "Array<float2, 3>".
 std::string declared_name(const Type& type);
-/// How a kind's <...> spells it: "float3", "float2x3", "float2[3]".
+/// How a kind's <...> spells it: "float3", "float2x3", "float2[3]"; of a tensor, its element.
 std::string kind_name(const Type& type);
 
 /// Reads "float3", "half", "float2x3", "uint8_t2[4]": the spellings that a kind's <...> takes.

@@ -114,8 +114,9 @@ private:
     Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels,
                                                const std::vector<std::string>& dependencies,
                                                std::unique_ptr<Compiler> first) {
-        Outcome<std::string> environment = environment_hash(
-            settings_, dependencies, producers_.at("slang") + support_modules().front().second, disk_);
+        std::string compilers = producers_.at("slang");
+        for (const auto& [name, text] : support_modules()) compilers += text;
+        Outcome<std::string> environment = environment_hash(settings_, dependencies, compilers, disk_);
         if (!environment) return environment.errors();
         CompileJob job;
         job.environment_hash = std::move(environment.value());

@@ -6,7 +6,9 @@
 namespace kf::gen {
 
 std::vector<std::pair<std::string, std::string>> support_modules() {
-    return {{"kf", std::string(embedded::kf_slang)}};
+    // Shaders written for SlangPy import its module.
+    return {{"kf", std::string(embedded::kf_slang) + std::string(embedded::tensor_slang)},
+            {"slangpy", "module slangpy;\n__exported import kf;\n"}};
 }
 
 }  // namespace kf::gen

@@ -1,14 +1,21 @@
 // Comparison of Slang types, which hold each other.
 #include "slang/module.h"
 
+#include <array>
 #include <tuple>
 
 namespace kf::gen {
 
+std::string_view form_name(TensorForm form) {
+    constexpr std::array<std::string_view, 7> names{
+        "Tensor", "WTensor", "RWTensor", "AtomicTensor", "DiffTensor", "WDiffTensor", "RWDiffTensor"};
+    return names.at(static_cast<std::size_t>(form));
+}
+
 // Spelled out: clang 14 crashes on a defaulted one here.
 bool Type::operator==(const Type& other) const {
     const auto members = [](const Type& type) {
-        return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element,
+        return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
                         type.fields, type.name, type.differentiable);
     };
     return members(*this) == members(other);

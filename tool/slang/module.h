@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
@@ -35,8 +36,23 @@ enum class TypeKind : std::uint8_t {
     structure,
     interface,
     resource,
+    tensor,  ///< of kf.slang's family
     other
 };
+
+/// What a function may do with a parameter that is a tensor of kf.slang's.
+enum class TensorForm : std::uint8_t {
+    read,             ///< Tensor
+    write,            ///< WTensor
+    read_write,       ///< RWTensor
+    atomic,           ///< AtomicTensor
+    diff_read,        ///< DiffTensor
+    diff_write,       ///< WDiffTensor
+    diff_read_write,  ///< RWDiffTensor
+};
+
+/// "Tensor", "WDiffTensor" …: the struct in kf.slang.
+std::string_view form_name(TensorForm form);
 
 struct Field;
 
@@ -46,11 +62,12 @@ struct Type {
     ScalarType scalar = ScalarType::float32;  ///< of scalars, vectors and matrices
     std::int64_t rows = 1;                    ///< of matrices (row-major)
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
-    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized
-    std::vector<Type> element;                ///< of arrays: exactly one
+    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank
+    std::vector<Type> element;                ///< of arrays and tensors: exactly one
     std::vector<Field> fields;                ///< of structs, in order
     std::string name;
-    bool differentiable = false;  ///< conforms to IDifferentiable
+    bool differentiable = false;         ///< conforms to IDifferentiable
+    TensorForm form = TensorForm::read;  ///< of tensors
 
     bool operator==(const Type&) const;
 };

@@ -2,6 +2,7 @@
 #include "slang/types.h"
 
 #include "slang/com_ptr.h"
+#include "slang/tensors.h"
 
 namespace kf::gen {
 
@@ -138,6 +139,13 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
         case Kind::Struct:
             described.kind = TypeKind::structure;
             described.name = full_name(type);
+            if (const auto tensor = find_tensor(type)) {
+                described.kind = TypeKind::tensor;
+                described.form = tensor->form;
+                described.extent = tensor->rank;
+                described.element.push_back(describe(tensor->element));
+                return described;
+            }
             for (unsigned index = 0; index < type.getFieldCount(); ++index) {
                 slang::VariableReflection& field = *type.getFieldByIndex(index);
                 Field& added = described.fields.emplace_back();

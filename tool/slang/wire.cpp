@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint
 static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, fields, name,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
                                    differentiable)
 
 static void to_json(Json& json, const Field& field) {

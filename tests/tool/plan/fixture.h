@@ -11,7 +11,8 @@
 
 namespace kf::gen::test {
 
-/// The Slang type of this spelling: a scalar, vector, matrix, sized array of such ("float2[3]"), or void.
+/// The Slang type of this spelling: a scalar, vector, matrix, array of such ("float2[3]", or "float[]"
+/// without a size), tensor of kf.slang's ("WTensor<float3, 2>"), or void.
 inline Type type_named(const std::string& name) {
     Type type;
     type.name = name;
@@ -19,10 +20,20 @@ inline Type type_named(const std::string& name) {
         type.kind = TypeKind::void_type;
         return type;
     }
+    if (const std::size_t angle = name.find('<'); angle != std::string::npos) {
+        const std::size_t comma = name.rfind(',');
+        type.kind = TypeKind::tensor;
+        while (form_name(type.form) != name.substr(0, angle)) {
+            type.form = static_cast<TensorForm>(static_cast<int>(type.form) + 1);
+        }
+        type.element = {type_named(name.substr(angle + 1, comma - angle - 1))};
+        type.extent = std::stoll(name.substr(comma + 1));
+        return type;
+    }
     if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
         const std::size_t end = name.find(']', bracket);
         type.kind = TypeKind::array;
-        type.extent = std::stoll(name.substr(bracket + 1, end - bracket - 1));
+        type.extent = end == bracket + 1 ? 0 : std::stoll(name.substr(bracket + 1, end - bracket - 1));
         type.element = {type_named(name.substr(0, bracket) + name.substr(end + 1))};
         type.scalar = type.element.front().scalar;
         type.differentiable = type.element.front().differentiable;

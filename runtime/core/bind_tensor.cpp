@@ -1,0 +1,60 @@
+// The binder's rules for parameters that are tensors themselves.
+#include <algorithm>
+#include <limits>
+
+#include "core/bind_error.h"
+#include "core/bind_parts.h"
+#include "core/convert.h"
+#include "core/overlap.h"
+
+namespace kf::detail {
+namespace {
+
+/// Kernels load an element at once, with the alignment that its size allows.
+void check_elements(const BindRequest& request, std::size_t i, const ScalarView& view, const char* subject) {
+    const manifest::Argument& argument = request.call.arguments[i];
+    if (!view.present || argument.trailing.empty()) {
+        return;
+    }
+    const auto leading = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
+    const auto scalar = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    std::int64_t bytes = scalar;
+    Dims strides;
+    for (std::size_t k = leading; k < view.extents.size(); ++k) {
+        bytes *= view.extents[k];
+        strides.push_back(view.strides[k]);
+    }
+    const std::int64_t alignment = std::min<std::int64_t>(16, bytes & -bytes);
+    bool fits = is_dense(Dims(argument.trailing), strides) &&
+                view.address % static_cast<std::uint64_t>(alignment) == 0;
+    for (std::size_t k = 0; k < leading; ++k) {
+        fits = fits && (view.extents[k] == 1 || view.strides[k] * scalar % alignment == 0);
+    }
+    if (!fits) {
+        fail(request, i, ErrorCode::layout_mismatch,
+             std::string(subject) + "each of its elements must lie without gaps at a multiple of " +
+                 std::to_string(alignment) + " bytes, found shape " + to_string(view.extents) +
+                 " with strides " + to_string(view.strides));
+    }
+}
+
+}  // namespace
+
+void check_tensor_parameter(const BindRequest& request, std::size_t i) {
+    const manifest::Argument& argument = request.call.arguments[i];
+    const ArgumentView& view = request.arguments[i];
+    const auto call_rank = static_cast<std::size_t>(argument.call_rank);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(argument.inner_rank); ++k) {
+        const std::int64_t extent = view.data.extents[call_rank + k];
+        if (extent > std::numeric_limits<std::uint32_t>::max()) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "dimension " + std::to_string(call_rank + k) + " of shape " + to_string(view.data.extents) +
+                     ": a tensor parameter's extents are at most 2^32 - 1");
+        }
+    }
+    check_elements(request, i, view.data, "");
+    check_elements(request, i, view.grad_in, "its gradient: ");
+    check_elements(request, i, view.grad_out, "its gradient: ");
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,317 @@
+"""Parameters that are tensors themselves: whole, by rows, written, and with gradients."""
+
+from types import ModuleType
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+import pytest
+from loader import Loader
+
+rng = np.random.default_rng(7)
+
+
+@pytest.fixture(scope="module")
+def tensors(generated: Loader) -> ModuleType:
+    return generated("tensors")
+
+
+def floats(*shape: int) -> npt.NDArray[np.float32]:
+    return rng.uniform(-2, 2, shape).astype(np.float32)
+
+
+def indices(count: int) -> npt.NDArray[np.int32]:
+    return np.arange(count, dtype=np.int32)
+
+
+def tensor(values: npt.NDArray[np.generic]) -> kf.Tensor:
+    return kf.Tensor.from_numpy(values)
+
+
+def array(given: kf.Tensor | None) -> npt.NDArray[np.floating]:
+    assert given is not None
+    return given.to_numpy()
+
+
+def poisoned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> kf.Tensor:
+    return tensor(np.full(shape, 77, dtype))
+
+
+# ---- Forward ----
+
+
+@pytest.mark.parametrize(
+    "shape", [(1,), (7,), (0,), (5, 3), (1, 129), (257, 2), (3, 5, 7), (2, 0, 4), (0, 3, 4)]
+)
+def test_each_call_gets_its_row(tensors: ModuleType, shape: tuple[int, ...]) -> None:
+    rows = floats(*shape)
+    sums = tensors.row_sum(tensor(rows))
+    wanted = rows.astype(np.float64).sum(axis=-1)
+    got = sums if isinstance(sums, float) else sums.to_numpy()
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_rows_of_views_are_found_by_their_strides(tensors: ModuleType) -> None:
+    all_rows = floats(6, 9, 4)
+    whole = tensor(all_rows)
+    for view, wanted in [
+        (whole[1:5], all_rows[1:5]),
+        (whole[:, 2:7, 1:4], all_rows[:, 2:7, 1:4]),
+        (whole.transpose(0, 2, 1), all_rows.transpose(0, 2, 1)),
+        (whole.transpose(2, 1, 0)[1:, 1:], all_rows.transpose(2, 1, 0)[1:, 1:]),
+    ]:
+        np.testing.assert_allclose(
+            tensors.row_sum(view).to_numpy(), wanted.astype(np.float64).sum(axis=-1), rtol=1e-5, atol=1e-5
+        )
+    np.testing.assert_allclose(
+        tensors.row_sum(whole[2, :, 3]), all_rows[2, :, 3].astype(np.float64).sum(), rtol=1e-5
+    )
+
+
+def test_blocks_broadcast_with_other_arguments(tensors: ModuleType) -> None:
+    blocks = rng.uniform(-1, 1, (5, 3, 4))
+    factors = (np.arange(3)[:, None] + 1.0) / (np.arange(4)[None, :] + 1.0)
+    sums = (blocks * factors).sum(axis=(1, 2))
+    np.testing.assert_allclose(tensors.weighted(tensor(blocks), 2.0).to_numpy(), 2 * sums, rtol=1e-12)
+    weights = rng.uniform(-1, 1, 5)
+    np.testing.assert_allclose(
+        tensors.weighted(tensor(blocks), tensor(weights)).to_numpy(), weights * sums, rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        tensors.weighted(tensor(blocks[2:3]), tensor(weights)).to_numpy(), weights * sums[2], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (130, 17)])
+def test_rows_are_written(tensors: ModuleType, shape: tuple[int, int]) -> None:
+    rows = floats(*shape)
+    target = poisoned((shape[0] + 2, shape[1] + 3))
+    assert tensors.reverse_row(tensor(rows), target[1:-1, 2:-1]) is None
+    wanted = np.full(target.shape, 77, np.float32)
+    wanted[1:-1, 2:-1] = rows[:, ::-1]
+    np.testing.assert_array_equal(target.to_numpy(), wanted)
+
+
+def test_numpy_arrays_are_written_back(tensors: ModuleType) -> None:
+    rows = floats(3, 4)
+    target = np.full((3, 4), 77, np.float32)
+    tensors.reverse_row(rows, target)
+    np.testing.assert_array_equal(target, rows[:, ::-1])
+    numbers = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    tensors.double_row(numbers)
+    np.testing.assert_array_equal(numbers, 2 * np.arange(24).reshape(2, 3, 4))
+
+
+def test_lists_and_read_only_arrays_are_not_written(tensors: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentError, match="writable"):
+        tensors.reverse_row(floats(2, 2), [[0.0, 0.0], [0.0, 0.0]])
+    frozen = np.zeros((2, 2), np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(kf.ArgumentError, match="writable"):
+        tensors.reverse_row(floats(2, 2), frozen)
+
+
+def test_every_form_of_index(tensors: ModuleType) -> None:
+    colors = floats(5, 7, 3)
+    at = np.stack([rng.integers(0, 5, 40), rng.integers(0, 7, 40)], axis=1).astype(np.int32)
+    wanted = 6.0 * colors.astype(np.float64)[at[:, 0], at[:, 1]]
+    np.testing.assert_allclose(tensors.pick(tensor(colors), tensor(at)).to_numpy(), wanted, rtol=1e-5)
+
+
+def test_stores_by_every_form_of_index(tensors: ModuleType) -> None:
+    at = np.array([[0, 1], [3, 4], [2, 0]], np.int32)
+    color = floats(3, 3)
+    target = poisoned((4, 5, 3))
+    tensors.put(tensor(at), tensor(color), target)
+    wanted = np.full((4, 5, 3), 77, np.float32)
+    wanted[at[:, 0], at[:, 1]] = color
+    np.testing.assert_array_equal(target.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("count", [1, 255, 1000, 4099])
+def test_atomic_sums(tensors: ModuleType, count: int) -> None:
+    values = rng.integers(0, 10, count).astype(np.int32)
+    counts = tensor(np.zeros(10, np.uint32))
+    tensors.count(tensor(values), counts)
+    np.testing.assert_array_equal(counts.to_numpy(), np.bincount(values, minlength=10))
+    same = tensor(np.full(count, 3, np.int32))
+    tensors.count(same, counts)
+    assert counts.to_numpy()[3] == np.bincount(values, minlength=10)[3] + count
+
+
+def test_calls_may_share_a_batch_that_they_add_to(tensors: ModuleType) -> None:
+    values = rng.integers(0, 4, (3, 50)).astype(np.int32)
+    counts = tensor(np.zeros((1, 4), np.uint32))
+    tensors.count_rows(tensor(values), counts)
+    np.testing.assert_array_equal(counts.to_numpy()[0], np.bincount(values.ravel(), minlength=4))
+
+
+def test_elements_of_every_kind(tensors: ModuleType) -> None:
+    at = tensor(np.array([2, 0, 1, 1], np.int32))
+    order = [2, 0, 1, 1]
+    matrices = floats(3, 2, 3)
+    np.testing.assert_array_equal(tensors.matrix_at(tensor(matrices), at).to_numpy(), matrices[order])
+    arrays = floats(3, 3)
+    np.testing.assert_array_equal(tensors.array_at(tensor(arrays), at).to_numpy(), arrays[order])
+    halves = floats(3, 3).astype(np.float16)
+    np.testing.assert_array_equal(tensors.half_at(tensor(halves), at).to_numpy(), halves[order])
+    flags = tensor(np.array([True, False, True, False, True]))
+    tensors.invert(tensor(np.array([0, 1, 3], np.int32)), flags)
+    assert flags.to_numpy().tolist() == [False, True, True, True, True]
+    np.testing.assert_array_equal(tensors.shape_of(tensor(np.zeros((4, 1, 9), np.int8))), [4, 1, 9])
+
+
+# ---- Backward ----
+
+
+@pytest.mark.parametrize("count", [1, 4, 257, 5000])
+def test_polynomial(tensors: ModuleType, count: int) -> None:
+    values = floats(count)
+    x = tensor(values).with_grads()
+    result = poisoned((count,))
+    idx = tensor(indices(count))
+    tensors.polynomial(idx, 2.0, 8.0, -1.0, x, result)
+    wide = values.astype(np.float64)
+    np.testing.assert_allclose(result.to_numpy(), 2 * wide**2 + 8 * wide - 1, rtol=1e-4, atol=1e-4)
+    stored = result.to_numpy()
+    # A missing gradient of the output means 1.
+    tensors.polynomial.backward(idx, 2.0, 8.0, -1.0, x, result)
+    np.testing.assert_allclose(array(x.grad), 4 * wide + 8, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(result.to_numpy(), stored)
+    # A given one is used, and gradients accumulate.
+    flowing = floats(count)
+    given = result.with_grads(grad_in=tensor(flowing))
+    a = kf.differentiable(2.0)
+    tensors.polynomial.backward(idx, a, 8.0, -1.0, x, given)
+    np.testing.assert_allclose(array(x.grad), (4 * wide + 8) * (1 + flowing), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(a.grad, (wide**2 * flowing).sum(), rtol=1e-4, atol=1e-4)
+
+
+def test_process_inplace(tensors: ModuleType) -> None:
+    values, flowing = floats(9), floats(9)
+    x = tensor(values).with_grads(grad_in=tensor(flowing), grad_out=tensor(np.ones(9, np.float32)))
+    idx = tensor(indices(9))
+    tensors.process_inplace(idx, x)
+    np.testing.assert_array_equal(x.to_numpy(), 2 * values)
+    tensors.process_inplace.backward(idx, x)
+    np.testing.assert_allclose(array(x.grad_out), 1 + 2 * flowing, rtol=1e-6)
+    np.testing.assert_array_equal(array(x.grad_in), flowing)
+    np.testing.assert_array_equal(x.to_numpy(), 2 * values)
+
+
+def test_one_gradient_can_not_flow_in_and_out(tensors: ModuleType) -> None:
+    x = tensor(floats(4)).with_grads()
+    with pytest.raises(kf.ArgumentError, match="shares memory"):
+        tensors.process_inplace.backward(tensor(indices(4)), x)
+
+
+def test_custom_derivative(tensors: ModuleType) -> None:
+    values = np.linspace(-0.5, 1.5, 41, dtype=np.float32)
+    x = tensor(values).with_grads()
+    idx = tensor(indices(41))
+    inside = values.astype(np.float64).clip(0, 1)
+    # Without gradients it goes forward all the same.
+    np.testing.assert_allclose(
+        tensors.custom_activation(idx, tensor(values)).to_numpy(), inside**2 * (3 - 2 * inside), atol=1e-6
+    )
+    tensors.custom_activation.backward(idx, x)
+    np.testing.assert_allclose(array(x.grad), 6 * inside * (1 - inside), atol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 3), (64, 65), (130, 257)])
+def test_linear_layer(tensors: ModuleType, rows: int, columns: int) -> None:
+    weights, bias, given = floats(rows, columns), floats(rows), floats(columns)
+    flowing = floats(rows)
+    w, b, x = (tensor(values).with_grads() for values in (weights, bias, given))
+    y = poisoned((rows,))
+    idx = tensor(indices(rows))
+    tensors.linear_layer(idx, w, b, x, y)
+    wide = [values.astype(np.float64) for values in (weights, bias, given, flowing)]
+    np.testing.assert_allclose(y.to_numpy(), wide[0] @ wide[2] + wide[1], rtol=1e-4, atol=1e-4)
+    tensors.linear_layer.backward(idx, w, b, x, y.with_grads(grad_in=tensor(flowing)))
+    np.testing.assert_allclose(array(w.grad), np.outer(wide[3], wide[2]), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array(b.grad), wide[3], rtol=1e-5)
+    np.testing.assert_allclose(array(x.grad), wide[0].T @ wide[3], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_linear_layers(tensors: ModuleType, batch: int) -> None:
+    weights, bias, given, flowing = floats(7, 5), floats(7), floats(batch, 5), floats(batch, 7)
+    w, b, x = (tensor(values).with_grads() for values in (weights, bias, given))
+    y = poisoned((batch, 7))
+    idx = tensor(indices(7))
+    tensors.linear_layers(idx, w, b, x, y)
+    wide = [values.astype(np.float64) for values in (weights, bias, given, flowing)]
+    np.testing.assert_allclose(y.to_numpy(), wide[2] @ wide[0].T + wide[1], rtol=1e-5, atol=1e-5)
+    tensors.linear_layers.backward(idx, w, b, x, y.with_grads(grad_in=tensor(flowing)))
+    np.testing.assert_allclose(array(w.grad), wide[3].T @ wide[2], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array(b.grad), wide[3].sum(axis=0), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array(x.grad), wide[3] @ wide[0], rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_of_views_land_in_the_view(tensors: ModuleType) -> None:
+    rows, weights = floats(11, 6), floats(12)
+    whole = tensor(weights).with_grads()
+    tensors.dot_row.backward(tensor(rows), whole[3:9])
+    wanted = np.zeros(12)
+    wanted[3:9] = rows.astype(np.float64).sum(axis=0)
+    np.testing.assert_allclose(array(whole.grad), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("count", [1, 6, 500])
+def test_halves_are_summed_in_floats(tensors: ModuleType, count: int) -> None:
+    values = rng.uniform(0.5, 1, (2, count, 3)).astype(np.float16)
+    # All calls but the first add to the same few elements.
+    at = np.minimum(np.arange(count), 3).astype(np.int32)
+    for view in (values, None):
+        x = tensor(values if view is not None else np.ascontiguousarray(values.transpose(1, 0, 2)))
+        x = x.with_grads()
+        given = x if view is not None else x.transpose(1, 0, 2)
+        tensors.halves.backward(tensor(at), given)
+        wanted = np.zeros((2, count, 3))
+        for i in at:
+            v = values[i % 2, i].astype(np.float64)
+            wanted[i % 2, i] += [v[1], v[0], 1]
+        got = array(given.grad).astype(np.float64)
+        np.testing.assert_allclose(got, wanted, rtol=1e-3)
+
+
+def test_loads_that_need_no_atomics(tensors: ModuleType) -> None:
+    values = rng.uniform(-1, 1, (300, 2))
+    x = tensor(values).with_grads()
+    scale = tensor(np.array([3.0])).with_grads()
+    tensors.each_once.backward(tensor(indices(300)), x, scale)
+    np.testing.assert_allclose(array(x.grad), 3 * values[:, ::-1], rtol=1e-12)
+    np.testing.assert_allclose(array(scale.grad), [values.prod(axis=1).sum()], rtol=1e-9)
+
+
+# ---- What is refused ----
+
+
+def test_an_output_is_never_broadcast(tensors: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentError, match="never broadcast"):
+        tensors.reverse_row(tensor(floats(4, 3)), poisoned((1, 3)))
+
+
+def test_outputs_share_no_memory(tensors: ModuleType) -> None:
+    rows = tensor(floats(4, 3))
+    with pytest.raises(kf.ArgumentError, match="shares memory"):
+        tensors.reverse_row(rows, rows)
+    with pytest.raises(kf.ArgumentError, match="share memory"):
+        tensors.double_row(tensor(np.zeros((2, 4, 1), np.int32)).broadcast_to((2, 4, 3)))
+    with pytest.raises(kf.ArgumentError, match="never broadcast"):
+        tensors.double_row(tensor(np.zeros((1, 1, 3), np.int32)).broadcast_to((2, 4, 3)))
+
+
+def test_ranks_types_and_elements_are_checked(tensors: ModuleType) -> None:
+    idx = tensor(indices(2))
+    with pytest.raises(kf.ArgumentError, match=r"reversed.*float tensor\[2\]"):
+        tensors.reverse_row(tensor(floats(4, 3)), poisoned((3,)))
+    with pytest.raises(kf.ArgumentError, match="'x'"):
+        tensors.polynomial(idx, 1.0, 1.0, 1.0, tensor(np.zeros(4)), poisoned((4,)))
+    with pytest.raises(kf.ArgumentError, match="dimension 2"):
+        tensors.pick(tensor(floats(4, 4, 4)), tensor(np.zeros((1, 2), np.int32)))
+    with pytest.raises(kf.ArgumentError, match="without gaps"):
+        tensors.array_at(tensor(floats(4, 6))[:, ::2], idx)
+    with pytest.raises(kf.ArgumentError, match="not given"):
+        tensors.polynomial(idx, 1.0, 1.0, 1.0, poisoned((4,)))

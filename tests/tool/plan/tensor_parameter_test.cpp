@@ -1,0 +1,154 @@
+// Tests what feeds parameters that are tensors, and what passes and gradients become of them.
+#include "plan/tensor_parameter.h"
+
+#include <gmock/gmock.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Access;
+using manifest::Gradient;
+using test::function_of;
+using test::ids;
+using test::plan_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// One kind given to void f(P x), and what becomes of it: the call's rank, or an error's id.
+struct TensorRow {
+    std::string parameter;
+    std::string kind;
+    std::int64_t rank;  // -1: an error
+    std::string error;
+    std::vector<std::int64_t> trailing = {};
+};
+
+void PrintTo(const TensorRow& row, std::ostream* out) { *out << row.kind << " to " << row.parameter; }
+
+std::string call_with(const std::string& kind, const std::string& more = "") {
+    return R"({"function": "f", "args": {"x": )" + kind + "}" + more + "}";
+}
+
+class TensorParameterTest : public testing::TestWithParam<TensorRow> {};
+
+TEST_P(TensorParameterTest, TakesTheLastDimensions) {
+    const TensorRow& row = GetParam();
+    const Outcome<Plan> plan =
+        plan_of(call_with('"' + row.kind + '"'), {function_of("void", "f", {{row.parameter, "x"}})});
+    if (row.rank < 0) {
+        ASSERT_THAT(ids(plan), ElementsAre(row.error));
+        EXPECT_THAT(plan.errors().front().message, HasSubstr("argument 'x'"));
+        EXPECT_EQ(plan.errors().front().location.line, 1);
+        return;
+    }
+    ASSERT_TRUE(plan) << format_text(plan.errors().front());
+    const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
+    EXPECT_EQ(call.rank, row.rank);
+    const manifest::Argument& host = call.arguments.at(0).host;
+    EXPECT_EQ(host.call_rank, row.rank);
+    EXPECT_EQ(host.inner_rank, call.arguments.at(0).type.extent);
+    EXPECT_EQ(host.trailing, row.trailing);
+    EXPECT_EQ(host.role, manifest::Role::in);
+    EXPECT_NE(host.access, Access::none);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, TensorParameterTest,
+    testing::Values(TensorRow{"Tensor<float, 1>", "tensor[1]", 0, ""},
+                    TensorRow{"Tensor<float, 1>", "tensor<float>[1]", 0, ""},
+                    TensorRow{"Tensor<float, 1>", "tensor[2]", 1, ""},
+                    TensorRow{"Tensor<float, 1>", "tensor[8]", 7, ""},
+                    TensorRow{"Tensor<float, 3>", "tensor[3]", 0, ""},
+                    TensorRow{"Tensor<float3, 2>", "tensor[2]", 0, "", {3}},
+                    TensorRow{"Tensor<float3, 2>", "tensor<float>[3]", 0, "", {3}},
+                    TensorRow{"Tensor<float3, 2>", "tensor<float>[5]", 2, "", {3}},
+                    TensorRow{"Tensor<float2x3, 1>", "tensor<float3>[3]", 1, "", {2, 3}},
+                    TensorRow{"Tensor<float[4], 1>", "tensor<float>[2]", 0, "", {4}},
+                    TensorRow{"Tensor<bool, 1>", "tensor[2]", 1, ""},
+                    TensorRow{"Tensor<float, 2>", "tensor<float3>[1]", 0, ""},
+                    TensorRow{"AtomicTensor<double3, 1>", "tensor[1]", 0, "", {3}},
+                    TensorRow{"RWDiffTensor<half, 1>", "tensor[1]", 0, ""},
+                    TensorRow{"WTensor<uint64_t, 4>", "tensor[6]", 2, ""},
+                    TensorRow{"Tensor<float, 2>", "tensor[1]", -1, "argument-rank"},
+                    TensorRow{"Tensor<float3, 1>", "tensor<float>[1]", -1, "argument-rank"},
+                    TensorRow{"Tensor<float, 1>", "tensor<int>[1]", -1, "argument-type"},
+                    TensorRow{"Tensor<float, 1>", "tensor<half>[2]", -1, "argument-type"},
+                    TensorRow{"Tensor<float3, 1>", "tensor<float2>[1]", -1, "argument-type"},
+                    TensorRow{"Tensor<float, 1>", "value", -1, "argument-type"},
+                    TensorRow{"Tensor<float, 1>", "grid[1]", -1, "argument-type"},
+                    TensorRow{"Tensor<float, 0>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"Tensor<float, 9>", "tensor[8]", -1, "type-not-supported"},
+                    TensorRow{"Tensor<bool2, 1>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"AtomicTensor<half, 1>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"float[]", "tensor[1]", -1, "type-not-supported"}));
+
+TEST(TensorParameter, SaysItselfWhatIsWritten) {
+    const std::vector<std::pair<std::string, Access>> rows = {
+        {"Tensor", Access::read},
+        {"WTensor", Access::write},
+        {"RWTensor", Access::read_write},
+        {"AtomicTensor", Access::add},
+        {"DiffTensor", Access::read},
+        {"WDiffTensor", Access::write},
+        {"RWDiffTensor", Access::read_write},
+    };
+    for (const auto& [form, access] : rows) {
+        SCOPED_TRACE(form);
+        const Outcome<Plan> plan =
+            plan_of(call_with(R"("tensor[1]")"), {function_of("void", "f", {{form + "<float, 1>", "x"}})});
+        ASSERT_TRUE(plan);
+        EXPECT_EQ(plan.value().functions.at(0).calls.at(0).arguments.at(0).host.access, access);
+        for (const Direction direction : {Direction::out, Direction::inout}) {
+            const Outcome<Plan> refused =
+                plan_of(call_with(R"("tensor[1]")"),
+                        {function_of("void", "f", {{form + "<float, 1>", "x", direction}})});
+            EXPECT_THAT(ids(refused), ElementsAre("type-not-supported"));
+        }
+    }
+    EXPECT_THAT(ids(plan_of(R"({"function": "f", "args": {}, "result": "tensor[1]"})",
+                            {function_of("Tensor<float, 1>", "f", {})})),
+                ElementsAre("type-not-supported"));
+}
+
+TEST(TensorParameter, HasGradientsWhereItsTypeHas) {
+    struct Row {
+        std::string type;
+        bool differentiable;
+        Gradient gradient;
+    };
+    for (const Row& row :
+         {Row{"Tensor<float, 1>", false, Gradient::never}, Row{"RWTensor<float, 1>", false, Gradient::never},
+          Row{"AtomicTensor<float, 1>", false, Gradient::never},
+          Row{"DiffTensor<float, 1>", true, Gradient::automatic},
+          Row{"WDiffTensor<float, 1>", true, Gradient::never},
+          Row{"RWDiffTensor<float3, 1>", true, Gradient::automatic}}) {
+        SCOPED_TRACE(row.type);
+        // The other input keeps the backward pass from having nothing to do.
+        const Outcome<Plan> plan =
+            plan_of(R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}, "backward": true})",
+                    {function_of("void", "f", {{row.type, "x"}, {"float", "y"}})});
+        ASSERT_TRUE(plan) << format_text(plan.errors().front());
+        const manifest::Argument& host = plan.value().functions.at(0).calls.at(0).arguments.at(0).host;
+        EXPECT_EQ(host.differentiable, row.differentiable);
+        EXPECT_EQ(host.gradient, row.gradient);
+    }
+}
+
+TEST(TensorParameter, WithoutGradientsIsNoBackwardInput) {
+    for (const std::string type : {"Tensor<float, 1>", "WDiffTensor<float, 1>"}) {
+        const Outcome<Plan> plan = plan_of(
+            R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}, "backward": {"inputs": ["x"]}})",
+            {function_of("void", "f", {{type, "x"}, {"float", "y"}})});
+        EXPECT_THAT(ids(plan), ElementsAre("backward-input")) << type;
+    }
+    const Outcome<Plan> plan = plan_of(
+        R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}, "backward": {"inputs": ["x"]}})",
+        {function_of("void", "f", {{"DiffTensor<float, 1>", "x"}, {"float", "y"}})});
+    EXPECT_THAT(ids(plan), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kf::gen

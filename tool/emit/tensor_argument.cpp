@@ -1,0 +1,63 @@
+// What kernels declare to hand a tensor to the function.
+#include "emit/tensor_argument.h"
+
+namespace kf::gen {
+
+namespace {
+
+std::string listed(const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) text += (text.empty() ? " " : ", ") + item;
+    return "{" + text + " }";
+}
+
+std::string braced(const std::string& view) { return view.empty() ? "{}" : "{ " + view + " }"; }
+
+std::string in_bytes(const std::string& scalars, std::int64_t size) {
+    return size == 1 || scalars == "0" ? scalars : scalars + " * " + std::to_string(size);
+}
+
+}  // namespace
+
+std::string view_initializer(const TensorView& view) {
+    std::string address = "0";
+    if (!view.address.empty()) {
+        address = "uint64_t(" + view.address + ")";
+        // Null stays null, wherever the call's part of it would be.
+        if (!view.offset.empty()) {
+            address = view.address + " != nullptr ? " + address + " + uint64_t(" +
+                      in_bytes(view.offset, view.scalar_bytes) + ") : 0";
+        }
+    }
+    std::vector<std::string> strides;
+    for (const std::string& stride : view.strides) strides.push_back(in_bytes(stride, view.scalar_bytes));
+    return "{ " + address + ", " + listed(view.extents) + ", " + listed(strides) + " }";
+}
+
+std::vector<std::string> dense_inner_strides(const std::vector<std::string>& extents,
+                                             std::int64_t element_scalars) {
+    std::vector<std::string> strides(extents.size());
+    std::string stride = "int64_t(" + std::to_string(element_scalars) + ")";
+    for (std::size_t i = extents.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride += " * " + extents[i];
+    }
+    return strides;
+}
+
+std::string tensor_initializer(TensorForm form, const TensorViews& views, bool writable) {
+    std::string both = "{ " + views.data + ", " + (writable ? "true" : "false") + " }";
+    switch (form) {
+        case TensorForm::read:
+        case TensorForm::write:
+        case TensorForm::atomic: return braced(views.data);
+        case TensorForm::read_write: return both;
+        case TensorForm::diff_read: return "{ " + braced(views.data) + ", " + braced(views.grad_out) + " }";
+        case TensorForm::diff_write: return "{ " + braced(views.data) + ", " + braced(views.grad_in) + " }";
+        case TensorForm::diff_read_write:
+            return "{ " + both + ", " + braced(views.grad_in) + ", " + braced(views.grad_out) + " }";
+    }
+    return {};
+}
+
+}  // namespace kf::gen

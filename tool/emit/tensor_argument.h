@@ -1,0 +1,39 @@
+// What kernels declare to hand a tensor to the function.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slang/module.h"
+
+namespace kf::gen {
+
+/// Slang expressions for one kf.View.
+struct TensorView {
+    std::string address;  ///< a pointer; empty: the view is of nothing
+    std::string offset;   ///< of the call's tensor, scalars; empty for none
+    std::vector<std::string> extents;
+    std::vector<std::string> strides;  ///< scalars
+    std::int64_t scalar_bytes = 4;
+};
+
+/// "{ uint64_t(…), { … }, { … } }"
+std::string view_initializer(const TensorView& view);
+
+/// Row-major strides over `extents` of elements of that many scalars.
+std::vector<std::string> dense_inner_strides(const std::vector<std::string>& extents,
+                                             std::int64_t element_scalars);
+
+/// The names of the views that a tensor is made of; empty where there is none.
+struct TensorViews {
+    std::string data;
+    std::string grad_in;
+    std::string grad_out;
+};
+
+/// Initialises the struct of kf.slang's that `form` names. A backward pass runs the function's stores
+/// again: `writable` is false there.
+std::string tensor_initializer(TensorForm form, const TensorViews& views, bool writable);
+
+}  // namespace kf::gen

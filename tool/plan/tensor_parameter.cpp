@@ -1,0 +1,90 @@
+// Parameters that are tensors themselves.
+#include "plan/tensor_parameter.h"
+
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// What a tensor of the runtime can have.
+constexpr std::int64_t max_rank = 8;
+
+std::string subject(const Feed& target) {
+    return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
+}
+
+bool is_unsized_array(const Type& type) {
+    return type.kind == TypeKind::array && type.extent <= 0 && type.element.size() == 1;
+}
+
+}  // namespace
+
+manifest::Access access_of(TensorForm form) {
+    using manifest::Access;
+    if (form == TensorForm::atomic) return Access::add;
+    if (!writes(form)) return Access::read;
+    return reads(form) ? Access::read_write : Access::write;
+}
+
+bool is_differentiable(TensorForm form) {
+    return form == TensorForm::diff_read || form == TensorForm::diff_write ||
+           form == TensorForm::diff_read_write;
+}
+
+bool reads(TensorForm form) { return form != TensorForm::write && form != TensorForm::diff_write; }
+
+bool writes(TensorForm form) { return form != TensorForm::read && form != TensorForm::diff_read; }
+
+std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target) {
+    const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
+        return Diagnostic{Severity::error, id, kind.location, subject(target) + ": " + message,
+                          std::move(notes)};
+    };
+    const Type& type = target.type;
+    if (is_unsized_array(type)) {
+        const std::string element = type.element.front().name;
+        return error("type-not-supported",
+                     "an array without a size, '" + type.name + "', can't be passed to SPIR-V",
+                     {"declare it Tensor<" + element + ", 1>, after import kf, and give it tensor[1]"});
+    }
+    if (type.kind != TypeKind::tensor) return std::nullopt;
+    if (target.role == manifest::Role::result) {
+        return error("type-not-supported", "a function can't return a '" + type.name + "'",
+                     {"take a WTensor and store to it"});
+    }
+    if (target.role != manifest::Role::in) {
+        return error("type-not-supported",
+                     "a '" + type.name + "' says itself what is written: it is no out or inout parameter",
+                     {"leave out or inout away, and use WTensor or RWTensor where it is written"});
+    }
+    const std::optional<manifest::Element> element = element_of(type.element.front());
+    if (!element) {
+        return error("type-not-supported",
+                     "tensors of '" + type.element.front().name +
+                         "' can't be passed by this version of kfgen; expected a scalar, "
+                         "a vector of 2 to 4, a matrix or a sized array of those");
+    }
+    if (type.extent < 1 || type.extent > max_rank) {
+        return error("type-not-supported", "a '" + type.name + "' has rank " + std::to_string(type.extent) +
+                                               "; tensors have a rank of 1 to " + std::to_string(max_rank));
+    }
+    const bool vector = type.element.front().kind != TypeKind::scalar;
+    if (element->scalar == manifest::Scalar::boolean && vector) {
+        return error("type-not-supported",
+                     "tensors of '" + type.element.front().name + "' have no layout that both targets share",
+                     {"take a tensor of bool with one dimension more, or of uint8_t"});
+    }
+    if (type.form == TensorForm::atomic && element->scalar == manifest::Scalar::float16) {
+        return error("type-not-supported", "half can't be added to atomically on every device",
+                     {"take AtomicTensor<float, …> and convert"});
+    }
+    if (kind.kind == Kind::value) {
+        return error("argument-type",
+                     "'" + kind.spelling + "' can't feed a parameter of type '" + type.name + "'",
+                     {"give it tensor[" + std::to_string(type.extent) + "]"});
+    }
+    return std::nullopt;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,23 @@
+// Parameters that are tensors themselves: what kinds feed them and what calls do with them.
+#pragma once
+
+#include <optional>
+
+#include "core/manifest.h"
+#include "plan/feed.h"
+
+namespace kf::gen {
+
+manifest::Access access_of(TensorForm form);
+
+/// DiffTensor and its kin: loads and stores have derivatives.
+bool is_differentiable(TensorForm form);
+/// Gradients flow out of what it loads, or into what it stores.
+bool reads(TensorForm form);
+bool writes(TensorForm form);
+
+/// What is wrong with a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
+/// for any other type. Errors: "type-not-supported", "argument-type".
+std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target);
+
+}  // namespace kf::gen
