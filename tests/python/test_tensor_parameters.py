@@ -285,6 +285,98 @@ def test_loads_that_need_no_atomics(tensors: ModuleType) -> None:
     np.testing.assert_allclose(array(scale.grad), [values.prod(axis=1).sum()], rtol=1e-9)
 
 
+def sample(
+    image: npt.NDArray[np.floating], uv: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.floating], list[tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]]]:
+    """Bilinear samples, and how much of which texel (flat) is in each."""
+    rows, columns = image.shape[:2]
+    position = uv * np.array([columns, rows], np.float32)
+    low = np.floor(position)
+    part = (position - low).astype(np.float64)
+    flat = image.reshape(rows * columns, -1).astype(np.float64)
+    result = np.zeros((len(uv), flat.shape[1]))
+    weights = []
+    for across in (0, 1):
+        for down in (0, 1):
+            column = np.clip(low[:, 0] + across, 0, columns - 1).astype(np.int64)
+            row = np.clip(low[:, 1] + down, 0, rows - 1).astype(np.int64)
+            weight = np.abs(1 - across - part[:, 0]) * np.abs(1 - down - part[:, 1])
+            weights.append((row * columns + column, weight))
+            result += weight[:, None] * flat[row * columns + column]
+    return result, weights
+
+
+UV = np.concatenate(
+    [
+        rng.uniform(-0.3, 1.3, (301, 2)),
+        [(0, 0), (1, 1), (0.5, 0.5), (1, 0), (-1e9, 3e9), (0.999999, 1e-7)],
+    ]
+).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (64, 3)])
+def test_samples_are_bilinear(tensors: ModuleType, shape: tuple[int, int]) -> None:
+    image = floats(*shape)
+    got = tensors.plain_sample(tensor(image), tensor(UV)).to_numpy()
+    np.testing.assert_allclose(got, sample(image, UV)[0][:, 0], rtol=1e-4, atol=1e-4)
+
+
+def test_samples_keep_inside_whatever_is_asked(tensors: ModuleType) -> None:
+    odd = np.array([(np.nan, 0.5), (np.inf, 0.5), (-np.inf, np.nan), (1e38, -1e38)], np.float32)
+    tensors.plain_sample(tensor(floats(3, 4)), tensor(odd)).to_numpy()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (64, 3)])
+def test_gradients_of_samples(tensors: ModuleType, shape: tuple[int, int]) -> None:
+    image = floats(*shape)
+    uv = UV[np.abs(UV).max(axis=1) < 2]
+    x, at = tensor(image).with_grads(), tensor(uv).with_grads()
+    scale = kf.differentiable(2.0)
+    y = tensors.sampled(x, at, 2.0)
+    tensors.sampled.backward(x, at, scale, y)
+    values, weights = sample(image, uv)
+    wanted = np.zeros(image.size)
+    for texel, weight in weights:
+        np.add.at(wanted, texel, 2 * weight)
+    np.testing.assert_allclose(array(x.grad).ravel(), wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(scale.grad, values.sum(), rtol=1e-3, atol=1e-3)
+    # Along u and v: how a sample changes between the texels, which is not at all beyond the edge.
+    flat = image.astype(np.float64).ravel()
+    rows, columns = shape
+    position = uv * np.array([columns, rows], np.float32)
+    part = (position - np.floor(position)).astype(np.float64)
+    (a, b, c, d) = (flat[weights[k][0]] for k in (0, 2, 1, 3))
+    along_u = ((b - a) * (1 - part[:, 1]) + (d - c) * part[:, 1]) * columns
+    along_v = ((c - a) * (1 - part[:, 0]) + (d - b) * part[:, 0]) * rows
+    np.testing.assert_allclose(array(at.grad), 2 * np.stack([along_u, along_v], 1), rtol=1e-3, atol=1e-2)
+
+
+def test_gradients_of_samples_of_vectors(tensors: ModuleType) -> None:
+    image = rng.uniform(-1, 1, (6, 5, 3))
+    x = tensor(image).with_grads()
+    y = tensors.sampled3(x, tensor(UV))
+    values, weights = sample(image, UV)
+    np.testing.assert_allclose(y.to_numpy(), values, rtol=1e-5, atol=1e-5)
+    flowing = rng.uniform(-1, 1, values.shape)
+    tensors.sampled3.backward(x, tensor(UV), y.with_grads(grad_in=tensor(flowing)))
+    wanted = np.zeros((30, 3))
+    for texel, weight in weights:
+        np.add.at(wanted, texel, weight[:, None] * flowing)
+    np.testing.assert_allclose(array(x.grad).reshape(30, 3), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_custom_derivatives_reach_the_gradients(tensors: ModuleType, count: int) -> None:
+    values, flowing = floats(count), floats(count)
+    x, y, at = tensor(values).with_grads(), poisoned((count,)), tensor(indices(count))
+    tensors.tripled(at, x, y)
+    np.testing.assert_allclose(y.to_numpy(), 3 * values, rtol=1e-6)
+    tensors.tripled.backward(at, x, y)
+    np.testing.assert_array_equal(array(x.grad), 3)
+    tensors.tripled.backward(at, x, y.with_grads(grad_in=tensor(flowing)))
+    np.testing.assert_allclose(array(x.grad), 3 + 3 * flowing, rtol=1e-5, atol=1e-5)
+
+
 # ---- What is refused ----
 
 

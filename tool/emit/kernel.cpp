@@ -120,7 +120,12 @@ private:
         };
         View::Object view;
         view.emplace("title", kernel.name);
-        view.emplace("imports", list(plan_.imports));
+        std::vector<std::string> imports = plan_.imports;
+        const bool tensors =
+            std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                        [](const PlannedArgument& argument) { return is_whole(argument.host); });
+        if (tensors) imports.insert(imports.begin(), "kf");
+        view.emplace("imports", list(imports));
         View::List fields;
         for (const BlockField& field : fields_) {
             View::Object one;

@@ -6,8 +6,9 @@
 namespace kf::gen {
 
 std::vector<std::pair<std::string, std::string>> support_modules() {
-    // Shaders written for SlangPy import its module.
-    return {{"kf", std::string(embedded::kf_slang) + std::string(embedded::tensor_slang)},
+    // Every kernel imports the first. Shaders written for SlangPy import its module.
+    return {{"kf_kernel", std::string(embedded::kf_kernel_slang)},
+            {"kf", std::string(embedded::kf_slang)},
             {"slangpy", "module slangpy;\n__exported import kf;\n"}};
 }
 

@@ -99,14 +99,16 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
     return errors;
 }
 
+using SupportModules = std::vector<std::pair<std::string, std::string>>;
+
 class InProcessCompiler final : public Compiler {
 public:
-    InProcessCompiler(CompilerOptions options,
-                      std::vector<std::pair<std::string, std::string>> support_modules)
+    InProcessCompiler(CompilerOptions options, SupportModules support_modules)
         : options_(std::move(options)), support_modules_(std::move(support_modules)) {}
 
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
+        needs_support_ = false;
         drop_sessions();
         try {
             return reflect_modules();
@@ -183,15 +185,35 @@ private:
             return &*kept.session;
         }
         kept = {};
-        Outcome<Session> created = Session::create(*global_.get(), options_, target, support_modules_);
+        // Most modules import none of the support modules, and those cost more than all the rest.
+        if (!needs_support_) {
+            const std::size_t always = std::min<std::size_t>(1, support_modules_.size());
+            Outcome<Session> session = load_modules(
+                target,
+                {support_modules_.begin(), support_modules_.begin() + static_cast<std::ptrdiff_t>(always)});
+            if (session) {
+                kept.session = std::move(session.value());
+                return &*kept.session;
+            }
+        }
+        Outcome<Session> session = load_modules(target, support_modules_);
+        if (!session) {
+            return session.errors();
+        }
+        needs_support_ = true;
+        kept.session = std::move(session.value());
+        return &*kept.session;
+    }
+
+    Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules) {
+        Outcome<Session> created = Session::create(*global_.get(), options_, target, support_modules);
         if (!created) {
             return created.errors();
         }
         if (Diagnostics errors = created.value().load_files(options_.modules); !errors.empty()) {
             return errors;
         }
-        kept.session = std::move(created.value());
-        return &*kept.session;
+        return created;
     }
 
     Outcome<Module> reflect_modules() {
@@ -262,7 +284,8 @@ private:
     }
 
     CompilerOptions options_;
-    std::vector<std::pair<std::string, std::string>> support_modules_;
+    SupportModules support_modules_;
+    bool needs_support_ = false;            ///< of all of them
     ComPtr<slang::IGlobalSession> global_;  // before the sessions, which must go first
     std::array<Entry, 2> entries_;
 };

@@ -19,7 +19,7 @@ inline constexpr const char* virtual_folder = "kfgen:/";
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
-    /// Null where Slang refuses; `global` must outlive the session.
+    /// With all of `support_modules` loaded. `global` must outlive the session.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
                                    CodeTarget target,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
