@@ -46,8 +46,9 @@ private:
 
 /// One argument on its way: what was given and what became of it.
 struct Host {
-    py::handle given;    ///< null when absent
-    py::handle content;  ///< `given`, or the value inside a Differentiable
+    py::handle given;       ///< null when absent
+    bool as_array = false;  ///< an output that isn't given, asked for as a NumPy array
+    py::handle content;     ///< `given`, or the value inside a Differentiable
     Differentiable* differentiable = nullptr;
     const Tensor* tensor = nullptr;  ///< one of these four, unless absent
     const Generator* generator = nullptr;
@@ -135,6 +136,13 @@ private:
     const manifest::Call* call_ = nullptr;
 };
 
+/// np.ndarray or "numpy", where an output could be given.
+bool asks_for_array(py::handle value) {
+    const auto* array_type = reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
+    return value.ptr() == array_type ||
+           (PyUnicode_Check(value.ptr()) != 0 && PyUnicode_CompareWithASCIIString(value.ptr(), "numpy") == 0);
+}
+
 std::string parameter_list(const FunctionInfo& info) {
     std::string text;
     for (const Parameter& parameter : info.parameters) {
@@ -145,8 +153,18 @@ std::string parameter_list(const FunctionInfo& info) {
 }
 
 void Call::give(std::size_t i, py::handle value) {
-    if (hosts_[i].given) {
+    if (hosts_[i].given || hosts_[i].as_array) {
         refuse(ErrorCode::type_mismatch, where(i), "given twice");
+    }
+    if (is_output(i) && asks_for_array(value)) {
+        if (pass_ == PassKind::backward || encoder_ != nullptr) {
+            refuse(ErrorCode::type_mismatch, where(i),
+                   pass_ == PassKind::backward
+                       ? "np.ndarray asks for an output as an array; a backward pass takes the output itself"
+                       : "a recorded call writes when the encoder is submitted: it can't make a NumPy array");
+        }
+        hosts_[i].as_array = true;
+        return;
     }
     if (!value.is_none()) hosts_[i].given = value;
 }
@@ -228,6 +246,10 @@ void Call::look_at(std::size_t i) {
         if (is_written(i) && !host.array->writeable()) {
             refuse(ErrorCode::type_mismatch, where(i), "the array is written to, but it is read-only");
         }
+    } else if (is_output(i) && is_written(i)) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "an output is written to a kf.Tensor or a NumPy array, not to " + shown(host.given) +
+                   "; out=np.ndarray makes a new array");
     } else {
         host.nested = look_through(host.content, where(i));
         if (!host.nested) {
@@ -237,10 +259,6 @@ void Call::look_at(std::size_t i) {
         }
         host.scalar = host.nested->scalar;
         host.shape = host.nested->shape;
-    }
-    if (is_output(i) && is_written(i) && !host.array) {
-        refuse(ErrorCode::type_mismatch, where(i),
-               "an output is written to a kf.Tensor or a NumPy array, not to " + shown(host.given));
     }
     if (is_written(i) && host.array && encoder_ != nullptr) {
         refuse(ErrorCode::type_mismatch, where(i),
@@ -499,12 +517,14 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     Host& host = hosts_[i];
     const manifest::Argument& argument = call_->arguments[i];
     if (argument.kind == ArgumentKind::tensor) {
+        if (host.as_array) return download(args_[i].allocated);
         if (!host.given) return py::cast(wrap(args_[i].allocated, context));
         if (host.array) download_into(host.uploaded, *host.array);
         if (host.nested) return py::cast(wrap(host.uploaded, context));
         return py::reinterpret_borrow<py::object>(host.given);
     }
     const ElementType element = element_type(argument.element);
+    if (host.as_array) return to_array(element, host.value.data());
     if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
     if (host.tensor != nullptr) {
         const py::gil_scoped_release release;

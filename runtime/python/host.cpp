@@ -192,6 +192,10 @@ void download_into(const AnyTensor& tensor, const py::array& array) {
 
 py::object to_python(const ElementType& element, const std::byte* source) {
     if (element.rank == 0) return unpack_number(element.scalar, source);
+    return to_array(element, source);
+}
+
+py::array to_array(const ElementType& element, const std::byte* source) {
     py::array result(dtype_of(element.scalar), full_shape({}, element));
     std::memcpy(result.mutable_data(), source, element.size());
     return result;

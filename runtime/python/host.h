@@ -44,6 +44,8 @@ py::array download(const AnyTensor& tensor);
 /// The same into an array of that dtype and shape, with any strides.
 void download_into(const AnyTensor& tensor, const py::array& array);
 
+/// The packed scalars at `source` as a NumPy array of the element's shape: () of a scalar.
+py::array to_array(const ElementType& element, const std::byte* source);
 /// The packed scalars at `source`: a Python number, or a NumPy array when `element` is a vector or matrix.
 py::object to_python(const ElementType& element, const std::byte* source);
 

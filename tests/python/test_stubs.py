@@ -12,10 +12,13 @@ from loader import Loader
 pytest.importorskip("mypy")
 
 RIGHT = """
+from typing import Any
+
 import kernelfunctions as kf
 import numpy as np
 from kf_calls.calls import add, quotient, scale, split, total
 from kf_containers.containers import batched, take_apart, weigh
+from kf_generators.generators import added, hash_1, id_int2, noisy
 from kf_gradients.gradients import polynomial
 
 tensor = kf.Tensor.from_numpy(np.zeros(3, np.int32))
@@ -33,6 +36,13 @@ x = kf.Tensor.zeros(4).with_grads()
 y = polynomial(2.0, 8, -1, x)
 polynomial.backward(a, 8, -1, x, y)
 again: kf.Tensor = polynomial(a, 8, -1, x)
+array: np.ndarray[Any, Any] = add(tensor, 2, out=np.ndarray)
+named: np.ndarray[Any, Any] = polynomial(2.0, 8, -1, x, out="numpy")
+ids: kf.Tensor = id_int2(shape=(2, 3))
+spread: kf.Tensor = added(kf.grid((2, 3), offset=[1, 2]), 1.0)
+hashes: np.ndarray[Any, Any] = hash_1(kf.wang_hash(seed=3), shape=[4], out=np.ndarray)
+noise = noisy(kf.rand_float(-1, 1, hash_seed=True), x)
+noisy.backward(kf.rand_float(-1, 1, hash_seed=True), x, noise)
 weights: float | kf.Tensor = weigh(kf.differentiable([1.0, 2.0, 3.0, 4.0]), np.zeros(4, np.float32))
 vector = batched([1, 2, 3], 2.0).to_numpy()
 others = take_apart([[1, 2], [3, 4]], 2.0).others
@@ -48,6 +58,11 @@ WRONG = [
     "text: str = add(1, 2)",
     "add.backward()",
     "add.append_to(1, 2)",
+    "add(1, 2, out=int)",
+    "id_int2(3)",
+    "hash_1(kf.rand_float())",
+    "added((2, 3), 1.0)",
+    "kf.grid(1.5)",
 ]
 
 

@@ -27,6 +27,7 @@ struct CppFunction {
     std::string class_name;
     std::string member;
     std::vector<CppMethod> methods;
+    std::vector<std::pair<std::string, std::vector<CppOutput>>> results;  ///< structs that they return
 
     [[nodiscard]] bool has(bool backward, CppMethodKind kind) const {
         return std::any_of(methods.begin(), methods.end(), [&](const CppMethod& method) {
@@ -35,6 +36,40 @@ struct CppFunction {
     }
     [[nodiscard]] bool has_backward() const { return has(true, CppMethodKind::call); }
 };
+
+std::string signature(const CppMethod& method) {
+    std::string text = (method.backward ? "backward." : "") + method.name();
+    for (const std::string& type : method.types) text += ", " + type;
+    return text;
+}
+
+/// Returning the outputs is a convenience: not at the price of another overload's signature.
+void leave_out_repeated(std::vector<CppMethod>& methods) {
+    std::set<std::string> seen;
+    for (const CppMethod& method : methods) {
+        if (method.outputs.empty()) seen.insert(signature(method));
+    }
+    std::erase_if(methods, [&](const CppMethod& method) {
+        return !method.outputs.empty() && !seen.insert(signature(method)).second;
+    });
+}
+
+bool is_alike(const std::vector<CppOutput>& a, const std::vector<CppOutput>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const CppOutput& x, const CppOutput& y) {
+        return x.type == y.type && x.name == y.name;
+    });
+}
+
+/// The struct that holds these outputs: "SplitResult", "SplitResult2" …
+std::string result_struct(CppFunction& function, const CppMethod& method, UniqueNames& names) {
+    for (const auto& [name, outputs] : function.results) {
+        if (is_alike(outputs, method.outputs)) return name;
+    }
+    const std::string number = function.results.empty() ? "" : std::to_string(function.results.size() + 1);
+    std::string name = names.claim(pascal_case(function.plan->name) + "Result" + number);
+    function.results.emplace_back(name, method.outputs);
+    return name;
+}
 
 std::vector<CppFunction> cpp_functions(const Plan& plan) {
     UniqueNames classes({"Module"});
@@ -48,6 +83,11 @@ std::vector<CppFunction> cpp_functions(const Plan& plan) {
         for (std::size_t i = 0; i < function.calls.size(); ++i) {
             for (CppMethod& method : cpp_methods(function.calls[i], i))
                 made.methods.push_back(std::move(method));
+        }
+        leave_out_repeated(made.methods);
+        for (CppMethod& method : made.methods) {
+            if (method.outputs.size() > 1)
+                method.result = method.local = result_struct(made, method, classes);
         }
     }
     return functions;
@@ -81,8 +121,7 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
     std::set<std::pair<std::size_t, std::size_t>> reported;
     for (const CppMethod& method : function.methods) {
         const std::string types = join(method.types);
-        const std::string key = (method.backward ? "backward." : "") + method.name() + "(" + types + ")";
-        const auto [other, fresh] = seen.emplace(key, method.call);
+        const auto [other, fresh] = seen.emplace(signature(method), method.call);
         if (fresh || !reported.emplace(other->second, method.call).second) continue;
         const auto [first, second] =
             parting(function.plan->calls[other->second], function.plan->calls[method.call]);
@@ -208,11 +247,21 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, bo
         View::List doc;
         for (const std::string& line : doc_lines(function.plan->doc))
             doc.emplace_back(line.empty() ? "" : " " + line);
+        View::List results;
+        for (const auto& [name, outputs] : function.results) {
+            View::List fields;
+            for (const CppOutput& output : outputs) {
+                const std::string initial = output.is_value ? "{}" : "";
+                fields.emplace_back(View::Object{{"type", output.type}, {"field", output.name + initial}});
+            }
+            results.emplace_back(View::Object{{"struct", name}, {"fields", std::move(fields)}});
+        }
         View::List backward;
         if (function.has_backward())
             backward.emplace_back(View::Object{{"overloads", overloads(function, true)}});
         views.emplace_back(View::Object{{"class", function.class_name},
                                         {"member", function.member},
+                                        {"results", std::move(results)},
                                         {"has_doc", !doc.empty()},
                                         {"doc", std::move(doc)},
                                         {"records", function.has(false, CppMethodKind::append_to)},
@@ -253,6 +302,13 @@ View method_view(const CppFunction& function, const CppMethod& method) {
     const std::string owner = function.class_name + (method.backward ? "::Backward" : "") + "::";
     View::List local;
     View::List returns;
+    View::List gathered;
+    for (const CppOutput& output : method.outputs) {
+        if (method.outputs.size() == 1 || output.is_value) continue;
+        gathered.emplace_back(
+            View::Object{{"statement", "result." + output.name + " = " + output.type + "(std::move(args[" +
+                                           std::to_string(output.at) + "].allocated));"}});
+    }
     View::List shape;
     if (!method.shape.empty())
         shape.emplace_back(View::Object{{"shape", method.shape}, {"extents", method.extents}});
@@ -274,6 +330,7 @@ View method_view(const CppFunction& function, const CppMethod& method) {
         {"pass", method.backward ? "backward" : "forward"},
         {"records", method.kind == CppMethodKind::append_to},
         {"has_shape", std::move(shape)},
+        {"gathered", std::move(gathered)},
         {"returns", std::move(returns)},
         {"forwarded", forwarding(method)}};
 }

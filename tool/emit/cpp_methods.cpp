@@ -48,11 +48,15 @@ public:
         const Argument* result = nullptr;
         bool reads_back = false;
         bool writes = false;
+        bool outs = false;
+        bool updates = false;
         for (const PlannedArgument& argument : call_.arguments) {
             const Argument& host = argument.host;
             if (host.role == Role::result) result = &host;
             reads_back = reads_back || (host.role != Role::in && is_value(host));
             writes = writes || host.role == Role::out || host.role == Role::inout;
+            outs = outs || host.role == Role::out;
+            updates = updates || host.role == Role::inout;
         }
         const bool gives_tensor = result != nullptr && !is_value(*result);
         for (const CppMethodKind kind : {CppMethodKind::call, CppMethodKind::append_to}) {
@@ -60,6 +64,10 @@ public:
             methods_.push_back(forward(kind, false));
             methods_.back().nodiscard = result != nullptr && !writes;
             if (gives_tensor) methods_.push_back(forward(kind, true));
+            if (outs) {
+                methods_.push_back(gathering(kind));
+                methods_.back().nodiscard = !updates;
+            }
         }
         if (call_.has_backward) {
             methods_.push_back(backward(CppMethodKind::call));
@@ -115,13 +123,49 @@ private:
                 case Role::result: add_result(method, planned, give_result, i); break;
             }
         }
-        if (!give_result && needs_shape()) {
-            UniqueNames names({names_.begin(), names_.end()});
-            method.shape = names.claim("shape");
-            method.extents = names.claim("extents");
-            add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
-        }
+        if (!give_result) add_shape(method, true);
         return method;
+    }
+
+    /// The call that returns its out parameters, after the result, instead of writing to what is given.
+    CppMethod gathering(CppMethodKind kind) const {
+        CppMethod method = forward(kind, false);
+        const CppMethod plain = std::exchange(method, start(kind, false));
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const PlannedArgument& planned = call_.arguments[i];
+            const bool value = is_value(planned.host);
+            const std::string type = value ? cpp_type(planned.element_name) : tensor_type(planned);
+            method.arguments.push_back(plain.arguments[i]);
+            if (is_output(planned.host)) {
+                method.outputs.push_back({type, names_[i], i, value});
+                method.arguments.back() = value ? "Arg::out(result." + names_[i] + ")" : "Arg::none()";
+                continue;
+            }
+            const auto at = std::find(plain.names.begin(), plain.names.end(), names_[i]);
+            if (at != plain.names.end())
+                add(method, plain.types[static_cast<std::size_t>(at - plain.names.begin())], names_[i]);
+        }
+        std::stable_partition(method.outputs.begin(), method.outputs.end(),
+                              [](const CppOutput& output) { return output.name == "result"; });
+        if (method.outputs.size() == 1) {
+            const CppOutput& only = method.outputs.front();
+            method.result = only.type;
+            method.result_at = only.at;
+            if (only.is_value) {
+                method.local = only.type;
+                method.arguments[only.at] = "Arg::out(result)";
+            }
+        }
+        add_shape(method, false);
+        return method;
+    }
+
+    void add_shape(CppMethod& method, bool outs_given) const {
+        if (!needs_shape(outs_given)) return;
+        UniqueNames names({names_.begin(), names_.end()});
+        method.shape = names.claim("shape");
+        method.extents = names.claim("extents");
+        add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
     }
 
     static std::string add_generator(CppMethod& method, const Argument& argument, const std::string& name) {
@@ -131,10 +175,11 @@ private:
     }
 
     /// Whether some dimension of the call is given by no tensor, generator or batched value.
-    [[nodiscard]] bool needs_shape() const {
+    [[nodiscard]] bool needs_shape(bool outs_given) const {
         std::vector<bool> fed(static_cast<std::size_t>(call_.rank), false);
         for (const PlannedArgument& argument : call_.arguments) {
-            if (argument.host.role == Role::result) continue;
+            if (argument.host.role == Role::result || (argument.host.role == Role::out && !outs_given))
+                continue;
             for (const std::int64_t dimension : argument.host.map)
                 fed[static_cast<std::size_t>(dimension)] = true;
         }

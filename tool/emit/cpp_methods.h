@@ -11,6 +11,16 @@ namespace kf::gen {
 
 enum class CppMethodKind { call, append_to };
 
+/// An output that a member function returns.
+struct CppOutput {
+    std::string type;
+    std::string name;
+    std::size_t at = 0;     ///< which argument it is
+    bool is_value = false;  ///< a host value, else a tensor that the call makes
+
+    bool operator==(const CppOutput&) const = default;
+};
+
 /// One member function: what its declaration and its definition are made of.
 struct CppMethod {
     CppMethodKind kind = CppMethodKind::call;
@@ -24,6 +34,7 @@ struct CppMethod {
     std::string local;                   ///< type of the host value that is returned; empty: none
     std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each argument of the call
     std::size_t result_at = 0;           ///< which argument the result is
+    std::vector<CppOutput> outputs;      ///< of functions that return what else is given to write to
     std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
     std::string extents;  ///< a local variable with that shape
 

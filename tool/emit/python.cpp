@@ -147,6 +147,7 @@ public:
     [[nodiscard]] bool overloaded() const { return overloaded_; }
     [[nodiscard]] bool is_generic() const { return generic_; }
     [[nodiscard]] bool takes_sequences() const { return sequence_; }
+    [[nodiscard]] bool makes_arrays() const { return numpy_; }
 
 private:
     View::List methods(Form call, Form append) {
@@ -244,6 +245,21 @@ private:
         return text;
     }
 
+    /// The array that a request for one is answered with.
+    std::string array_type(const PythonSignature& signature) const {
+        std::set<std::string> types;
+        for (const std::size_t call : signature.calls) {
+            const Argument& last = function_.calls[call].arguments.back().host;
+            types.insert("npt.NDArray[np." + numpy_name(last.element.scalar) + "]");
+        }
+        std::string text;
+        for (const std::string& type : types) text += (text.empty() ? "" : " | ") + type;
+        return text;
+    }
+
+    /// What `out` is: left out, something to write to, or a wish for a NumPy array.
+    enum class GivenResult : std::uint8_t { none, output, request };
+
     /// One `def`: a signature may take several, since Python has no way to say "by place all, or leave it
     /// out".
     struct Definition {
@@ -260,15 +276,16 @@ private:
             if (all[i].output) first_output = std::min(first_output, i);
         }
         std::vector<Definition> made;
-        for (const bool gives_result : {false, true}) {
+        for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::request}) {
             // A given result comes back as it is, when it is all that comes back.
             const bool generic = !is_backward(form) && signature.given_result != 0 && returns_one(signature);
-            if (gives_result && !generic) continue;
+            if (given != GivenResult::none && !generic) continue;
+            if (given == GivenResult::request && form != Form::call) continue;
             made.push_back({parameters(signature, form, inputs_end, all.size()), result(signature)});
-            add_result(made.back(), signature, form, generic, gives_result);
+            add_result(made.back(), signature, form, generic, given);
             if (first_output >= inputs_end) continue;
             made.push_back({parameters(signature, form, inputs_end, first_output), result(signature)});
-            add_result(made.back(), signature, form, generic, gives_result);
+            add_result(made.back(), signature, form, generic, given);
         }
         return made;
     }
@@ -284,16 +301,21 @@ private:
                });
     }
 
-    void add_result(Definition& made, const PythonSignature& signature, Form form, bool generic, bool gives) {
+    void add_result(Definition& made, const PythonSignature& signature, Form form, bool generic,
+                    GivenResult given) {
         auto& list = made.parameters;
-        const bool shape = signature.takes_shape && !gives;
+        const bool shape = signature.takes_shape && given != GivenResult::output;
         const bool starred = std::find(list.begin(), list.end(), "*") != list.end();
         if (!is_backward(form) && !starred && (signature.given_result != 0 || shape)) list.emplace_back("*");
-        if (gives) {
+        if (given == GivenResult::output) {
             list.emplace_back("out: _Out");
             made.result = "_Out";
             generic_ = true;
             note("OutValue");
+        } else if (given == GivenResult::request) {
+            list.push_back("out: " + note("ArrayRequest"));
+            made.result = array_type(signature);
+            numpy_ = true;
         } else if (generic) {
             list.emplace_back("out: None = None");
         } else if (signature.given_result != 0) {
@@ -335,8 +357,9 @@ private:
 
     /// Remembers which words of kernelfunctions.typing a text uses.
     std::string note(const std::string& text) {
-        for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
-                                       "DiffVectorValue", "TensorValue", "OutValue", "Stream"}) {
+        for (const std::string word :
+             {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
+              "TensorValue", "OutValue", "Stream", "ArrayRequest"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
@@ -365,6 +388,7 @@ private:
     bool overloaded_ = false;
     bool generic_ = false;
     bool sequence_ = false;
+    bool numpy_ = false;
 };
 
 /// `head` and names: on one line, or one name a line.
@@ -409,6 +433,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         if (writer.overloaded()) typing.insert("overload");
         if (writer.is_generic()) typing.insert("TypeVar");
         sequences = sequences || writer.takes_sequences();
+        numpy = numpy || writer.makes_arrays();
         for (const Tuple& tuple : writer.tuples()) {
             typing.insert("NamedTuple");
             View::List fields;

@@ -13,10 +13,11 @@ namespace kf {
 /// m[r][c] is the element in row r, column c.
 template <class T, std::size_t R, std::size_t C>
 struct Matrix {
-    std::array<std::array<T, C>, R> rows{};
+    using Row = T[C];
+    Row rows[R]{};
 
-    constexpr std::array<T, C>& operator[](std::size_t row) { return rows[row]; }
-    constexpr const std::array<T, C>& operator[](std::size_t row) const { return rows[row]; }
+    constexpr Row& operator[](std::size_t row) { return rows[row]; }
+    constexpr const Row& operator[](std::size_t row) const { return rows[row]; }
     bool operator==(const Matrix&) const = default;
 };
 

@@ -1,6 +1,6 @@
 """Names for what generated stubs accept; they hold no code."""
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
+#: Asks for an output as a new NumPy array.
+ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
 
 
 class HasCudaStream(Protocol):
@@ -39,6 +41,7 @@ class IsCudaStream(Protocol):
 Stream: TypeAlias = int | HasCudaStream | IsCudaStream
 
 __all__ = [
+    "ArrayRequest",
     "BoolValue",
     "DiffValue",
     "DiffVectorValue",

@@ -62,6 +62,21 @@ kf::Result<void> SplitFunction::try_call(const kf::Tensor<float, 1>& x,
     return kf::attempt([&] { return (*this)(x, whole, total, result); });
 }
 
+SplitResult SplitFunction::operator()(const kf::Tensor<float, 1>& x,
+                                      const kf::Tensor<float, 1>& total) const {
+    SplitResult result{};
+    std::array args{Arg::in(x), Arg::none(), Arg::inout(total), Arg::none()};
+    kf::detail::invoke(function_, 0, PassKind::forward, args);
+    result.result = kf::Tensor<float, 1>(std::move(args[3].allocated));
+    result.whole = kf::Tensor<float, 1>(std::move(args[1].allocated));
+    return result;
+}
+
+kf::Result<SplitResult> SplitFunction::try_call(const kf::Tensor<float, 1>& x,
+                                                const kf::Tensor<float, 1>& total) const {
+    return kf::attempt([&] { return (*this)(x, total); });
+}
+
 kf::Tensor<float, 1> SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
                                               const kf::Out<kf::Tensor<float, 1>>& whole,
                                               const kf::Tensor<float, 1>& total) const {
@@ -89,6 +104,21 @@ kf::Result<void> SplitFunction::try_append_to(kf::Encoder& encoder, const kf::Te
                                               const kf::Tensor<float, 1>& total,
                                               const kf::Out<kf::Tensor<float, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, x, whole, total, result); });
+}
+
+SplitResult SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                     const kf::Tensor<float, 1>& total) const {
+    SplitResult result{};
+    std::array args{Arg::in(x), Arg::none(), Arg::inout(total), Arg::none()};
+    kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
+    result.result = kf::Tensor<float, 1>(std::move(args[3].allocated));
+    result.whole = kf::Tensor<float, 1>(std::move(args[1].allocated));
+    return result;
+}
+
+kf::Result<SplitResult> SplitFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                                     const kf::Tensor<float, 1>& total) const {
+    return kf::attempt([&] { return append_to(encoder, x, total); });
 }
 
 void SplitFunction::Backward::operator()(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,

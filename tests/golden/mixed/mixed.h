@@ -30,6 +30,12 @@ static_assert(sizeof(kf::half) == 2 && std::is_trivially_copyable_v<kf::half>);
 static_assert(sizeof(std::int64_t) == 8 && std::is_trivially_copyable_v<std::int64_t>);
 static_assert(sizeof(std::uint8_t) == 1 && std::is_trivially_copyable_v<std::uint8_t>);
 
+/// What split gives when its outputs aren't given.
+struct SplitResult {
+    kf::Tensor<float, 1> result;
+    kf::Tensor<float, 1> whole;
+};
+
 /// Splits x into its whole part and the rest, which is returned.
 ///
 /// Adds x to total.
@@ -80,6 +86,8 @@ public:
     kf::Result<void> try_call(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
                               const kf::Tensor<float, 1>& total,
                               const kf::Out<kf::Tensor<float, 1>>& result) const;
+    SplitResult operator()(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& total) const;
+    kf::Result<SplitResult> try_call(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& total) const;
     kf::Tensor<float, 1> append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& whole,
                                    const kf::Tensor<float, 1>& total) const;
@@ -93,6 +101,10 @@ public:
                                    const kf::Out<kf::Tensor<float, 1>>& whole,
                                    const kf::Tensor<float, 1>& total,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
+    SplitResult append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                          const kf::Tensor<float, 1>& total) const;
+    kf::Result<SplitResult> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                          const kf::Tensor<float, 1>& total) const;
 
     Backward backward;
 

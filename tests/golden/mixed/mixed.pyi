@@ -3,7 +3,9 @@
 from typing import NamedTuple, TypeVar, overload, type_check_only
 
 import kernelfunctions as kf
-from kernelfunctions.typing import IntValue, OutValue, Stream, TensorValue, VectorValue
+import numpy as np
+import numpy.typing as npt
+from kernelfunctions.typing import ArrayRequest, IntValue, OutValue, Stream, TensorValue, VectorValue
 
 __all__ = ["count", "shade", "soften", "split"]
 
@@ -226,6 +228,10 @@ class _Shade(kf.Function):
         self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
+    def __call__(
+        self, normal: TensorValue, light: VectorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
     def call(
         self, normal: TensorValue, light: VectorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
@@ -233,6 +239,10 @@ class _Shade(kf.Function):
     def call(
         self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
+    @overload
+    def call(
+        self, normal: TensorValue, light: VectorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float32]: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, *, out: None = None
@@ -291,6 +301,10 @@ class _Soften(kf.Function):
         self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
+    def __call__(
+        self, x: TensorValue, amount: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float16]: ...
+    @overload
     def call(
         self, x: TensorValue, amount: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
@@ -298,6 +312,10 @@ class _Soften(kf.Function):
     def call(
         self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
+    @overload
+    def call(
+        self, x: TensorValue, amount: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.float16]: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, x: TensorValue, amount: TensorValue, *, out: None = None
@@ -329,6 +347,10 @@ class _Count(kf.Function):
     ) -> _Out: ...
     @overload
     def __call__(
+        self, flags: TensorValue, class_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def __call__(
         self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor:
         """Call shape [d0].
@@ -342,6 +364,10 @@ class _Count(kf.Function):
         self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
+    def __call__(
+        self, flags: TensorValue, class_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
     def call(
         self, flags: TensorValue, class_: IntValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
@@ -351,12 +377,20 @@ class _Count(kf.Function):
     ) -> _Out: ...
     @overload
     def call(
+        self, flags: TensorValue, class_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.int64]: ...
+    @overload
+    def call(
         self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
     def call(
         self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
+    @overload
+    def call(
+        self, flags: TensorValue, class_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+    ) -> npt.NDArray[np.int64]: ...
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, flags: TensorValue, class_: IntValue, *, out: None = None

@@ -3,7 +3,9 @@
 from typing import TypeVar, overload, type_check_only
 
 import kernelfunctions as kf
-from kernelfunctions.typing import DiffValue, FloatValue, OutValue, Stream, TensorValue
+import numpy as np
+import numpy.typing as npt
+from kernelfunctions.typing import ArrayRequest, DiffValue, FloatValue, OutValue, Stream, TensorValue
 
 __all__ = ["polynomial"]
 
@@ -136,6 +138,17 @@ class _Polynomial(kf.Function):
     ) -> _Out: ...
     @overload
     def __call__(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: ArrayRequest,
+        stream: Stream | None = None,
+    ) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(
         self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
     ) -> float:
         """One call.
@@ -168,6 +181,17 @@ class _Polynomial(kf.Function):
         out: _Out,
         stream: Stream | None = None,
     ) -> _Out: ...
+    @overload
+    def call(
+        self,
+        a: DiffValue,
+        b: DiffValue,
+        c: DiffValue,
+        x: TensorValue,
+        *,
+        out: ArrayRequest,
+        stream: Stream | None = None,
+    ) -> npt.NDArray[np.float32]: ...
     @overload
     def call(
         self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None

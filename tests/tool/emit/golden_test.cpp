@@ -30,31 +30,45 @@ Function documented(Function function, const std::string& doc) {
 }
 
 std::vector<Case> cases() {
-    return {{"polynomial",
-             R"([{"function": "polynomial",
+    return {
+        {"polynomial",
+         R"([{"function": "polynomial",
               "args": {"a": "value", "b": "value", "c": "value", "x": ["value", "tensor[1]", "tensor[2]"]},
               "backward": true}])",
-             {documented(function_of("float", "polynomial",
-                                     {{"float", "a"}, {"float", "b"}, {"float", "c"}, {"float", "x"}}),
-                         "a * x * x + b * x + c.")}},
-            // Outputs of every role, vectors, half, integers, a map, and what has no gradient.
-            {"mixed",
-             R"([{"function": "split", "args": {"x": "tensor[1]", "whole": "tensor[1]", "total": "tensor[1]"},
+         {documented(function_of("float", "polynomial",
+                                 {{"float", "a"}, {"float", "b"}, {"float", "c"}, {"float", "x"}}),
+                     "a * x * x + b * x + c.")}},
+        // Outputs of every role, vectors, half, integers, a map, and what has no gradient.
+        {"mixed",
+         R"([{"function": "split", "args": {"x": "tensor[1]", "whole": "tensor[1]", "total": "tensor[1]"},
               "backward": true},
              {"function": "shade", "args": {"normal": ["tensor<float>[2]", "tensor[1]"], "light": "value"},
               "backward": {"inputs": ["normal"]}},
              {"function": "soften", "args": {"x": {"kind": "tensor[2]", "map": [1, 0]}, "amount": "tensor[1]"},
               "backward": true},
              {"function": "count", "args": {"flags": "tensor[1]", "class": ["value", "tensor[1]"]}}])",
-             {documented(function_of("float", "split",
-                                     {{"float", "x"},
-                                      {"float", "whole", Direction::out},
-                                      {"float", "total", Direction::inout}}),
-                         "Splits x into its whole part and the rest, which is returned.\n\nAdds x to total."),
-              function_of("float3", "shade", {{"float3", "normal"}, {"float3", "light"}}),
-              function_of("half", "soften", {{"half", "x"}, {"half", "amount"}}),
-              documented(function_of("int64_t", "count", {{"bool4", "flags"}, {"uint8_t", "class"}}, false),
-                         "How many flags are set.")}}};
+         {documented(
+              function_of(
+                  "float", "split",
+                  {{"float", "x"}, {"float", "whole", Direction::out}, {"float", "total", Direction::inout}}),
+              "Splits x into its whole part and the rest, which is returned.\n\nAdds x to total."),
+          function_of("float3", "shade", {{"float3", "normal"}, {"float3", "light"}}),
+          function_of("half", "soften", {{"half", "x"}, {"half", "amount"}}),
+          documented(function_of("int64_t", "count", {{"bool4", "flags"}, {"uint8_t", "class"}}, false),
+                     "How many flags are set.")}},
+        // Each generator: beside tensors, alone, and in a backward pass.
+        {"generated",
+         R"([{"function": "place", "args": {"at": "call_id"}},
+             {"function": "place", "name": "spread", "args": {"at": {"kind": "grid[2]", "map": [1, 0]}}},
+             {"function": "step", "args": {"i": ["range", "grid[1]", "tensor[1]"], "thread": "thread_id"}},
+             {"function": "shuffle", "args": {"keys": "wang_hash"}, "result": "tensor[1]"},
+             {"function": "jitter", "args": {"at": "call_id", "noise": "rand_float", "x": "tensor[2]"},
+              "backward": true}])",
+         {function_of("float", "place", {{"int2", "at"}}, false),
+          function_of("int", "step", {{"int", "i"}, {"uint[3]", "thread"}}, false),
+          function_of("uint", "shuffle", {{"uint[4]", "keys"}}, false),
+          documented(function_of("float", "jitter", {{"int[2]", "at"}, {"float2", "noise"}, {"float", "x"}}),
+                     "Moves x a little.")}}};
 }
 
 /// Name and text of every file that a spec becomes; kernels are one file.
