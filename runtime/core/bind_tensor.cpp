@@ -38,6 +38,15 @@ void check_elements(const BindRequest& request, std::size_t i, const ScalarView&
     }
 }
 
+/// Kernels take the strides from the extents, of gradients as of the data.
+void check_dense(const BindRequest& request, std::size_t i, const ScalarView& gradient) {
+    if (gradient.present && !is_dense(gradient.extents, gradient.strides)) {
+        fail(request, i, ErrorCode::layout_mismatch,
+             "expected a contiguous gradient (the call spec says \"layout\": \"contiguous\"), found shape " +
+                 to_string(gradient.extents) + " with strides " + to_string(gradient.strides));
+    }
+}
+
 }  // namespace
 
 void check_tensor_parameter(const BindRequest& request, std::size_t i) {
@@ -51,6 +60,10 @@ void check_tensor_parameter(const BindRequest& request, std::size_t i) {
                  "dimension " + std::to_string(call_rank + k) + " of shape " + to_string(view.data.extents) +
                      ": a tensor parameter's extents are at most 2^32 - 1");
         }
+    }
+    if (argument.contiguous_only) {
+        check_dense(request, i, view.grad_in);
+        check_dense(request, i, view.grad_out);
     }
     check_elements(request, i, view.data, "");
     check_elements(request, i, view.grad_in, "its gradient: ");

@@ -243,7 +243,23 @@ private:
         }
     }
 
+    /// Without any calls too: nothing was added to them.
+    void zero_overwritten() {
+        for (std::size_t i = 0; i < args_.size() && pass_ == PassKind::backward; ++i) {
+            if (!call_.arguments[i].overwrite || args_[i].kind != Arg::Kind::tensor ||
+                !args_[i].tensor->grad_out()) {
+                continue;
+            }
+            const TensorState& gradient = *args_[i].tensor->grad_out().state();
+            const auto bytes = static_cast<std::uint64_t>(gradient.size) * gradient.element.size();
+            if (bytes > 0) {
+                fill(gradient.allocation, gradient.offset, bytes);
+            }
+        }
+    }
+
     void record(const BindRequest& request) {
+        zero_overwritten();
         if (binding_.total == 0) {
             return;
         }
@@ -254,11 +270,6 @@ private:
             const BoundArgument& bound = binding_.arguments[i];
             upload(bound.value_at, args_[i].value, call_.arguments[i]);
             upload(bound.grad_in_at, args_[i].gradient, call_.arguments[i]);
-            if (call_.arguments[i].overwrite && bound.mode != GradMode::none && args_[i].tensor != nullptr) {
-                const TensorState& gradient = *args_[i].tensor->grad_out().state();
-                const auto bytes = static_cast<std::uint64_t>(gradient.size) * gradient.element.size();
-                fill(gradient.allocation, gradient.offset, bytes);
-            }
         }
         const auto index = static_cast<std::size_t>(binding_.kernel);
         const manifest::BlockLayout& layout = module_.layout(index);

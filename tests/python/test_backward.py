@@ -192,3 +192,33 @@ def test_zero_calls(gradients: ModuleType) -> None:
     gradients.product.backward(x, a)
     assert a.grad == 0.0
     assert gradient(x).shape == (0,)
+
+
+@pytest.mark.parametrize("count", [1, 5, 1000])
+def test_gradients_are_replaced(gradients: ModuleType, count: int) -> None:
+    values = np.linspace(-1, 1, count, dtype=np.float32)
+    x, a = tracked(values), tracked([2])
+    for _ in range(2):
+        gradients.replaced.backward(a, 8, -1, x)
+        np.testing.assert_allclose(gradient(x), 4 * values + 8, rtol=1e-6)
+        np.testing.assert_allclose(gradient(a), [(values.astype(np.float64) ** 2).sum()], rtol=1e-5)
+
+
+def test_gradients_of_no_calls_are_replaced(gradients: ModuleType) -> None:
+    a = kf.Tensor.ones(1).with_grads(grad_out=kf.Tensor.ones(1))
+    gradients.replaced.backward(a, 8, -1, tracked(np.zeros(0)))
+    assert gradient(a).tolist() == [0]
+
+
+def test_derivatives_that_the_user_gives(gradients: ModuleType) -> None:
+    x, k = tracked([-1, 2, 3]), kf.differentiable(5.0)
+    y = gradients.squashed(x, k)
+    assert y.to_numpy().tolist() == [0, 10, 15]
+    gradients.squashed.backward(x, k, y.with_grads(grad_in=tracked([1, 2, 3])))
+    assert gradient(x).tolist() == [100, 200, 300]
+    assert k.grad == -6
+    # The substitute's derivative, not that of floor.
+    rough = tracked([0.5, 1.5, -3])
+    assert gradients.twice_rough(rough).to_numpy().tolist() == [0, 4, 18]
+    gradients.twice_rough.backward(rough)
+    assert gradient(rough).tolist() == [2, 6, -12]

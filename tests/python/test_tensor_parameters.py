@@ -377,12 +377,47 @@ def test_custom_derivatives_reach_the_gradients(tensors: ModuleType, count: int)
     np.testing.assert_allclose(array(x.grad), 3 + 3 * flowing, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (11, 6), (257, 33), (0, 4)])
+def test_gradients_are_overwritten(tensors: ModuleType, shape: tuple[int, int]) -> None:
+    rows, weights = floats(*shape), floats(shape[1])
+    x = tensor(weights).with_grads(grad_out=poisoned((shape[1],)))
+    y = tensors.dot_dense_row(tensor(rows), x)
+    np.testing.assert_allclose(y.to_numpy(), rows.astype(np.float64) @ weights, rtol=1e-4, atol=1e-4)
+    for _ in range(2):
+        tensors.dot_dense_row.backward(tensor(rows), x)
+        wanted = rows.astype(np.float64).sum(axis=0)
+        np.testing.assert_allclose(array(x.grad_out), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_dense_halves_are_overwritten(tensors: ModuleType) -> None:
+    values = rng.uniform(0.5, 1, (2, 7, 3)).astype(np.float16)
+    at = np.minimum(np.arange(300), 6).astype(np.int32)
+    x = tensor(values).with_grads(grad_out=poisoned((2, 7, 3), np.float16))
+    tensors.dense_halves.backward(tensor(at), x)
+    wanted = np.zeros((2, 7, 3))
+    for i in at:
+        v = values[i % 2, i].astype(np.float64)
+        wanted[i % 2, i] += [v[1], v[0], 1]
+    np.testing.assert_allclose(array(x.grad_out).astype(np.float64), wanted, rtol=1e-3)
+
+
 # ---- What is refused ----
 
 
 def test_an_output_is_never_broadcast(tensors: ModuleType) -> None:
     with pytest.raises(kf.ArgumentError, match="never broadcast"):
         tensors.reverse_row(tensor(floats(4, 3)), poisoned((1, 3)))
+
+
+def test_dense_tensors_have_dense_gradients(tensors: ModuleType) -> None:
+    rows, weights = floats(4, 6), floats(3)
+    wide = tensor(floats(6))
+    with pytest.raises(kf.ArgumentError, match=r"'row'.*contiguous"):
+        tensors.dot_dense_row(tensor(rows)[:, ::2], tensor(weights))
+    with pytest.raises(kf.ArgumentError, match=r"'weights'.*contiguous gradient"):
+        tensors.dot_dense_row.backward(
+            tensor(rows[:, :3].copy()), tensor(weights).with_grads(grad_out=wide[::2])
+        )
 
 
 def test_outputs_share_no_memory(tensors: ModuleType) -> None:

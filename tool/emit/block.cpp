@@ -138,6 +138,7 @@ private:
 
     void add_inner_strides(const Argument& argument, const std::string& name, std::int64_t index,
                            const StrideSlots& slots) {
+        if (argument.contiguous_only) return;  // they follow from its extents
         for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
             add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name, {slots.trailing, index, d},
                 8);

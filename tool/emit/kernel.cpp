@@ -266,12 +266,19 @@ private:
             view.strides.assign(view.extents.size(), "0");
         } else {
             view.address = args(address);
-            for (std::int64_t d = 0; d < host().inner_rank; ++d) {
-                view.strides.push_back(args(strides.trailing, d));
-            }
+            view.strides = inner_strides(view, strides.trailing);
             if (host().call_rank > 0) view.offset = add_offset(prefix + argument_id(host()), strides.call);
         }
         return add_view_local(name, view);
+    }
+
+    std::vector<std::string> inner_strides(const TensorView& view, SlotKind kind) const {
+        if (host().contiguous_only) {
+            return dense_inner_strides(view.extents, scalar_count(host().trailing));
+        }
+        std::vector<std::string> strides;
+        for (std::int64_t d = 0; d < host().inner_rank; ++d) strides.push_back(args(kind, d));
+        return strides;
     }
 
     /// Halves are summed in floats beside the gradient.
@@ -286,7 +293,7 @@ private:
         if (host().call_rank > 0) {
             view.offset = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride);
         }
-        add_tensor_scratch(view.extents);
+        add_tensor_scratch(view);
         return add_view_local(name, view);
     }
 
@@ -303,17 +310,15 @@ private:
         return name;
     }
 
-    void add_tensor_scratch(const std::vector<std::string>& extents) {
+    void add_tensor_scratch(const TensorView& view) {
         View::List dimensions;
         const auto add = [&](const std::string& extent, const std::string& stride) {
             dimensions.emplace_back(View::Object{{"extent", extent}, {"stride", stride}});
         };
         const std::vector<std::string> element = dense_strides();
         for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(host().trailing[i]), element[i]);
-        for (std::size_t i = extents.size(); i-- > 0;) {
-            add("int64_t(" + extents[i] + ")",
-                args(SlotKind::grad_out_trailing_stride, static_cast<std::int64_t>(i)));
-        }
+        const std::vector<std::string> strides = inner_strides(view, SlotKind::grad_out_trailing_stride);
+        for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
         add_call_dimensions(dimensions);
         add_scratch_walk(dimensions, true);
     }

@@ -308,7 +308,7 @@ private:
 
     Diagnostics plan_backward(const Function& function, const Choice& choice, PlannedCall& planned) const {
         const BackwardSpec& backward = call_.backward;
-        if (!backward.enabled) return {};
+        if (!backward.enabled) return overwrite_gradients(choice, planned);
         if (!function.backward_differentiable) {
             return {{Severity::error,
                      "not-differentiable",
@@ -333,12 +333,37 @@ private:
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
+        const Diagnostics more = overwrite_gradients(choice, planned);
+        errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
             errors.push_back({Severity::error,
                               "backward-input",
                               backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               {}});
+        }
+        return errors;
+    }
+
+    static bool overwrites(const KindSpec& kind) {
+        return !kind.accumulate.empty() && kind.accumulate.front() == Accumulate::overwrite;
+    }
+
+    static Diagnostics overwrite_gradients(const Choice& choice, PlannedCall& planned) {
+        Diagnostics errors;
+        for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
+            PlannedArgument& argument = planned.arguments[i];
+            const KindSpec* kind = argument.is_result ? choice.result : choice.parameters[i];
+            if (kind == nullptr || !overwrites(*kind)) continue;
+            argument.host.overwrite = argument.host.gradient != Gradient::never;
+            if (argument.host.overwrite) continue;
+            errors.push_back(
+                {Severity::error,
+                 "backward-input",
+                 kind->location,
+                 (argument.is_result ? std::string("the result") : "argument '" + argument.host.name + "'") +
+                     ": there is no gradient that \"accumulate\": \"overwrite\" would replace",
+                 {"only inputs that \"backward\" differentiates have one"}});
         }
         return errors;
     }

@@ -55,7 +55,11 @@ private:
                   "grid[n], range, wang_hash, rand_float"}});
             return;
         }
-        unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");
+        const bool fixed = kind.accumulate.size() == 1 && (kind.accumulate.front() == Accumulate::sum ||
+                                                           kind.accumulate.front() == Accumulate::overwrite);
+        const bool tensor = kind.kind == Kind::tensor;
+        unless(kind.accumulate.empty() || (fixed && tensor), kind.location,
+               "the option 'accumulate' but for \"sum\" and \"overwrite\" of tensors");
     }
 
     template <class Entry>

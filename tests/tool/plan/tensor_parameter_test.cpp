@@ -150,5 +150,26 @@ TEST(TensorParameter, WithoutGradientsIsNoBackwardInput) {
     EXPECT_THAT(ids(plan), IsEmpty());
 }
 
+TEST(TensorParameter, OverwritesTheGradientsThatItHas) {
+    const std::string overwritten = R"({"kind": "tensor[1]", "accumulate": "overwrite"})";
+    for (const std::string type : {"DiffTensor<float, 1>", "float"}) {
+        SCOPED_TRACE(type);
+        const std::vector<Function> functions = {function_of("void", "f", {{type, "x"}})};
+        const Outcome<Plan> plan = plan_of(call_with(overwritten, R"(, "backward": true)"), functions);
+        ASSERT_TRUE(plan) << format_text(plan.errors().front());
+        EXPECT_TRUE(plan.value().functions.at(0).calls.at(0).arguments.at(0).host.overwrite);
+        const Outcome<Plan> summed = plan_of(
+            call_with(R"({"kind": "tensor[1]", "accumulate": "sum"})", R"(, "backward": true)"), functions);
+        ASSERT_TRUE(summed);
+        EXPECT_FALSE(summed.value().functions.at(0).calls.at(0).arguments.at(0).host.overwrite);
+        EXPECT_THAT(ids(plan_of(call_with(overwritten), functions)), ElementsAre("backward-input"));
+    }
+    const Outcome<Plan> plan =
+        plan_of(R"({"function": "f", "args": {"x": )" + overwritten + R"(, "y": "value"}, "backward": true})",
+                {function_of("void", "f", {{"Tensor<float, 1>", "x"}, {"float", "y"}})});
+    ASSERT_THAT(ids(plan), ElementsAre("backward-input"));
+    EXPECT_THAT(plan.errors().front().message, HasSubstr("argument 'x'"));
+}
+
 }  // namespace
 }  // namespace kf::gen

@@ -51,11 +51,20 @@ TEST(Supported, RefusesOtherFeatures) {
     for (const char* call : {R"("this": "value")", R"("dispatch": "threads")", R"("forward_diff": true)",
                              R"("backward": {"deterministic": true})", R"("backward": {"fused": true})",
                              R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
-                             R"("args": {"a": {"kind": "value", "accumulate": "sum"}})"}) {
+                             R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
+                             R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
+                             R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
         ASSERT_EQ(errors.size(), 1U) << call;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << call;
         EXPECT_EQ(errors[0].location.line, 2) << call;
+    }
+}
+
+TEST(Supported, TakesSumsAndOverwritesOfTensors) {
+    for (const char* way : {"sum", "overwrite"}) {
+        const std::string kind = R"({"kind": "tensor[1]", "accumulate": ")" + std::string(way) + "\"}";
+        EXPECT_TRUE(check("", R"(, "args": {"a": )" + kind + "}").empty()) << way;
     }
 }
 
