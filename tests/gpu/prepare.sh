@@ -39,10 +39,10 @@ for file in ${KF_GPU_CARRY:-}; do
     cp "$file" "$folder/carry/"
 done
 
-# The wrappers of the Python tests are not compiled as C++ there: their sources stay here.
+# Most wrappers of the Python tests are not compiled as C++ there: their sources stay here.
 excluded=()
 for spec in tests/python/specs/*.kf.json; do
-    excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/*.cpp")
+    grep -q "/$(basename "$spec")" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/*.cpp")
 done
 tar -C "$folder" "${excluded[@]}" --exclude '.*-state' -c generated sysroot carry \
     | xz -T0 -3 >"$folder/bundle.tar.xz"
