@@ -4,6 +4,7 @@
 #include <kf/error.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/overlap.h"
 #include "core/tensor_state.h"
@@ -35,8 +36,8 @@ std::size_t checked_dimension(const TensorState& state, std::int64_t dimension, 
 }
 
 /// Another view of the same elements; `elements` is how far its first one lies from the old first one.
-AnyTensor view(const TensorState& state, const Dims& shape, const Dims& strides, std::int64_t elements,
-               AnyTensor grad_in, AnyTensor grad_out) {
+AnyTensor make_view(const TensorState& state, const Dims& shape, const Dims& strides, std::int64_t elements,
+                    AnyTensor grad_in, AnyTensor grad_out) {
     TensorState next;
     next.device = state.device;
     next.element = state.element;
@@ -147,7 +148,7 @@ AnyTensor AnyTensor::slice(std::int64_t dimension, std::int64_t start, std::int6
     strides[d] = count > 1 ? strides[d] * step : strides[d];
     auto [grad_in, grad_out] = view_gradients(
         state, [&](const AnyTensor& gradient) { return gradient.slice(dimension, start, stop, step); });
-    return view(state, shape, strides, count > 0 ? first * state.strides[d] : 0, grad_in, grad_out);
+    return make_view(state, shape, strides, count > 0 ? first * state.strides[d] : 0, grad_in, grad_out);
 }
 
 AnyTensor AnyTensor::select(std::int64_t dimension, std::int64_t index) const {
@@ -165,8 +166,8 @@ AnyTensor AnyTensor::select(std::int64_t dimension, std::int64_t index) const {
     strides.erase(d);
     auto [grad_in, grad_out] =
         view_gradients(state, [&](const AnyTensor& gradient) { return gradient.select(dimension, index); });
-    return view(state, shape, strides, (index < 0 ? index + extent : index) * state.strides[d], grad_in,
-                grad_out);
+    return make_view(state, shape, strides, (index < 0 ? index + extent : index) * state.strides[d], grad_in,
+                     grad_out);
 }
 
 AnyTensor AnyTensor::transpose(std::span<const std::int64_t> permutation) const {
@@ -191,7 +192,7 @@ AnyTensor AnyTensor::transpose(std::span<const std::int64_t> permutation) const 
     }
     auto [grad_in, grad_out] =
         view_gradients(state, [&](const AnyTensor& gradient) { return gradient.transpose(permutation); });
-    return view(state, shape, strides, 0, grad_in, grad_out);
+    return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
 AnyTensor AnyTensor::broadcast_to(const Dims& shape) const {
@@ -216,7 +217,7 @@ AnyTensor AnyTensor::broadcast_to(const Dims& shape) const {
     }
     auto [grad_in, grad_out] =
         view_gradients(state, [&](const AnyTensor& gradient) { return gradient.broadcast_to(shape); });
-    return view(state, shape, strides, 0, grad_in, grad_out);
+    return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
 AnyTensor AnyTensor::insert_axis(std::int64_t dimension) const {
@@ -241,7 +242,7 @@ AnyTensor AnyTensor::insert_axis(std::int64_t dimension) const {
     }
     auto [grad_in, grad_out] =
         view_gradients(state, [&](const AnyTensor& gradient) { return gradient.insert_axis(dimension); });
-    return view(state, shape, strides, 0, grad_in, grad_out);
+    return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
 AnyTensor AnyTensor::reshape(const Dims& shape) const {
@@ -258,7 +259,72 @@ AnyTensor AnyTensor::reshape(const Dims& shape) const {
     }
     auto [grad_in, grad_out] =
         view_gradients(state, [&](const AnyTensor& gradient) { return gradient.reshape(shape); });
-    return view(state, shape, detail::row_major(shape), 0, grad_in, grad_out);
+    return make_view(state, shape, detail::row_major(shape), 0, grad_in, grad_out);
+}
+
+AnyTensor AnyTensor::view(const ElementType& element, std::int64_t alignment) const {
+    const TensorState& state = get(*this);
+    const auto old_size = static_cast<std::int64_t>(state.element.size());
+    const auto new_size = static_cast<std::int64_t>(element.size());
+    const auto refuse = [&](const char* why) {
+        throw ArgumentError(ErrorCode::layout_mismatch, "view: a " + to_string(state.element) +
+                                                            " tensor of shape " + to_string(state.shape) +
+                                                            " can't be seen as elements of " +
+                                                            to_string(element) + ": " + why);
+    };
+    if (state.offset % static_cast<std::uint64_t>(alignment) != 0) {
+        refuse("its first element isn't aligned");
+    }
+    TensorState next = state;
+    next.element = element;
+    const std::int64_t ratio = std::max(old_size, new_size) / std::min(old_size, new_size);
+    if (std::max(old_size, new_size) % std::min(old_size, new_size) != 0) {
+        refuse("their sizes don't divide");
+    }
+    if (old_size > new_size) {
+        for (std::size_t d = 0; d < next.strides.size(); ++d) {
+            next.strides[d] *= ratio;
+        }
+        next.shape.push_back(ratio);
+        next.strides.push_back(1);
+    } else if (old_size < new_size) {
+        // The first dimension stays, so that what comes out doesn't hang on its extent.
+        std::int64_t taken = 1;
+        std::size_t rank = next.shape.size();
+        const auto adjoins = [&](std::size_t d) { return next.shape[d] <= 1 || next.strides[d] == taken; };
+        for (; rank > 1 && taken < ratio && adjoins(rank - 1); --rank) {
+            const std::int64_t extent = std::max<std::int64_t>(1, next.shape[rank - 1]);
+            if (ratio % (taken * extent) != 0) {
+                break;
+            }
+            taken *= extent;
+        }
+        if (taken != ratio) {
+            const std::int64_t rest = ratio / taken;
+            if (rank == 0 || !adjoins(rank - 1) || next.shape[rank - 1] % rest != 0) {
+                refuse("its last dimensions don't hold a whole number of them, one after the other");
+            }
+            next.shape[rank - 1] /= rest;
+            next.strides[rank - 1] = ratio;
+        }
+        while (next.shape.size() > rank) {
+            next.shape.erase(rank);
+            next.strides.erase(rank);
+        }
+        for (std::size_t d = 0; d < next.strides.size(); ++d) {
+            if (next.strides[d] % ratio != 0 && next.shape[d] > 1) {
+                refuse("they would overlap");
+            }
+            next.strides[d] /= ratio;
+        }
+    }
+    if (next.shape.size() > max_rank) {
+        refuse("it would have too many dimensions");
+    }
+    next.size = detail::checked_product(next.shape, "a view");
+    std::tie(next.grad_in, next.grad_out) =
+        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.view(element, alignment); });
+    return AnyTensor(std::make_shared<const TensorState>(std::move(next)));
 }
 
 AnyTensor AnyTensor::with_grads(bool zero) const {
@@ -309,7 +375,7 @@ AnyTensor AnyTensor::without_grads() const {
     if (!state.grad_in && !state.grad_out) {
         return *this;
     }
-    return view(state, state.shape, state.strides, 0, {}, {});
+    return make_view(state, state.shape, state.strides, 0, {}, {});
 }
 
 const AnyTensor& AnyTensor::grad_in() const { return get(*this).grad_in; }

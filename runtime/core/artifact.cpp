@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/image_digests.h"
+#include "core/items.h"
 #include "core/sha256.h"
 
 namespace kf::artifact {
@@ -22,7 +23,7 @@ using namespace manifest;
 using nlohmann::json;
 
 constexpr const char* format_name = "kernelfunctions artifact";
-constexpr int max_depth = 16;  // of arrays and maps in a document; ours has fewer
+constexpr int max_depth = 40;  // of arrays and maps in a document; ours has fewer
 
 [[noreturn]] void corrupt(const std::string& what) {
     throw ArtifactError(ErrorCode::artifact_corrupt,
@@ -39,6 +40,7 @@ constexpr std::array generator_names{"none",  "call_id",   "thread_id", "grid",
 constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
+constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
 constexpr std::array variant_names{"contiguous", "strided"};
 constexpr std::array slot_names{"total",
                                 "groups",
@@ -123,7 +125,22 @@ json to_json(const Argument& argument) {
             {"in_memory", argument.in_memory},
             {"differentiable", argument.differentiable},
             {"gradient", name_of(gradient_names, argument.gradient)},
-            {"overwrite", argument.overwrite}};
+            {"overwrite", argument.overwrite},
+            {"offset", argument.offset},
+            {"pitch", argument.pitch},
+            {"spacing", argument.spacing}};
+}
+
+json to_json(const Parameter& parameter) {
+    json fields = json::array();
+    for (const Parameter& field : parameter.fields) {
+        fields.push_back(to_json(field));
+    }
+    return {{"name", parameter.name},     {"form", name_of(form_names, parameter.form)},
+            {"type", parameter.type},     {"leaf", parameter.leaf},
+            {"leaves", parameter.leaves}, {"size", parameter.size},
+            {"offset", parameter.offset}, {"extents", parameter.extents},
+            {"fields", std::move(fields)}};
 }
 
 json to_json(const Call& call) {
@@ -131,7 +148,12 @@ json to_json(const Call& call) {
     for (const Argument& argument : call.arguments) {
         arguments.push_back(to_json(argument));
     }
+    json parameters = json::array();
+    for (const Parameter& parameter : call.parameters) {
+        parameters.push_back(to_json(parameter));
+    }
     return {{"arguments", std::move(arguments)},
+            {"parameters", std::move(parameters)},
             {"rank", call.rank},
             {"strict_broadcasting", call.strict_broadcasting},
             {"has_backward", call.has_backward},
@@ -260,7 +282,26 @@ Argument argument_of(const json& j) {
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");
+    argument.offset = integer(j.at("offset"));
+    argument.pitch = integer(j.at("pitch"));
+    argument.spacing = integers(j.at("spacing"));
     return argument;
+}
+
+Parameter parameter_of(const json& j) {
+    Parameter parameter;
+    parameter.name = text(j, "name");
+    parameter.form = enum_of<Form>(form_names, text(j, "form"));
+    parameter.type = text(j, "type");
+    parameter.leaf = integer(j.at("leaf"));
+    parameter.leaves = integer(j.at("leaves"));
+    parameter.size = integer(j.at("size"));
+    parameter.offset = integer(j.at("offset"));
+    parameter.extents = integers(j.at("extents"));
+    for (const json& field : list(j, "fields")) {
+        parameter.fields.push_back(parameter_of(field));
+    }
+    return parameter;
 }
 
 Pass pass_of(const json& j) { return {integer(j.at(0)), integer(j.at(1))}; }
@@ -270,6 +311,10 @@ Call call_of(const json& j) {
     for (const json& argument : list(j, "arguments")) {
         call.arguments.push_back(argument_of(argument));
     }
+    for (const json& parameter : list(j, "parameters")) {
+        call.parameters.push_back(parameter_of(parameter));
+    }
+    call.items = items_of(call.parameters);
     call.rank = integer(j.at("rank"));
     call.strict_broadcasting = flag(j, "strict_broadcasting");
     call.has_backward = flag(j, "has_backward");

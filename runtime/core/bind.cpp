@@ -199,6 +199,21 @@ CallView along_call(const Argument& argument, const ScalarView& view, std::size_
 /// What a row-major tensor, or a host value, of these extents would be.
 ScalarView row_major_view(const Dims& extents) { return {true, 0, extents, row_major(extents)}; }
 
+/// The same of a field in a row-major tensor of structs.
+ScalarView struct_field_view(const Argument& argument, const Dims& extents) {
+    ScalarView view = row_major_view(extents);
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    std::int64_t stride = argument.pitch;
+    for (std::size_t i = rank; i-- > 0;) {
+        view.strides[i] = stride;
+        stride *= std::max<std::int64_t>(1, extents[i]);
+    }
+    for (std::size_t i = 0; i < argument.spacing.size(); ++i) {
+        view.strides[rank + i] = argument.spacing[i];
+    }
+    return view;
+}
+
 void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
     BoundArgument& bound = binding.arguments[i];
@@ -214,7 +229,9 @@ void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
         bound.allocate_shape.push_back(extents[k]);
     }
     (void)checked_product(extents, request.function.name.c_str());
-    bound.data = along_call(argument, row_major_view(extents), binding.shape.size());
+    bound.data = along_call(
+        argument, argument.pitch == 0 ? row_major_view(extents) : struct_field_view(argument, extents),
+        binding.shape.size());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/overlap.h"
+#include "core/tensor_state.h"
 
 namespace kf::detail {
 namespace {
@@ -26,12 +27,34 @@ struct Layout {
     }
 };
 
+/// The scalars of one struct lie as its kernels expect.
+bool is_field_packed(const Argument& argument, const CallView& view) {
+    const Dims expected =
+        argument.spacing.empty() ? row_major(Dims(argument.trailing)) : Dims(argument.spacing);
+    for (std::size_t i = 0; i < argument.trailing.size(); ++i) {
+        if (argument.trailing[i] != 1 && view.trailing[i] != expected[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 Layout layout_of(const Binding& binding, const Argument& argument, const CallView& view) {
     Dims extents = binding.shape;
     Dims strides = view.strides;
     bool single = true;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         single = single && (extents[d] == 1 || strides[d] == 0);
+    }
+    if (argument.pitch != 0) {
+        const bool packed = is_field_packed(argument, view);
+        bool dense = true;
+        std::int64_t expected = argument.pitch;
+        for (std::size_t d = extents.size(); d-- > 0;) {
+            dense = dense && (extents[d] == 1 || strides[d] == expected);
+            expected *= extents[d];
+        }
+        return {packed && dense, packed && single};
     }
     // Kernels load an element at once, with the alignment that its size allows.
     std::int64_t bytes = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
@@ -80,11 +103,25 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     return (layout.dense || (layout.single && !is_output(argument))) && bound.mode != GradMode::partial;
 }
 
+bool is_packed(const Argument& argument, const ScalarView& view) {
+    if (argument.pitch == 0) {
+        return is_dense(view.extents, view.strides);
+    }
+    std::int64_t expected = argument.pitch;
+    for (std::size_t i = static_cast<std::size_t>(argument.rank); i-- > 0;) {
+        if (view.extents[i] != 1 && view.strides[i] != expected) {
+            return false;
+        }
+        expected *= view.extents[i];
+    }
+    return true;
+}
+
 void check_contiguous_only(const BindRequest& request) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const ScalarView& data = request.arguments[i].data;
         if (request.call.arguments[i].contiguous_only && is_tensor(request, i) &&
-            !is_dense(data.extents, data.strides)) {
+            !is_packed(request.call.arguments[i], data)) {
             fail(
                 request, i, ErrorCode::layout_mismatch,
                 "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found shape " +
@@ -122,7 +159,7 @@ void check_overwrite(const BindRequest& request, const Binding& binding) {
         const bool words = request.call.arguments[i].element.scalar != manifest::Scalar::float16;
         if (request.call.arguments[i].overwrite && is_tensor(request, i) &&
             binding.arguments[i].mode != GradMode::none &&
-            (!is_dense(gradient.extents, gradient.strides) || (!words && gradient.address % 4 != 0))) {
+            (!is_packed(request.call.arguments[i], gradient) || (!words && gradient.address % 4 != 0))) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "its gradient is overwritten (the call spec says so) and must be contiguous, found shape " +
                      to_string(gradient.extents) + " with strides " + to_string(gradient.strides));

@@ -8,6 +8,7 @@
 #include "core/artifact.h"
 #include "core/convert.h"
 #include "core/image_digests.h"
+#include "core/items.h"
 
 namespace kf::artifact {
 namespace {
@@ -17,6 +18,8 @@ using namespace manifest;
 constexpr std::int64_t max_block = 65536;      // bytes
 constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
+constexpr std::int64_t max_struct = 1 << 20;   // bytes
+constexpr int max_nesting = 8;                 // of structs
 
 [[noreturn]] void fail(const std::string& where, const std::string& what) {
     throw ArtifactError(ErrorCode::artifact_corrupt, "the artifact is inconsistent: " + where + ": " + what +
@@ -108,9 +111,76 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
         require(argument.call_rank == call.rank, where, "an output of another rank than the call");
         require(tensor || call.rank == 0, where, "a value as the output of a call with a rank");
     }
+    require(argument.spacing.empty() || argument.spacing.size() == argument.element.extents.size(), where,
+            "another number of spacings than extents");
+    require(argument.pitch >= 0 && argument.pitch <= max_struct && argument.offset >= 0 &&
+                argument.offset <= max_struct,
+            where, "a place outside the struct");
     if (argument.differentiable || argument.gradient != Gradient::never) {
         require(is_floating(scalar_type(argument.element.scalar)), where,
                 "a gradient of what isn't floating");
+    }
+}
+
+/// The last byte of a field lies in its struct of `size` bytes.
+void check_field(const Argument& argument, std::int64_t size, Form form, const std::string& where) {
+    const auto scalar = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    std::int64_t last = 0;
+    std::int64_t packed = 1;
+    for (std::size_t i = argument.element.extents.size(); i-- > 0;) {
+        const std::int64_t step = argument.spacing.empty() ? packed : argument.spacing[i];
+        require(step >= 1 && step <= max_struct, where, "scalars of a struct that lie nowhere");
+        last += step * (argument.element.extents[i] - 1);
+        packed *= argument.element.extents[i];
+        require(last <= max_struct, where, "a field outside its struct");
+    }
+    require(argument.offset % scalar == 0 && argument.offset + (last + 1) * scalar <= size, where,
+            "a field outside its struct");
+    const bool tensor = form == Form::tensor;
+    require(tensor == (argument.kind == ArgumentKind::tensor), where,
+            "a field of another form than its struct");
+    require(!tensor || (argument.pitch * scalar == size && argument.call_rank == argument.rank), where,
+            "a pitch that isn't the struct's size");
+}
+
+/// `next` is the leaf that comes next in the tree's order.
+void check_parameter(const Call& call, const Parameter& parameter, std::int64_t& next, int depth,
+                     const std::string& where) {
+    require(depth < max_nesting && parameter.leaf == next && parameter.leaves >= 1 &&
+                parameter.leaves <= static_cast<std::int64_t>(call.arguments.size()) - parameter.leaf,
+            where, "arguments that aren't a tree's leaves");
+    for (const Parameter& field : parameter.fields) {
+        require(parameter.form == Form::fields || field.form == Form::leaf || field.form == parameter.form,
+                where, "a field of another form than its struct");
+        check_parameter(call, field, next, depth + 1, where + "." + field.name);
+    }
+    if (parameter.fields.empty()) {
+        require(parameter.form == Form::leaf && parameter.leaves == 1, where, "a struct without fields");
+        ++next;
+    }
+    require(next == parameter.leaf + parameter.leaves, where, "arguments that aren't a tree's leaves");
+    if (parameter.form == Form::leaf) {
+        return;
+    }
+    require(parameter.extents.size() <= 4, where, "an array of too many dimensions");
+    const std::int64_t count = scalars(parameter.extents, where);
+    require(parameter.size >= 0 && parameter.size <= max_struct / count && parameter.offset >= 0 &&
+                parameter.offset <= max_struct,
+            where, "a struct of impossible size");
+}
+
+void check_parameters(const Call& call, const std::string& where) {
+    std::int64_t next = 0;
+    for (const Parameter& parameter : call.parameters) {
+        check_parameter(call, parameter, next, 0, where + ": parameter '" + parameter.name + "'");
+    }
+    require(call.parameters.empty() || next == static_cast<std::int64_t>(call.arguments.size()), where,
+            "arguments of no parameter");
+    for (const Item& item : items_of(call.parameters)) {
+        for (std::int64_t i = item.leaf; item.form != Form::leaf && i < item.leaf + item.leaves; ++i) {
+            const Argument& argument = call.arguments[static_cast<std::size_t>(i)];
+            check_field(argument, item.size, item.form, where + ": argument '" + argument.name + "'");
+        }
     }
 }
 
@@ -281,6 +351,7 @@ void check(const Manifest& manifest) {
             for (const Argument& argument : call.arguments) {
                 check_argument(call, argument, where + ": argument '" + argument.name + "'");
             }
+            check_parameters(call, where);
             check_pass(manifest, call, call.forward, true, where + ": forward");
             check_pass(manifest, call, call.backward, call.has_backward, where + ": backward");
         }

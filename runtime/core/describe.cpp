@@ -3,6 +3,7 @@
 
 #include "core/convert.h"
 #include "core/generator.h"
+#include "core/items.h"
 
 namespace kf::detail {
 
@@ -18,24 +19,58 @@ std::string describe(const manifest::Argument& argument) {
     return text;
 }
 
+namespace {
+
+std::string describe(const manifest::Call& call, const manifest::Parameter& parameter) {
+    const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
+    switch (parameter.form) {
+        case manifest::Form::leaf: return detail::describe(first);
+        case manifest::Form::value: return parameter.type;
+        case manifest::Form::tensor: return parameter.type + " tensor[" + std::to_string(first.rank) + "]";
+        case manifest::Form::fields: break;
+    }
+    std::string text = "{";
+    for (const manifest::Parameter& field : parameter.fields) {
+        text += (text.size() > 1 ? ", " : "") + field.name + ": " + describe(call, field);
+    }
+    return text + "}";
+}
+
+std::vector<manifest::Parameter> parameters_of(const manifest::Call& call) {
+    if (!call.parameters.empty()) {
+        return call.parameters;
+    }
+    std::vector<manifest::Parameter> parameters;
+    for (const manifest::Argument& argument : call.arguments) {
+        manifest::Parameter& made = parameters.emplace_back();
+        made.name = argument.name;
+        made.leaf = static_cast<std::int64_t>(parameters.size()) - 1;
+    }
+    return parameters;
+}
+
+}  // namespace
+
 std::string describe(const manifest::Function& function, const manifest::Call& call) {
     std::string text = function.name + "(";
     std::string result;
     bool first = true;
-    for (const manifest::Argument& argument : call.arguments) {
-        if (argument.role == manifest::Role::result) {
-            result = " -> " + describe(argument);
+    for (const manifest::Parameter& parameter : parameters_of(call)) {
+        const manifest::Role role = manifest::role_of(call, parameter);
+        if (role == manifest::Role::result) {
+            result = " -> " + describe(call, parameter);
             continue;
         }
-        if (!has_host_value(argument)) {
+        const bool leaf = parameter.form == manifest::Form::leaf;
+        if (leaf && !has_host_value(call.arguments[static_cast<std::size_t>(parameter.leaf)])) {
             continue;
         }
         text += first ? "" : ", ";
         first = false;
-        if (argument.role != manifest::Role::in) {
-            text += argument.role == manifest::Role::out ? "out " : "inout ";
+        if (role != manifest::Role::in) {
+            text += role == manifest::Role::out ? "out " : "inout ";
         }
-        text += argument.name + ": " + describe(argument);
+        text += parameter.name + ": " + describe(call, parameter);
     }
     return text + ")" + result;
 }

@@ -11,6 +11,7 @@
 #include "core/convert.h"
 #include "core/encoder_state.h"
 #include "core/generator.h"
+#include "core/items.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
 #include "core/tensor_state.h"
@@ -43,11 +44,39 @@ ScalarView flatten(const AnyTensor& tensor) {
     return view;
 }
 
+/// One field of a tensor of structs.
+ScalarView flatten_field(const AnyTensor& tensor, const Argument& field) {
+    ScalarView view;
+    if (!tensor) {
+        return view;
+    }
+    const TensorState& state = *tensor.state();
+    view.present = true;
+    view.address = state.address() + static_cast<std::uint64_t>(field.offset);
+    for (std::size_t d = 0; d < state.shape.size(); ++d) {
+        view.extents.push_back(state.shape[d]);
+        view.strides.push_back(state.strides[d] * field.pitch);
+    }
+    const Dims packed = row_major(Dims(field.element.extents));
+    for (std::size_t d = 0; d < field.element.extents.size(); ++d) {
+        view.extents.push_back(field.element.extents[d]);
+        view.strides.push_back(field.spacing.empty() ? packed[d] : field.spacing[d]);
+    }
+    return view;
+}
+
 /// `argument` is null where the call has no such argument, which bind() refuses.
 ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
     view.kind = arg.kind;
-    if (arg.kind == Arg::Kind::tensor) {
+    if (arg.kind == Arg::Kind::tensor && argument != nullptr && argument->pitch != 0) {
+        view.scalar = scalar_type(argument->element.scalar);
+        view.data = flatten_field(*arg.tensor, *argument);
+        if (pass == PassKind::backward) {
+            view.grad_in = flatten_field(arg.tensor->grad_in(), *argument);
+            view.grad_out = flatten_field(arg.tensor->grad_out(), *argument);
+        }
+    } else if (arg.kind == Arg::Kind::tensor) {
         view.scalar = arg.tensor->element().scalar;
         view.data = flatten(*arg.tensor);
         if (pass == PassKind::backward) {
@@ -85,6 +114,48 @@ void add_gradient(const ElementType& element, void* target, const std::byte* sou
     }
 }
 
+/// Visits the scalars of a field whose scalars lie apart: visit(bytes into the struct, bytes into the packed
+/// field).
+template <class Visit>
+void for_each_scalar(const Argument& field, Visit visit) {
+    const auto size = static_cast<std::int64_t>(size_of(scalar_type(field.element.scalar)));
+    const Dims extents(field.element.extents);
+    Dims index(extents.size(), 0);
+    for (std::int64_t packed = 0;; packed += size) {
+        std::int64_t apart = 0;
+        for (std::size_t d = 0; d < extents.size(); ++d) {
+            apart += index[d] * field.spacing[d];
+        }
+        visit(apart * size, packed);
+        std::size_t d = extents.size();
+        while (d > 0 && ++index[d - 1] == extents[d - 1]) {
+            index[--d] = 0;
+        }
+        if (d == 0) {
+            return;
+        }
+    }
+}
+
+template <class Byte>
+Byte* field_of(Byte* structure, const Argument& field) {
+    return structure == nullptr ? nullptr : structure + field.offset;
+}
+
+/// What the host gave for a field of a struct that it passed whole.
+Arg field_arg(const Arg& given, const Argument& field) {
+    Arg arg = Arg::make(given.kind, given.value, given.out_value, given.gradient, given.tensor);
+    if (given.kind == Arg::Kind::value) {
+        const bool input = is_input(field);
+        arg.value = input ? field_of(static_cast<const std::byte*>(given.value), field) : nullptr;
+        arg.out_value =
+            is_output(field) ? field_of(static_cast<std::byte*>(given.out_value), field) : nullptr;
+        const bool takes = input ? field.gradient != manifest::Gradient::never : field.differentiable;
+        arg.gradient = takes ? field_of(static_cast<std::byte*>(given.gradient), field) : nullptr;
+    }
+    return arg;
+}
+
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
@@ -96,16 +167,19 @@ public:
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
           pass_(pass),
-          args_(args),
+          given_(args),
           device_(on == nullptr ? *module_.device().state() : *on->state()),
           driver_(device_.driver()),
           encoder_(encoder),
           memory_(stack_.data(), stack_.size()),
+          fields_(&memory_),
+          args_(args),
           views_(&memory_),
           uses_(&memory_),
           binding_(&memory_) {}
 
     void run(const Dims* shape) {
+        take_fields();
         views_.reserve(args_.size());
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const bool known = i < call_.arguments.size();
@@ -123,6 +197,23 @@ public:
     }
 
 private:
+    /// Structs that were given whole become their fields.
+    void take_fields() {
+        if (call_.items.empty() || given_.size() != call_.items.size()) {
+            return;
+        }
+        fields_.reserve(call_.arguments.size());
+        for (std::size_t i = 0; i < given_.size(); ++i) {
+            const manifest::Item& item = call_.items[i];
+            for (std::int64_t k = item.leaf; k < item.leaf + item.leaves; ++k) {
+                fields_.push_back(item.form == manifest::Form::leaf
+                                      ? given_[i]
+                                      : field_arg(given_[i], call_.arguments[static_cast<std::size_t>(k)]));
+            }
+        }
+        args_ = fields_;
+    }
+
     void check_encoder(const BindRequest& request) {
         if (encoder_ == nullptr) {
             return;
@@ -176,19 +267,36 @@ private:
                 binding_.groups = count_groups(request, binding_, kernel_->resident_groups);
             }
         }
-        for (std::size_t i = 0; i < args_.size(); ++i) {
-            if (binding_.arguments[i].allocate) {
-                AnyTensor made =
-                    make_tensor(module_.device().state(), device_, element_type(call_.arguments[i].element),
-                                binding_.arguments[i].allocate_shape);
-                binding_.arguments[i].data.address = made.address();
-                args_[i].allocated = std::move(made);
-            }
+        for (std::size_t i = 0; i < given_.size(); ++i) {
+            allocate(i);
         }
         if (binding_.temporary.size > 0) {
             temporary_ = device_.allocate_scratch(static_cast<std::uint64_t>(binding_.temporary.size));
         }
         collect_uses(request);
+    }
+
+    /// Makes the tensor of an output that wasn't given.
+    void allocate(std::size_t item) {
+        const std::size_t first = manifest::leaf_of(call_, item);
+        if (!binding_.arguments[first].allocate) {
+            return;
+        }
+        const bool whole = !call_.items.empty() && call_.items[item].form != manifest::Form::leaf;
+        ElementType element = element_type(call_.arguments[first].element);
+        if (whole) {
+            element = ElementType{};
+            element.struct_size = static_cast<std::uint32_t>(call_.items[item].size);
+        }
+        AnyTensor made =
+            make_tensor(module_.device().state(), device_, element, binding_.arguments[first].allocate_shape);
+        const auto leaves = whole ? static_cast<std::size_t>(call_.items[item].leaves) : 1;
+        for (std::size_t i = first; i < first + leaves; ++i) {
+            const std::int64_t offset = call_.arguments[i].offset;
+            binding_.arguments[i].data.address = made.address() + static_cast<std::uint64_t>(offset);
+            args_[i].allocated = made;
+        }
+        given_[item].allocated = std::move(made);
     }
 
     void use(const AllocationPointer& allocation, bool writes) {
@@ -236,11 +344,21 @@ private:
     }
 
     void upload(std::int64_t at, const void* value, const Argument& argument) {
-        if (at >= 0 && value != nullptr) {
-            driver_.upload(temporary_, static_cast<std::uint64_t>(at),
-                           std::as_bytes(std::span(static_cast<const char*>(value),
-                                                   element_type(argument.element).size())));
+        if (at < 0 || value == nullptr) {
+            return;
         }
+        const std::size_t size = element_type(argument.element).size();
+        std::pmr::vector<std::byte> packed(&memory_);
+        if (!argument.spacing.empty()) {
+            packed.resize(size);
+            const std::size_t scalar = size_of(scalar_type(argument.element.scalar));
+            for_each_scalar(argument, [&](std::int64_t apart, std::int64_t to) {
+                std::memcpy(packed.data() + to, static_cast<const std::byte*>(value) + apart, scalar);
+            });
+            value = packed.data();
+        }
+        driver_.upload(temporary_, static_cast<std::uint64_t>(at),
+                       std::span(static_cast<const std::byte*>(value), size));
     }
 
     /// Without any calls too: nothing was added to them.
@@ -304,15 +422,33 @@ private:
         driver_.read_back(temporary_, static_cast<std::uint64_t>(plan.read_begin), bytes);
         const std::byte* base = bytes.data() - plan.read_begin;
         for (std::size_t i = 0; i < args_.size(); ++i) {
-            const ElementType element = element_type(call_.arguments[i].element);
             const BoundArgument& bound = binding_.arguments[i];
             if (pass_ == PassKind::forward && bound.value_at >= 0 && args_[i].out_value != nullptr) {
-                std::memcpy(args_[i].out_value, base + bound.value_at, element.size());
+                hand_back(call_.arguments[i], args_[i].out_value, base + bound.value_at, false);
             }
             if (bound.gradient_at >= 0) {
-                add_gradient(element, args_[i].gradient, base + bound.gradient_at);
+                hand_back(call_.arguments[i], args_[i].gradient, base + bound.gradient_at, true);
             }
         }
+    }
+
+    /// Copies packed scalars to where the host has them, or adds them up there.
+    static void hand_back(const Argument& argument, void* target, const std::byte* packed, bool adds) {
+        const ElementType element = element_type(argument.element);
+        const auto put = [&](const ElementType& part, void* to, const std::byte* from) {
+            if (adds) {
+                add_gradient(part, to, from);
+            } else {
+                std::memcpy(to, from, part.size());
+            }
+        };
+        if (argument.spacing.empty()) {
+            put(element, target, packed);
+            return;
+        }
+        for_each_scalar(argument, [&](std::int64_t apart, std::int64_t from) {
+            put({element.scalar, 0}, static_cast<std::byte*>(target) + apart, packed + from);
+        });
     }
 
     const FunctionRef& ref_;
@@ -322,7 +458,7 @@ private:
     const manifest::Function& function_;
     const manifest::Call& call_;
     PassKind pass_;
-    std::span<Arg> args_;
+    std::span<Arg> given_;  ///< items
     DeviceState& device_;
     driver::Device& driver_;
     Encoder* encoder_;
@@ -333,6 +469,8 @@ private:
     // Calls of up to a dozen arguments allocate nothing on the heap.
     std::array<std::byte, 24'576> stack_;
     std::pmr::monotonic_buffer_resource memory_;
+    std::pmr::vector<Arg> fields_;  ///< of structs that were given whole, among the other arguments
+    std::span<Arg> args_;           ///< leaves
     std::pmr::vector<ArgumentView> views_;
     std::pmr::vector<driver::Use> uses_;
     Binding binding_;

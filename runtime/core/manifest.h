@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parameter.h"
 #include "core/shared_bytes.h"
 
 namespace kf::manifest {
@@ -58,9 +59,10 @@ enum class Gradient : std::uint8_t { never, automatic, required };
 /// Which generator; of the first two the host gives nothing. Numbered as kf::detail::GeneratorKind.
 enum class Generator : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
 
-/// One host argument of a call. Results come last, named "result".
+/// One leaf of a call's arguments: an argument, or a field of one that is a struct. Results come last, named
+/// "result".
 struct Argument {
-    std::string name;
+    std::string name;  ///< of a field its path: "ray.origin", "scene.spheres.center" in an array of spheres
     Role role = Role::in;
     ArgumentKind kind = ArgumentKind::value;
     Generator generator = Generator::none;  ///< of generators
@@ -80,6 +82,11 @@ struct Argument {
     bool differentiable = false;  ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
     bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
+    // Of a field of a struct that the host passes whole.
+    std::int64_t offset = 0;  ///< bytes from the struct's start
+    std::int64_t pitch = 0;   ///< of tensors of structs: scalars from one struct to the next; 0: no struct
+    std::vector<std::int64_t> spacing;  ///< scalars between neighbours along each of element.extents, on the
+                                        ///< host and in tensors; empty: packed
 
     bool operator==(const Argument&) const = default;
 };
@@ -183,7 +190,10 @@ struct Pass {
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
     std::vector<Argument> arguments;  ///< in parameter order, the result last
-    std::int64_t rank = 0;            ///< of the call shape
+    /// In the same order; empty where every argument is a leaf.
+    std::vector<Parameter> parameters;
+    std::vector<Item> items;  ///< those of `parameters`, see core/items.h; not stored
+    std::int64_t rank = 0;    ///< of the call shape
     bool strict_broadcasting = false;
     bool has_backward = false;
     Pass forward;

@@ -23,9 +23,21 @@ struct Terms {
             const std::int64_t reach = footprint.extents[i] - 1;
             const std::int64_t stride = negated ? -footprint.strides[i] : footprint.strides[i];
             if (reach > 0 && stride != 0) {
-                list[count++] = stride > 0 ? Term{stride, 0, reach} : Term{-stride, -reach, 0};
+                join(stride > 0 ? Term{stride, 0, reach} : Term{-stride, -reach, 0});
             }
         }
+    }
+
+    /// Two terms of one stride reach what one of both ranges does. Fields of a tensor of structs meet here.
+    void join(const Term& term) {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (list[i].stride == term.stride) {
+                list[i].low += term.low;
+                list[i].high += term.high;
+                return;
+            }
+        }
+        list[count++] = term;
     }
 };
 

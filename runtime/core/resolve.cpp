@@ -114,27 +114,29 @@ std::string found_text(const ArgShape& given) {
 }
 
 [[noreturn]] void fail_single(const manifest::Function& function, std::span<const ArgShape> args) {
-    const manifest::Call& call = function.calls.front();
     for (std::size_t i = 0; i < args.size(); ++i) {
-        const Argument& argument = call.arguments[i];
-        if (cost(argument, args[i])) {
-            continue;
-        }
-        ErrorCode code = ErrorCode::type_mismatch;
-        if (args[i].kind == ArgShape::Kind::absent) {
-            code = ErrorCode::missing_argument;
-        } else if (argument.kind != ArgumentKind::generator && args[i].kind != ArgShape::Kind::generator &&
-                   args[i].shape.size() !=
-                       static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
-            code = ErrorCode::rank_mismatch;
-        }
-        throw ArgumentError(code, function.name + ": argument '" + argument.name + "': expected " +
-                                      describe(argument) + ", found " + found_text(args[i]));
+        (void)argument_cost(function, function.calls.front().arguments[i], args[i]);
     }
     throw ArgumentError(ErrorCode::no_overload, function.name + ": no overload takes these arguments");
 }
 
 }  // namespace
+
+int argument_cost(const manifest::Function& function, const Argument& argument, const ArgShape& given) {
+    if (const std::optional<int> fits = cost(argument, given)) {
+        return *fits;
+    }
+    ErrorCode code = ErrorCode::type_mismatch;
+    if (given.kind == ArgShape::Kind::absent) {
+        code = ErrorCode::missing_argument;
+    } else if (argument.kind != ArgumentKind::generator && given.kind != ArgShape::Kind::generator &&
+               given.shape.size() !=
+                   static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
+        code = ErrorCode::rank_mismatch;
+    }
+    throw ArgumentError(code, function.name + ": argument '" + argument.name + "': expected " +
+                                  describe(argument) + ", found " + found_text(given));
+}
 
 std::size_t resolve(const manifest::Function& function, std::span<const ArgShape> args) {
     std::optional<std::size_t> best;

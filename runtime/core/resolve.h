@@ -13,4 +13,8 @@ namespace kf::detail {
 /// both fit, so that a wrong extent is reported by the binder, which says more.
 std::size_t resolve(const manifest::Function& function, std::span<const ArgShape> args);
 
+/// How badly one argument fits, 0 at best. Throws ArgumentError where it can't be taken.
+int argument_cost(const manifest::Function& function, const manifest::Argument& argument,
+                  const ArgShape& given);
+
 }  // namespace kf::detail

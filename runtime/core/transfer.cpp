@@ -128,6 +128,9 @@ AnyTensor AnyTensor::zeros(const Device& device, ElementType element, const Dims
 }
 
 AnyTensor AnyTensor::ones(const Device& device, ElementType element, const Dims& shape) {
+    if (element.struct_size != 0) {
+        throw ArgumentError(ErrorCode::type_mismatch, "ones: a struct has no value that is 1");
+    }
     AnyTensor tensor = make(device, element, shape);
     const auto scalars = static_cast<std::size_t>(tensor.size() * element.scalars());
     switch (element.scalar) {

@@ -13,6 +13,9 @@ std::string to_string(ScalarType scalar) {
 }
 
 std::string to_string(const ElementType& element) {
+    if (element.struct_size != 0) {
+        return "struct of " + std::to_string(element.struct_size) + " bytes";
+    }
     const auto extents = std::span(element.extents).first(element.rank);
     const auto is_short = [](std::int64_t extent) { return extent >= 2 && extent <= 4; };
     const bool builtin = extents.size() <= 2 && std::all_of(extents.begin(), extents.end(), is_short);

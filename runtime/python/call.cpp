@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "core/convert.h"
+#include "core/describe.h"
 #include "core/device_state.h"
+#include "core/items.h"
+#include "core/resolve.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
@@ -13,6 +16,7 @@
 #include "python/host.h"
 #include "python/scalars.h"
 #include "python/stream.h"
+#include "python/structs.h"
 #include "python/tensor.h"
 
 namespace kf::python {
@@ -53,6 +57,7 @@ struct Host {
     const Tensor* tensor = nullptr;  ///< one of these four, unless absent
     const Generator* generator = nullptr;
     std::optional<py::array> array;
+    const StructType* structure = nullptr;  ///< of an array of structs
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
     Dims shape;
@@ -64,10 +69,16 @@ struct Host {
 class Call {
 public:
     Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder)
-        : info_(info), pass_(pass), encoder_(encoder), hosts_(info.parameters.size()) {}
+        : info_(info),
+          pass_(pass),
+          encoder_(encoder),
+          given_(info.parameters.size()),
+          as_array_(info.parameters.size(), false) {}
 
     py::object run(const py::tuple& arguments, const py::dict& keywords) {
         take(arguments, keywords);
+        std::size_t index = info_.has_structs ? choose_overload() : 0;
+        if (!info_.has_structs) take_items(0);
         const ContextPtr context = choose_context();
         const std::optional<Device> on = on_stream(*context);
         detail::FunctionRef function;
@@ -75,7 +86,7 @@ public:
             const py::gil_scoped_release release;
             function = {context->module(info_.artifact).state(), info_.index};
         }
-        const std::size_t index = resolve(function);
+        if (!info_.has_structs) index = resolve(function);
         call_ = &info_.function.calls[index];
         if (on) check_capture(*on);
         args_.reserve(hosts_.size());
@@ -95,20 +106,28 @@ public:
     }
 
 private:
-    [[nodiscard]] Where where(std::size_t i) const {
-        return {info_.function.name, info_.parameters[i].keyword};
-    }
+    [[nodiscard]] Where where(std::size_t i) const { return {info_.function.name, item(i).name}; }
+    [[nodiscard]] const HostItem& item(std::size_t i) const { return info_.items[overload_][i]; }
     [[nodiscard]] bool is_output(std::size_t i) const {
-        return info_.parameters[i].role == Role::out || info_.parameters[i].role == Role::result;
+        return item(i).role == Role::out || item(i).role == Role::result;
     }
     [[nodiscard]] bool is_written(std::size_t i) const {
-        return info_.parameters[i].role != Role::in && pass_ == PassKind::forward;
+        return item(i).role != Role::in && pass_ == PassKind::forward;
+    }
+    /// The leaf that stands for item `i`: of a struct its first.
+    [[nodiscard]] const manifest::Argument& leaf(std::size_t i) const {
+        return call_->arguments[item(i).leaf];
     }
 
     void take(const py::tuple& arguments, const py::dict& keywords);
     void take_keyword(py::handle key, py::handle value);
     void give(std::size_t i, py::handle value);
+    void take_items(std::size_t overload);
     void look_at(std::size_t i);
+    void look_at_struct(std::size_t i);
+    std::size_t choose_overload();
+    [[nodiscard]] int item_cost(std::size_t i) const;
+    [[nodiscard]] ArgShape shape_of_item(std::size_t i) const;
     ContextPtr choose_context();
     std::optional<Device> on_stream(const Context& context) const;
     void check_capture(const Device& on) const;
@@ -117,6 +136,7 @@ private:
     Arg convert(std::size_t i, const Context& context);
     Arg convert_value(std::size_t i);
     Arg convert_tensor(std::size_t i, const Context& context);
+    Arg convert_struct(std::size_t i);
     void pack_value(std::size_t i, const ElementType& element);
     void pack_flowing(std::size_t i, const ElementType& element);
     [[nodiscard]] bool writes_array(std::size_t i) const;
@@ -124,12 +144,18 @@ private:
     void download_written();
     void collect_gradients();
     py::object results(const ContextPtr& context);
+    py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
+    py::object struct_result(std::size_t i);
 
     const FunctionInfo& info_;
     PassKind pass_;
     RecordedCalls* encoder_;
-    std::vector<Host> hosts_;
+    std::vector<py::object> given_;  ///< one a parameter
+    std::vector<bool> as_array_;     ///< the same: outputs that aren't given, asked for as NumPy arrays
+    std::size_t overload_ = 0;
+    std::vector<py::object> values_;  ///< one an item; keeps what `hosts_` look at
+    std::vector<Host> hosts_;         ///< one an item
     std::vector<Arg> args_;
     std::optional<Dims> shape_;
     std::optional<void*> stream_;
@@ -143,6 +169,13 @@ bool asks_for_array(py::handle value) {
            (PyUnicode_Check(value.ptr()) != 0 && PyUnicode_CompareWithASCIIString(value.ptr(), "numpy") == 0);
 }
 
+std::size_t item_count(const manifest::Parameter& parameter) {
+    if (parameter.form != manifest::Form::fields) return 1;
+    std::size_t count = 0;
+    for (const manifest::Parameter& field : parameter.fields) count += item_count(field);
+    return count;
+}
+
 std::string parameter_list(const FunctionInfo& info) {
     std::string text;
     for (const Parameter& parameter : info.parameters) {
@@ -153,26 +186,26 @@ std::string parameter_list(const FunctionInfo& info) {
 }
 
 void Call::give(std::size_t i, py::handle value) {
-    if (hosts_[i].given || hosts_[i].as_array) {
-        refuse(ErrorCode::type_mismatch, where(i), "given twice");
-    }
-    if (is_output(i) && asks_for_array(value)) {
+    const Where where{info_.function.name, info_.parameters[i].keyword};
+    if (given_[i] || as_array_[i]) refuse(ErrorCode::type_mismatch, where, "given twice");
+    const Role role = info_.parameters[i].role;
+    if ((role == Role::out || role == Role::result) && asks_for_array(value)) {
         if (pass_ == PassKind::backward || encoder_ != nullptr) {
-            refuse(ErrorCode::type_mismatch, where(i),
+            refuse(ErrorCode::type_mismatch, where,
                    pass_ == PassKind::backward
                        ? "np.ndarray asks for an output as an array; a backward pass takes the output itself"
                        : "a recorded call writes when the encoder is submitted: it can't make a NumPy array");
         }
-        hosts_[i].as_array = true;
+        as_array_[i] = true;
         return;
     }
-    if (!value.is_none()) hosts_[i].given = value;
+    if (!value.is_none()) given_[i] = py::reinterpret_borrow<py::object>(value);
 }
 
 /// Forward calls take the result by `out=` only; backward calls also as the last positional argument.
 void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     std::vector<std::size_t> by_place;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool named = pass_ == PassKind::forward && info_.parameters[i].role == Role::result;
         if (!named && !info_.parameters[i].hidden) by_place.push_back(i);
     }
@@ -184,13 +217,112 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) give(by_place[i], arguments[i]);
     for (const auto& [key, value] : keywords) take_keyword(key, value);
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+        const Role role = info_.parameters[i].role;
+        if (!given_[i] && role != Role::out && role != Role::result && !info_.parameters[i].hidden) {
+            refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword},
+                   "not given");
+        }
+    }
+}
+
+/// What is given for the fields of a parameter that an overload takes field by field.
+void add_items(const manifest::Parameter& parameter, const py::object& given, const Where& where,
+               std::vector<py::object>& values) {
+    if (parameter.form != manifest::Form::fields) {
+        values.push_back(given);
+        return;
+    }
+    std::vector<py::object> fields(parameter.fields.size());
+    if (given) fields = fields_of(given, parameter, where);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
+        if (fields[i] && fields[i].is_none()) fields[i] = {};
+        add_items(parameter.fields[i], fields[i], {where.owner, name}, values);
+    }
+}
+
+void Call::take_items(std::size_t overload) {
+    overload_ = overload;
+    const manifest::Call& call = info_.function.calls[overload];
+    values_.clear();
+    if (call.parameters.empty()) {
+        values_ = given_;
+    } else {
+        for (std::size_t i = 0; i < given_.size(); ++i) {
+            add_items(call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
+                      values_);
+        }
+    }
+    hosts_ = std::vector<Host>(values_.size());
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+        const std::size_t end = at + (call.parameters.empty() ? 1 : item_count(call.parameters[i]));
+        for (; at < end; ++at) hosts_[at].as_array = as_array_[i];
+    }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        hosts_[i].given = values_[i];
         if (hosts_[i].given) {
             look_at(i);
-        } else if (!is_output(i) && !info_.parameters[i].hidden) {
+        } else if (!is_output(i) && !item(i).hidden) {
             refuse(ErrorCode::missing_argument, where(i), "not given");
         }
     }
+}
+
+/// Tries every overload, since each may take a parameter in a form of its own.
+std::size_t Call::choose_overload() {
+    constexpr std::size_t none = ~std::size_t{0};
+    std::size_t best = none;
+    int best_cost = 0;
+    std::string reasons;
+    for (std::size_t c = 0; c < info_.function.calls.size(); ++c) {
+        try {
+            take_items(c);
+            int cost = 0;
+            for (std::size_t i = 0; i < hosts_.size(); ++i) cost += item_cost(i);
+            if (best == none || cost < best_cost) {
+                best = c;
+                best_cost = cost;
+            }
+        } catch (const ArgumentError& error) {
+            if (info_.function.calls.size() == 1) throw;
+            reasons +=
+                "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    " + error.what();
+        }
+    }
+    if (best == none) {
+        throw ArgumentError(
+            ErrorCode::no_overload,
+            info_.function.name + ": no overload takes these arguments; candidates:" + reasons);
+    }
+    if (best != overload_ || info_.function.calls.size() > 1) take_items(best);
+    return best;
+}
+
+int Call::item_cost(std::size_t i) const {
+    const HostItem& wanted = item(i);
+    const Host& host = hosts_[i];
+    const manifest::Argument& first = info_.function.calls[overload_].arguments[wanted.leaf];
+    if (wanted.structure == nullptr) return detail::argument_cost(info_.function, first, shape_of_item(i));
+    if (!host.given) return 0;
+    if (wanted.type == nullptr) {
+        constexpr int unlikely = 10000;  // an overload that takes it field by field fits better
+        return looks_like_value(info_.function.calls[overload_], *wanted.structure, host.content) ? 0
+                                                                                                  : unlikely;
+    }
+    const StructType* found = host.tensor != nullptr ? host.tensor->structure : host.structure;
+    if (found != wanted.type) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "expected " + wanted.structure->type + " structs, dtype " +
+                   std::string(py::str(wanted.type->dtype)) + ", found " + shown(host.given));
+    }
+    if (static_cast<std::int64_t>(host.shape.size()) != first.rank) {
+        refuse(ErrorCode::rank_mismatch, where(i),
+               "expected " + wanted.structure->type + " tensor[" + std::to_string(first.rank) +
+                   "], found shape " + to_string(host.shape));
+    }
+    return 0;
 }
 
 void Call::take_keyword(py::handle key, py::handle value) {
@@ -209,7 +341,7 @@ void Call::take_keyword(py::handle key, py::handle value) {
         stream_ = parse_stream(value, where);
         return;
     }
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool result = info_.parameters[i].role == Role::result;
         if (info_.parameters[i].hidden) continue;
         if (result ? name == "out" || (pass_ == PassKind::backward && name == "result")
@@ -234,6 +366,7 @@ void Call::look_at(std::size_t i) {
         host.shape = host.generator->shape;
         return;
     }
+    if (item(i).structure != nullptr) return look_at_struct(i);
     if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
         host.scalar = host.tensor->any.element().scalar;
         host.shape = host.tensor->any.shape();
@@ -266,6 +399,45 @@ void Call::look_at(std::size_t i) {
     }
 }
 
+void Call::look_at_struct(std::size_t i) {
+    Host& host = hosts_[i];
+    const std::string& type = item(i).structure->type;
+    const bool by_value = item(i).type == nullptr;
+    if (by_value) {
+        const bool array = !item(i).structure->extents.empty();
+        if (is_output(i) && pass_ == PassKind::forward) {
+            refuse(ErrorCode::type_mismatch, where(i), "a " + type + " is returned: it can't be given");
+        }
+        const bool list = PyList_Check(host.content.ptr()) || PyTuple_Check(host.content.ptr()) ||
+                          py::isinstance<py::array>(host.content);
+        if (array ? !list : !is_struct_like(host.content)) {
+            refuse(ErrorCode::type_mismatch, where(i),
+                   "a " + type + " is needed" + (array ? "'s list" : "") + ", not " + shown(host.content) +
+                       " (a " + type_name(host.content) + ")");
+        }
+        return;
+    }
+    if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+        host.shape = host.tensor->any.shape();
+        return;
+    }
+    if (!py::isinstance<py::array>(host.content)) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "a kf.Tensor or a NumPy array of " + type + " structs is needed, not " + shown(host.content) +
+                   " (a " + type_name(host.content) + ")");
+    }
+    host.array = py::reinterpret_borrow<py::array>(host.content);
+    host.structure = struct_type(host.array->dtype(), where(i));
+    host.shape = shape_of(*host.array, where(i));
+    if (is_written(i) && (!host.array->writeable() || encoder_ != nullptr)) {
+        refuse(
+            ErrorCode::type_mismatch, where(i),
+            encoder_ != nullptr
+                ? "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array"
+                : "the array is written to, but it is read-only");
+    }
+}
+
 ContextPtr Call::choose_context() {
     for (const Host& host : hosts_) {
         if (host.tensor != nullptr) return host.tensor->context;
@@ -287,8 +459,7 @@ std::optional<Device> Call::on_stream(const Context& context) const {
 void Call::check_capture(const Device& on) const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
-        if (!host.given || host.tensor != nullptr || call_->arguments[i].kind != ArgumentKind::tensor)
-            continue;
+        if (!host.given || host.tensor != nullptr || leaf(i).kind != ArgumentKind::tensor) continue;
         try {
             on.state()->driver().check_read_back();
         } catch (const DeviceError& error) {
@@ -304,19 +475,7 @@ void Call::check_capture(const Device& on) const {
 
 std::size_t Call::resolve(const detail::FunctionRef& function) {
     std::vector<ArgShape> shapes(hosts_.size());
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        const Host& host = hosts_[i];
-        if (!host.given) continue;
-        // Whether an output is a tensor doesn't matter: a value's is copied into it afterwards.
-        const bool resident = host.tensor != nullptr && !(is_output(i) && encoder_ == nullptr);
-        if (host.generator != nullptr) shapes[i].generator = host.generator->kind;
-        shapes[i].kind = host.generator != nullptr ? ArgShape::Kind::generator
-                         : host.nested             ? ArgShape::Kind::weak
-                         : resident                ? ArgShape::Kind::tensor
-                                                   : ArgShape::Kind::array;
-        shapes[i].scalar = host.scalar;
-        shapes[i].shape = host.shape;
-    }
+    for (std::size_t i = 0; i < hosts_.size(); ++i) shapes[i] = shape_of_item(i);
     try {
         return detail::resolve(function, shapes);
     } catch (const ArgumentError& error) {
@@ -324,21 +483,39 @@ std::size_t Call::resolve(const detail::FunctionRef& function) {
     }
 }
 
+ArgShape Call::shape_of_item(std::size_t i) const {
+    ArgShape shape;
+    const Host& host = hosts_[i];
+    if (!host.given) return shape;
+    // Whether an output is a tensor doesn't matter: a value's is copied into it afterwards.
+    const bool resident = host.tensor != nullptr && !(is_output(i) && encoder_ == nullptr);
+    if (host.generator != nullptr) shape.generator = host.generator->kind;
+    shape.kind = host.generator != nullptr ? ArgShape::Kind::generator
+                 : host.nested             ? ArgShape::Kind::weak
+                 : resident                ? ArgShape::Kind::tensor
+                                           : ArgShape::Kind::array;
+    shape.scalar = host.scalar;
+    shape.shape = host.shape;
+    return shape;
+}
+
 /// The resolver knows kinds and types only; people also want to see the values.
 std::string Call::numbers_given() const {
     std::string text;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         if (!hosts_[i].nested) continue;
-        text += (text.empty() ? "\n  given: " : ", ") + info_.parameters[i].keyword + " = " +
-                shown(hosts_[i].content);
+        text += (text.empty() ? "\n  given: " : ", ") + item(i).name + " = " + shown(hosts_[i].content);
     }
     return text;
 }
 
 Arg Call::convert(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
-    if (call_->arguments[i].kind == ArgumentKind::value) {
-        const std::size_t size = element_type(call_->arguments[i].element).size();
+    const bool value = leaf(i).kind == ArgumentKind::value;
+    if (value) {
+        const std::size_t size = item(i).structure != nullptr
+                                     ? static_cast<std::size_t>(manifest::byte_size(*item(i).structure))
+                                     : element_type(leaf(i).element).size();
         host.value.reserve(size);
         host.gradient.reserve(size);
     }
@@ -346,13 +523,31 @@ Arg Call::convert(std::size_t i, const Context& context) {
         return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
     if (!host.given) {
-        if (call_->arguments[i].kind == ArgumentKind::value && is_output(i) && pass_ == PassKind::forward) {
+        if (value && is_output(i) && pass_ == PassKind::forward) {
             return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
         return Arg::none();
     }
-    if (call_->arguments[i].kind == ArgumentKind::value) return convert_value(i);
-    return convert_tensor(i, context);
+    if (!value) return convert_tensor(i, context);
+    return item(i).structure != nullptr ? convert_struct(i) : convert_value(i);
+}
+
+/// A struct by value.
+Arg Call::convert_struct(std::size_t i) {
+    Host& host = hosts_[i];
+    const manifest::Parameter& structure = *item(i).structure;
+    if (is_output(i)) {
+        // Of a backward call: what flows in.
+        const py::object gradient =
+            host.differentiable != nullptr ? host.differentiable->grad() : py::object();
+        if (!gradient) return Arg::none();
+        pack_struct(*call_, structure, gradient, host.gradient.data(), where(i));
+        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
+    }
+    pack_struct(*call_, structure, host.content, host.value.data(), where(i));
+    const bool wants_gradient = pass_ == PassKind::backward && host.differentiable != nullptr;
+    return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
+                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
 }
 
 /// Arrays and lists hold exactly the element's scalars.
@@ -415,7 +610,7 @@ void Call::pack_flowing(std::size_t i, const ElementType& element) {
 
 Arg Call::convert_value(std::size_t i) {
     Host& host = hosts_[i];
-    const ElementType element = element_type(call_->arguments[i].element);
+    const ElementType element = element_type(leaf(i).element);
     if (is_output(i)) {
         if (pass_ == PassKind::forward) {
             // A tensor or array of the value's own shape is filled once the value is back.
@@ -444,10 +639,12 @@ Arg Call::convert_value(std::size_t i) {
 Arg Call::convert_tensor(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
     if (host.tensor != nullptr) return Arg::of(host.tensor->any);
-    const ScalarType scalar = scalar_type(call_->arguments[i].element.scalar);
+    const ScalarType scalar = scalar_type(leaf(i).element.scalar);
+    const ElementType element =
+        host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
     if (is_output(i)) {
         // Only its shape matters before the call; in a backward call 1 flows in.
-        host.uploaded = AnyTensor::empty(context.device(), ElementType{host.scalar, 0}, host.shape);
+        host.uploaded = AnyTensor::empty(context.device(), element, host.shape);
     } else if (host.array) {
         host.uploaded = upload(context.device(), *host.array, where(i));
     } else {
@@ -462,7 +659,7 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
 
 /// A parameter that is a tensor and is written: what was given must be able to take it.
 bool Call::writes_array(std::size_t i) const {
-    const manifest::Access access = call_->arguments[i].access;
+    const manifest::Access access = leaf(i).access;
     return pass_ == PassKind::forward && access != manifest::Access::none && access != manifest::Access::read;
 }
 
@@ -479,7 +676,8 @@ void Call::check_written(std::size_t i) const {
 void Call::download_written() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
-        if (host.array && writes_array(i)) download_into(host.uploaded, *host.array);
+        if (host.array && writes_array(i))
+            download_into({host.uploaded, nullptr, host.structure}, *host.array);
     }
 }
 
@@ -487,9 +685,12 @@ void Call::collect_gradients() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
         if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
-        const manifest::Argument& argument = call_->arguments[i];
+        const manifest::Argument& argument = leaf(i);
         if (argument.kind == ArgumentKind::tensor) {
-            host.differentiable->add(download(host.uploaded.grad()));
+            host.differentiable->add(download(Tensor{host.uploaded.grad(), nullptr, host.structure}));
+        } else if (item(i).structure != nullptr) {
+            host.differentiable->add(
+                unpack_struct(*call_, *item(i).structure, host.gradient.data(), *info_.classes));
         } else {
             host.differentiable->add(to_python(element_type(argument.element), host.gradient.data()));
         }
@@ -498,28 +699,50 @@ void Call::collect_gradients() {
 
 /// The return value, then out and inout values in parameter order.
 py::object Call::results(const ContextPtr& context) {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        if (info_.parameters[i].role == Role::result) {
-            order.insert(order.begin(), i);
-        } else if (info_.parameters[i].role != Role::in) {
-            order.push_back(i);
+    std::vector<py::object> values;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
+        if (!is_returned(info_.parameters[i])) {
+            const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
+            at += tree == nullptr ? 1 : item_count(*tree);
+            continue;
         }
+        manifest::Parameter leaf;
+        py::object value = result(call_->parameters.empty() ? leaf : call_->parameters[i], at, context);
+        const bool first = info_.parameters[i].role == Role::result;
+        values.insert(first ? values.begin() : values.end(), std::move(value));
     }
-    if (order.empty()) return py::none();
-    if (order.size() == 1) return result(order.front(), context);
-    py::tuple values(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) values[i] = result(order[i], context);
-    return info_.results.attr("_make")(values);
+    if (values.empty()) return py::none();
+    if (values.size() == 1) return values.front();
+    py::tuple tuple(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) tuple[i] = values[i];
+    return info_.results.attr("_make")(tuple);
+}
+
+/// `at`: the parameter's first item; moves on behind its last.
+py::object Call::result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context) {
+    if (parameter.form != manifest::Form::fields) return result(at++, context);
+    std::vector<py::object> fields;
+    for (const manifest::Parameter& field : parameter.fields) fields.push_back(result(field, at, context));
+    return make_struct(parameter, fields, *info_.classes);
+}
+
+py::object Call::struct_result(std::size_t i) {
+    return unpack_struct(*call_, *item(i).structure, hosts_[i].value.data(), *info_.classes);
 }
 
 py::object Call::result(std::size_t i, const ContextPtr& context) {
     Host& host = hosts_[i];
-    const manifest::Argument& argument = call_->arguments[i];
+    const manifest::Argument& argument = leaf(i);
+    if (argument.kind == ArgumentKind::value && item(i).structure != nullptr) return struct_result(i);
     if (argument.kind == ArgumentKind::tensor) {
-        if (host.as_array) return download(args_[i].allocated);
-        if (!host.given) return py::cast(wrap(args_[i].allocated, context));
-        if (host.array) download_into(host.uploaded, *host.array);
+        if (host.as_array) return download({args_[i].allocated, nullptr, item(i).type});
+        if (!host.given) {
+            Tensor made = wrap(args_[i].allocated, context);
+            made.structure = item(i).type;
+            return py::cast(std::move(made));
+        }
+        if (host.array) download_into({host.uploaded, context, host.structure}, *host.array);
         if (host.nested) return py::cast(wrap(host.uploaded, context));
         return py::reinterpret_borrow<py::object>(host.given);
     }

@@ -3,15 +3,54 @@
 
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/structs.h"
 #include "python/tensor.h"
 
 namespace kf::python {
 namespace {
 
+/// A struct's gradient has its shape: an object of its class, else a dict.
+py::object zero_like(const py::object& value);
+
+bool is_numpy(const py::object& value) {
+    return py::isinstance<py::array>(value) ||
+           py::isinstance(value, py::module_::import("numpy").attr("generic"));
+}
+
+bool is_struct_list(py::handle value) {
+    return (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) && py::len(value) > 0 &&
+           is_struct_like(py::reinterpret_borrow<py::object>(value)[py::int_(0)]);
+}
+
+py::object zero_struct(const py::object& value) {
+    const bool keyed = PyDict_Check(value.ptr()) != 0 || is_numpy(value);
+    py::object names;
+    if (PyDict_Check(value.ptr()) != 0) {
+        names = value.attr("keys")();
+    } else if (is_numpy(value)) {
+        names = value.attr("dtype").attr("names");
+    } else if (py::hasattr(value, "_fields")) {
+        names = value.attr("_fields");
+    } else {
+        names = py::module_::import("builtins").attr("vars")(value);
+    }
+    py::dict zeros;
+    for (const auto& name : py::list(names))
+        zeros[name] = zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))));
+    const bool generated = py::hasattr(value, "_fields") && PyTuple_Check(value.ptr()) == 0;
+    return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
+}
+
 py::object zero_like(const py::object& value) {
     const Where where{"differentiable", "value"};
     const py::module_ numpy = py::module_::import("numpy");
+    if (is_struct_like(value)) return zero_struct(value);
     if (py::isinstance<py::array>(value)) return numpy.attr("zeros_like")(value);
+    if (is_struct_list(value)) {
+        py::list zeros;
+        for (const auto& one : value) zeros.append(zero_struct(py::reinterpret_borrow<py::object>(one)));
+        return zeros;
+    }
     const auto nested = look_through(value, where);
     if (!nested) {
         refuse(ErrorCode::type_mismatch, where,
@@ -45,11 +84,38 @@ void Differentiable::set_grad(const py::object& new_grad) {
     grad_ = new_grad;
 }
 
-void Differentiable::add(const py::object& contribution) {
-    auto sum = py::reinterpret_steal<py::object>(PyNumber_Add(grad_.ptr(), contribution.ptr()));
-    if (!sum) throw py::error_already_set();
-    grad_ = std::move(sum);
+namespace {
+
+py::object added(const py::object& sum, const py::object& contribution) {
+    if (is_struct_like(contribution)) {
+        const bool keyed = PyDict_Check(contribution.ptr()) != 0;
+        for (const auto& name : py::list(keyed ? py::object(contribution.attr("keys")())
+                                               : py::object(contribution.attr("_fields")))) {
+            const py::object more =
+                keyed ? py::object(contribution[name]) : py::object(contribution.attr(py::str(name)));
+            if (PyDict_Check(sum.ptr()) != 0) {
+                sum[name] = added(py::object(sum[name]), more);
+            } else {
+                py::setattr(sum, py::str(name), added(py::object(sum.attr(py::str(name))), more));
+            }
+        }
+        return sum;
+    }
+    if (is_struct_list(contribution)) {
+        for (std::size_t i = 0; i < py::len(contribution); ++i) {
+            const py::int_ at(i);
+            sum[at] = added(py::object(sum[at]), py::object(contribution[at]));
+        }
+        return sum;
+    }
+    auto result = py::reinterpret_steal<py::object>(PyNumber_Add(sum.ptr(), contribution.ptr()));
+    if (!result) throw py::error_already_set();
+    return result;
 }
+
+}  // namespace
+
+void Differentiable::add(const py::object& contribution) { grad_ = added(grad_, contribution); }
 
 Differentiable* as_differentiable(py::handle value) {
     return py::isinstance<Differentiable>(value) ? py::cast<Differentiable*>(value) : nullptr;

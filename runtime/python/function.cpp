@@ -11,6 +11,7 @@
 #include "core/artifact.h"
 #include "core/describe.h"
 #include "core/generator.h"
+#include "core/items.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -35,12 +36,15 @@ struct Backward {
 
 class LoadedModule {
 public:
-    explicit LoadedModule(std::shared_ptr<const Artifact> artifact) : artifact_(std::move(artifact)) {}
+    explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
+        : artifact_(std::move(artifact)), classes_(std::make_shared<StructClasses>()) {}
+    void add_struct(const std::string& name, const py::object& type) { (*classes_)[name] = type; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
     [[nodiscard]] Function function(const std::string& name) const;
 
 private:
     std::shared_ptr<const Artifact> artifact_;
+    std::shared_ptr<StructClasses> classes_;
 };
 
 std::string names_of(const manifest::Manifest& manifest) {
@@ -56,8 +60,8 @@ Function LoadedModule::function(const std::string& name) const {
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
                "no function '" + name + "'; it has " + names_of(manifest()));
     }
-    return Function(
-        std::make_shared<const FunctionInfo>(artifact_, static_cast<std::size_t>(found - functions.begin())));
+    return Function(std::make_shared<const FunctionInfo>(
+        artifact_, static_cast<std::size_t>(found - functions.begin()), classes_));
 }
 
 LoadedModule load_module(const std::filesystem::path& path) {
@@ -129,7 +133,7 @@ py::object named_tuple(const FunctionInfo& info) {
     for (const auto& parameter : info.parameters) {
         if (parameter.role == Role::result)
             fields.insert(0, parameter.keyword);
-        else if (parameter.role != Role::in)
+        else if (is_returned(parameter))
             fields.append(parameter.keyword);
     }
     if (fields.size() < 2) return py::none();
@@ -163,16 +167,58 @@ void bind_backward(py::module_& module) {
 
 }  // namespace
 
-FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number)
-    : artifact(std::move(owner)), index(number), function(artifact->manifest.functions[number]) {
-    for (const auto& overload : function.calls) differentiable = differentiable || overload.has_backward;
-    if (!function.calls.empty()) {
-        for (const auto& argument : function.calls.front().arguments) {
-            const bool reserved =
-                argument.role != Role::result &&
-                (argument.name == "out" || argument.name == "shape" || argument.name == "stream");
-            parameters.push_back(
-                {argument.name + (reserved ? "_" : ""), argument.role, !detail::has_host_value(argument)});
+namespace {
+
+void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const std::string& name,
+               const std::string& owner, std::vector<HostItem>& items) {
+    if (parameter.form == manifest::Form::fields) {
+        for (const auto& field : parameter.fields)
+            add_items(call, field, name + "." + field.name, owner, items);
+        return;
+    }
+    HostItem& item = items.emplace_back();
+    item.name = name;
+    item.role = manifest::role_of(call, parameter);
+    item.leaf = static_cast<std::size_t>(parameter.leaf);
+    if (parameter.form == manifest::Form::leaf) {
+        item.hidden = !detail::has_host_value(call.arguments[item.leaf]);
+        return;
+    }
+    item.structure = &parameter;
+    if (parameter.form == manifest::Form::tensor)
+        item.type = struct_type(dtype_of(call, parameter), {owner, name});
+}
+
+std::string keyword_of(const std::string& name, Role role) {
+    const bool reserved = role != Role::result && (name == "out" || name == "shape" || name == "stream");
+    return name + (reserved ? "_" : "");
+}
+
+}  // namespace
+
+FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number,
+                           std::shared_ptr<StructClasses> registered)
+    : artifact(std::move(owner)),
+      index(number),
+      function(artifact->manifest.functions[number]),
+      classes(std::move(registered)) {
+    for (const auto& overload : function.calls) {
+        differentiable = differentiable || overload.has_backward;
+        has_structs = has_structs || !overload.parameters.empty();
+        std::vector<HostItem>& list = items.emplace_back();
+        const bool first = items.size() == 1;
+        for (const auto& parameter : overload.parameters) {
+            const Role role = manifest::role_of(overload, parameter);
+            const std::string keyword = keyword_of(parameter.name, role);
+            const std::size_t before = list.size();
+            add_items(overload, parameter, keyword, function.name, list);
+            if (first) parameters.push_back({keyword, role, list.size() == before + 1 && list.back().hidden});
+        }
+        for (std::size_t i = 0; overload.parameters.empty() && i < overload.arguments.size(); ++i) {
+            const auto& argument = overload.arguments[i];
+            const std::string keyword = keyword_of(argument.name, argument.role);
+            list.push_back({keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument)});
+            if (first) parameters.push_back({keyword, argument.role, list.back().hidden});
         }
     }
     results = named_tuple(*this);
@@ -227,6 +273,8 @@ void bind_function(py::module_& module) {
             "function",
             [](const LoadedModule& self, const std::string& wanted) { return make(self.function(wanted)); },
             py::arg("name"))
+        .def("add_struct", &LoadedModule::add_struct, py::arg("name"), py::arg("type"),
+             "The class that structs of this Slang type come back as.")
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
     module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");

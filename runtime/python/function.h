@@ -9,6 +9,8 @@
 
 #include "python/context.h"
 #include "python/encoder.h"
+#include "python/struct_type.h"
+#include "python/structs.h"
 
 namespace kf::python {
 
@@ -19,17 +21,36 @@ struct Parameter {
     bool hidden = false;  ///< a generator that the host gives nothing for
 };
 
+/// What the host passes as one thing to an overload.
+struct HostItem {
+    std::string name;  ///< "ray", or "ray.origin" where the ray is given field by field
+    manifest::Role role = manifest::Role::in;
+    const manifest::Parameter* structure = nullptr;  ///< of what is a struct, or a tensor of them
+    const StructType* type = nullptr;                ///< of a tensor of structs
+    std::size_t leaf = 0;                            ///< the first
+    bool hidden = false;                             ///< a generator that the host gives nothing for
+};
+
 /// What all configured copies of a function share. Immutable.
 struct FunctionInfo {
-    FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index);
+    FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index,
+                 std::shared_ptr<StructClasses> classes);
 
     std::shared_ptr<const Artifact> artifact;
     std::size_t index = 0;
     const manifest::Function& function;
     std::vector<Parameter> parameters;
-    bool differentiable = false;  ///< some overload has a backward pass
-    py::object results;           ///< the named tuple's class; None unless there are several results
+    std::vector<std::vector<HostItem>> items;  ///< of every overload
+    bool has_structs = false;                  ///< some overload takes a struct in one form or another
+    bool differentiable = false;               ///< some overload has a backward pass
+    std::shared_ptr<StructClasses> classes;
+    py::object results;  ///< the named tuple's class; None unless there are several results
 };
+
+/// Whether a parameter's values come back to the caller.
+inline bool is_returned(const Parameter& parameter) {
+    return parameter.role != manifest::Role::in && parameter.keyword != "this";
+}
 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
 /// of a forward call: a number, array or tensor, a named tuple of several, or None.

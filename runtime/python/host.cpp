@@ -6,6 +6,7 @@
 
 #include "python/errors.h"
 #include "python/scalars.h"
+#include "python/tensor.h"
 
 namespace kf::python {
 namespace {
@@ -157,17 +158,29 @@ py::tuple to_tuple(const Dims& dims) {
 }
 
 AnyTensor upload(const Device& device, const py::array& array, const Where& where) {
-    const ScalarType scalar = scalar_of(array, where);
+    const StructType* structure = struct_type(array.dtype(), where);
+    const ElementType element =
+        structure != nullptr ? structure->element : ElementType{scalar_of(array, where), 0};
     const Dims shape = shape_of(array, where);
     const py::array packed = contiguous(array);
     const auto bytes = bytes_of(packed);
     const py::gil_scoped_release release;
-    return AnyTensor::from_host(device, ElementType{scalar, 0}, shape, bytes);
+    return AnyTensor::from_host(device, element, shape, bytes);
 }
 
 AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where) {
     const auto bytes = pack(nested, scalar, where);
     return AnyTensor::from_host(device, ElementType{scalar, 0}, nested.shape, bytes);
+}
+
+py::array download(const Tensor& tensor) {
+    if (tensor.structure == nullptr) return download(tensor.any);
+    py::array result(dtype_of(tensor), full_shape(tensor.any.shape(), {}));
+    const std::span bytes(static_cast<std::byte*>(result.mutable_data()),
+                          static_cast<std::size_t>(result.nbytes()));
+    const py::gil_scoped_release release;
+    tensor.any.read(bytes);
+    return result;
 }
 
 py::array download(const AnyTensor& tensor) {
@@ -179,7 +192,8 @@ py::array download(const AnyTensor& tensor) {
     return result;
 }
 
-void download_into(const AnyTensor& tensor, const py::array& array) {
+void download_into(const Tensor& whole, const py::array& array) {
+    const AnyTensor& tensor = whole.any;
     if ((array.flags() & py::array::c_style) != 0) {
         const std::span bytes(static_cast<std::byte*>(const_cast<void*>(array.data())),
                               static_cast<std::size_t>(array.nbytes()));
@@ -187,7 +201,7 @@ void download_into(const AnyTensor& tensor, const py::array& array) {
         tensor.read(bytes);
         return;
     }
-    array[py::ellipsis()] = download(tensor);
+    array[py::ellipsis()] = download(whole);
 }
 
 py::object to_python(const ElementType& element, const std::byte* source) {

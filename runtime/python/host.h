@@ -13,6 +13,8 @@
 
 namespace kf::python {
 
+struct Tensor;
+
 /// A Python number or nested list, looked through once. Owns its numbers, so that the list may change.
 struct Nested {
     ScalarType scalar = ScalarType::boolean;  ///< boolean, int64 or float64: the widest number in it
@@ -41,8 +43,10 @@ AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, 
 
 /// A new array with the tensor's elements; an element's own extents come last. Waits without the GIL.
 py::array download(const AnyTensor& tensor);
+/// Of structs too.
+py::array download(const Tensor& tensor);
 /// The same into an array of that dtype and shape, with any strides.
-void download_into(const AnyTensor& tensor, const py::array& array);
+void download_into(const Tensor& tensor, const py::array& array);
 
 /// The packed scalars at `source` as a NumPy array of the element's shape: () of a scalar.
 py::array to_array(const ElementType& element, const std::byte* source);

@@ -16,15 +16,28 @@ constexpr Where tensor_class{"Tensor", {}};
 
 ElementType element_of_scalar(ScalarType scalar) { return {scalar, 0}; }
 
+/// The struct that a dtype argument asks for, as a dtype or a generated class; null for none.
+const StructType* structure_of(py::handle dtype) {
+    if (dtype.is_none()) return nullptr;
+    const bool is_class = PyType_Check(dtype.ptr()) != 0 && py::hasattr(dtype, "dtype") &&
+                          py::isinstance<py::dtype>(dtype.attr("dtype"));
+    const py::object wanted =
+        is_class ? py::object(dtype.attr("dtype")) : py::reinterpret_borrow<py::object>(dtype);
+    return struct_type(py::dtype::from_args(wanted), {"Tensor", "dtype"});
+}
+
 using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
 
 template <Maker maker>
 Tensor make(py::handle shape, py::handle dtype, py::handle device) {
     const Dims dims = parse_shape(shape, {"Tensor", "shape"});
-    const ScalarType scalar = parse_dtype(dtype, {"Tensor", "dtype"});
     const ContextPtr context = context_of(device, tensor_class);
+    const StructType* structure = structure_of(dtype);
+    const ElementType element = structure != nullptr
+                                    ? structure->element
+                                    : element_of_scalar(parse_dtype(dtype, {"Tensor", "dtype"}));
     const py::gil_scoped_release release;
-    return {maker(context->device(), element_of_scalar(scalar), dims), context};
+    return {maker(context->device(), element, dims), context, structure};
 }
 
 Tensor from_numpy(py::handle array, py::handle device) {
@@ -33,8 +46,9 @@ Tensor from_numpy(py::handle array, py::handle device) {
                "a NumPy array is needed, not a " + type_name(array));
     }
     const ContextPtr context = context_of(device, tensor_class);
-    return {upload(context->device(), py::reinterpret_borrow<py::array>(array), {"Tensor.from_numpy", "a"}),
-            context};
+    const auto source = py::reinterpret_borrow<py::array>(array);
+    const Where where{"Tensor.from_numpy", "a"};
+    return {upload(context->device(), source, where), context, struct_type(source.dtype(), where)};
 }
 
 Tensor construct(py::handle a, py::handle dtype, py::handle device) {
@@ -42,6 +56,13 @@ Tensor construct(py::handle a, py::handle dtype, py::handle device) {
     const ContextPtr context = context_of(device, tensor_class);
     if (py::isinstance<py::array>(a)) {
         const auto array = py::reinterpret_borrow<py::array>(a);
+        if (const StructType* structure = struct_type(array.dtype(), where); structure != nullptr) {
+            if (!dtype.is_none() && structure_of(dtype) != structure) {
+                refuse(ErrorCode::type_mismatch, where,
+                       "an array of dtype " + std::string(py::str(array.dtype())) + " is not cast");
+            }
+            return {upload(context->device(), array, where), context, structure};
+        }
         if (!dtype.is_none() && parse_dtype(dtype, {"Tensor", "dtype"}) != scalar_of(array, where)) {
             refuse(ErrorCode::type_mismatch, where,
                    "an array of dtype " + std::string(py::str(array.dtype())) +
@@ -69,10 +90,12 @@ void copy_from_numpy(const Tensor& self, py::handle source) {
         refuse(ErrorCode::type_mismatch, where, "a NumPy array is needed, not a " + type_name(source));
     }
     const auto array = py::reinterpret_borrow<py::array>(source);
-    if (scalar_of(array, where) != self.any.element().scalar) {
+    const bool same = self.structure != nullptr ? struct_type(array.dtype(), where) == self.structure
+                                                : scalar_of(array, where) == self.any.element().scalar;
+    if (!same) {
         refuse(ErrorCode::type_mismatch, where,
                "the array's dtype is " + std::string(py::str(array.dtype())) + ", the tensor's " +
-                   numpy_name(self.any.element().scalar));
+                   std::string(py::str(dtype_of(self))));
     }
     const Dims shape = shape_of(array, where);
     if (!(shape == self.any.shape())) {
@@ -90,6 +113,7 @@ py::object item(const Tensor& self) {
         refuse(ErrorCode::shape_mismatch, {"Tensor.item", {}},
                "one element is needed, the shape is " + shown(to_tuple(self.any.shape())));
     }
+    if (self.structure != nullptr) return download(self).attr("item")();
     std::array<std::byte, 8> bytes{};
     const std::span used = std::span(bytes).first(self.any.element().size());
     {
@@ -103,7 +127,14 @@ py::object item(const Tensor& self) {
 AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
     if (value.is_none()) return {};
     const Where where{"Tensor.with_grads", name};
-    if (const Tensor* tensor = as_tensor(value)) return tensor->any;
+    if (const Tensor* tensor = as_tensor(value)) {
+        if (tensor->structure != self.structure) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a tensor of dtype " + std::string(py::str(dtype_of(*tensor))) + " where " +
+                       std::string(py::str(dtype_of(self))) + " is needed");
+        }
+        return tensor->any;
+    }
     if (py::isinstance<py::array>(value)) {
         return upload(self.context->device(), py::reinterpret_borrow<py::array>(value), where);
     }
@@ -114,16 +145,16 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
 Tensor with_grads(const Tensor& self, bool zero, py::handle grad_in, py::handle grad_out) {
     if (grad_in.is_none() && grad_out.is_none()) {
         const py::gil_scoped_release release;
-        return {self.any.with_grads(zero), self.context};
+        return {self.any.with_grads(zero), self.context, self.structure};
     }
     return {
         self.any.with_grads(gradient_of(self, grad_in, "grad_in"), gradient_of(self, grad_out, "grad_out")),
-        self.context};
+        self.context, self.structure};
 }
 
 py::object gradient(const Tensor& self, const AnyTensor& grad) {
     if (!grad) return py::none();
-    return py::cast(Tensor{grad, self.context});
+    return py::cast(Tensor{grad, self.context, self.structure});
 }
 
 std::string represent(const Tensor& self) {
@@ -131,12 +162,13 @@ std::string represent(const Tensor& self) {
     std::string text = "Tensor(";
     if (self.any.size() <= most) {
         const py::object values = py::module_::import("numpy").attr("array2string")(
-            download(self.any), py::arg("separator") = ", ", py::arg("prefix") = "Tensor(");
+            download(self), py::arg("separator") = ", ", py::arg("prefix") = "Tensor(");
         text += std::string(py::str(values)) + ", ";
     }
-    text += "shape=" + std::string(py::str(to_tuple(self.any.shape()))) +
-            ", dtype=" + numpy_name(self.any.element().scalar) + ", device='" +
-            self.context->device().info().id + "'";
+    text += "shape=" + std::string(py::str(to_tuple(self.any.shape()))) + ", dtype=" +
+            (self.structure != nullptr ? std::string(py::str(dtype_of(self)))
+                                       : std::string(numpy_name(self.any.element().scalar))) +
+            ", device='" + self.context->device().info().id + "'";
     if (self.any.grad()) text += ", with grads";
     return text + ")";
 }
@@ -145,7 +177,7 @@ py::object array_interface(const Tensor& self, py::handle dtype, py::handle copy
     if (!copy.is_none() && !py::cast<bool>(copy)) {
         throw py::value_error("a kf.Tensor lies in device memory: NumPy can't see it without a copy");
     }
-    py::array result = download(self.any);
+    py::array result = download(self);
     if (dtype.is_none()) return result;
     return result.attr("astype")(py::reinterpret_borrow<py::object>(dtype), py::arg("copy") = false);
 }
@@ -169,13 +201,17 @@ Tensor wrap(const AnyTensor& tensor, const ContextPtr& context) {
     return {AnyTensor(std::make_shared<const detail::TensorState>(std::move(state))), context};
 }
 
+py::dtype dtype_of(const Tensor& tensor) {
+    if (tensor.structure == nullptr) return dtype_of(tensor.any.element().scalar);
+    return py::reinterpret_borrow<py::dtype>(tensor.structure->dtype);
+}
+
 const Tensor* as_tensor(py::handle value) {
     return py::isinstance<Tensor>(value) ? py::cast<Tensor*>(value) : nullptr;
 }
 
 std::string describe(const Tensor& tensor) {
-    return std::string(numpy_name(tensor.any.element().scalar)) + " tensor of shape " +
-           shown(to_tuple(tensor.any.shape()));
+    return std::string(py::str(dtype_of(tensor))) + " tensor of shape " + shown(to_tuple(tensor.any.shape()));
 }
 
 void bind_tensor(py::module_& module) {
@@ -197,7 +233,7 @@ void bind_tensor(py::module_& module) {
         .def_static("ones", &make<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
                     py::kw_only(), py::arg("device") = py::none())
         .def(
-            "to_numpy", [](const Tensor& self) { return download(self.any); },
+            "to_numpy", [](const Tensor& self) { return download(self); },
             "A new C-contiguous array; waits for what writes the tensor.")
         .def("copy_from_numpy", &copy_from_numpy, py::arg("a"),
              "Overwrites the tensor in place; shape and dtype must be the same.")
@@ -208,7 +244,7 @@ void bind_tensor(py::module_& module) {
         .def(
             "detach",
             [](const Tensor& self) {
-                return Tensor{self.any.without_grads(), self.context};
+                return Tensor{self.any.without_grads(), self.context, self.structure};
             },
             "The same data without gradients.")
         .def_property_readonly("grad", [](const Tensor& self) { return gradient(self, self.any.grad()); })
@@ -220,8 +256,7 @@ void bind_tensor(py::module_& module) {
         .def_property_readonly(
             "strides", [](const Tensor& self) { return to_tuple(self.any.strides()); },
             "In elements, not bytes.")
-        .def_property_readonly("dtype",
-                               [](const Tensor& self) { return dtype_of(self.any.element().scalar); })
+        .def_property_readonly("dtype", [](const Tensor& self) { return dtype_of(self); })
         .def_property_readonly("ndim", [](const Tensor& self) { return self.any.rank(); })
         .def_property_readonly(
             "size", [](const Tensor& self) { return self.any.size(); }, "Number of elements.")

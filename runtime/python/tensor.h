@@ -6,14 +6,19 @@
 #include <utility>
 
 #include "python/context.h"
+#include "python/struct_type.h"
 
 namespace kf::python {
 
-/// Vectors are trailing dimensions here: `any` always has a scalar element.
+/// Vectors are trailing dimensions here: `any` has a scalar element, or a struct.
 struct Tensor {
     AnyTensor any;
     ContextPtr context;
+    const StructType* structure = nullptr;  ///< of tensors of structs
 };
+
+/// An element's scalars, or the struct.
+py::dtype dtype_of(const Tensor& tensor);
 
 /// Wraps any tensor; a vector element becomes trailing dimensions.
 Tensor wrap(const AnyTensor& tensor, const ContextPtr& context);

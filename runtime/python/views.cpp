@@ -7,6 +7,7 @@
 
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/scalars.h"
 
 namespace kf::python {
 namespace {
@@ -70,7 +71,7 @@ Tensor get_item(const Tensor& self, const py::object& index) {
                    "ints, slices, ... and None are known, not " + shown(item));
         }
     }
-    return {view, self.context};
+    return {view, self.context, self.structure};
 }
 
 Tensor transposed(const Tensor& self, const py::args& axes) {
@@ -83,7 +84,20 @@ Tensor transposed(const Tensor& self, const py::args& axes) {
         order.clear();
         for (const py::handle axis : given) order.push_back(integer(axis));
     }
-    return {self.any.transpose(order), self.context};
+    return {self.any.transpose(order), self.context, self.structure};
+}
+
+Tensor viewed(const Tensor& self, py::handle dtype) {
+    const Where where{"Tensor.view", "dtype"};
+    py::object wanted = py::reinterpret_borrow<py::object>(dtype);
+    if (py::hasattr(dtype, "dtype") && py::isinstance<py::dtype>(dtype.attr("dtype")))
+        wanted = dtype.attr("dtype");
+    const py::dtype parsed = py::dtype::from_args(wanted);
+    if (const StructType* structure = struct_type(parsed, where)) {
+        return {self.any.view(structure->element, structure->alignment), self.context, structure};
+    }
+    const ScalarType scalar = parse_dtype(parsed, where);
+    return {self.any.view({scalar, 0}, static_cast<std::int64_t>(size_of(scalar))), self.context};
 }
 
 std::int64_t length(const Tensor& self) {
@@ -100,7 +114,7 @@ void bind_views(py::class_<Tensor>& type) {
              [](const Tensor& self) {
                  py::list views;
                  for (std::int64_t i = 0; i < length(self); ++i) {
-                     views.append(Tensor{self.any.select(0, i), self.context});
+                     views.append(Tensor{self.any.select(0, i), self.context, self.structure});
                  }
                  return py::iter(views);
              })
@@ -113,14 +127,18 @@ void bind_views(py::class_<Tensor>& type) {
                 const bool one = shape.size() == 1 && !PyIndex_Check(shape[0].ptr());
                 const Dims dims =
                     parse_shape(one ? py::handle(shape[0]) : py::handle(shape), {"Tensor.reshape", "shape"});
-                return Tensor{self.any.reshape(dims), self.context};
+                return Tensor{self.any.reshape(dims), self.context, self.structure};
             },
             "A row-major view of another shape; contiguous tensors only.")
+        .def(
+            "view", &viewed, py::arg("dtype"),
+            "The same memory as elements of another dtype, or of a generated struct class. Smaller elements\n"
+            "become a new last dimension; larger ones take the last dimensions, or a part of the last one.")
         .def(
             "broadcast_to",
             [](const Tensor& self, py::handle shape) {
                 return Tensor{self.any.broadcast_to(parse_shape(shape, {"Tensor.broadcast_to", "shape"})),
-                              self.context};
+                              self.context, self.structure};
             },
             py::arg("shape"), "A read-only view with stride 0 along the new and widened dimensions.");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/items.h"
 #include "core/sha256.h"
 
 namespace kf::gen {
@@ -76,6 +77,12 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             manifest::Call& call = function.calls.emplace_back();
             for (const PlannedArgument& argument : planned.calls[c].arguments)
                 call.arguments.push_back(argument.host);
+            for (const PlannedParameter& parameter : planned.calls[c].parameters)
+                call.parameters.push_back(parameter.host);
+            call.items = manifest::items_of(call.parameters);
+            const bool plain = std::all_of(call.parameters.begin(), call.parameters.end(),
+                                           [](const auto& one) { return one.form == manifest::Form::leaf; });
+            if (plain) call.parameters.clear();
             call.rank = planned.calls[c].rank;
             call.strict_broadcasting = planned.calls[c].strict_broadcasting;
             call.has_backward = planned.calls[c].has_backward;

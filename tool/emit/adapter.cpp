@@ -1,6 +1,7 @@
 // The function that a kernel calls in place of the user's.
 #include "emit/adapter.h"
 
+#include "emit/items.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -29,16 +30,16 @@ View::List adapters(const PlannedCall& call) {
     std::string result = "void";
     std::string parameters;
     std::string passed;
-    for (const PlannedArgument& argument : call.arguments) {
+    for (const PlannedParameter& parameter : parameters_of(call)) {
         // What has no gradient in the user's function has none here, so that kernels see one signature.
-        const std::string type = (argument.no_diff && argument.type.differentiable ? "no_diff " : "") +
-                                 direction_of(argument.host.role) + declared_name(argument.type);
-        if (argument.is_result) {
+        const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +
+                                 direction_of(parameter.role) + declared_name(parameter.type);
+        if (parameter.role == manifest::Role::result) {
             result = type;
             continue;
         }
-        parameters += (parameters.empty() ? "" : ", ") + type + " " + argument.host.name;
-        passed += (passed.empty() ? "" : ", ") + argument.host.name;
+        parameters += (parameters.empty() ? "" : ", ") + type + " " + parameter.host.name;
+        passed += (passed.empty() ? "" : ", ") + parameter.host.name;
     }
     View::Object adapter;
     adapter.emplace("is_differentiable", call.has_backward);

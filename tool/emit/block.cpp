@@ -166,7 +166,11 @@ private:
 }  // namespace
 
 std::string argument_id(const Argument& argument) {
-    return argument.role == Role::result ? "return" : argument.name;
+    std::string id = argument.name;
+    if (argument.role == Role::result) id.replace(0, std::string("result").size(), "return");
+    for (std::size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot))
+        id.replace(dot, 1, "__");
+    return id;
 }
 
 bool is_looped(const PlannedArgument& argument) {
@@ -176,7 +180,7 @@ bool is_looped(const PlannedArgument& argument) {
 bool is_read_by_scalars(const PlannedArgument& argument) {
     const bool half3 = argument.host.element.scalar == Scalar::float16 &&
                        argument.host.trailing == std::vector<std::int64_t>{3};
-    return half3 || is_looped(argument);
+    return half3 || is_looped(argument) || argument.host.pitch != 0;
 }
 
 bool is_in_block(const Argument& argument) {

@@ -27,13 +27,14 @@ std::int64_t std430_size(const std::vector<BlockField>& fields);
 const std::string& field_of(const std::vector<BlockField>& fields, manifest::SlotKind kind,
                             std::int64_t argument = -1, std::int64_t dimension = -1);
 
-/// The argument's part of names in the kernel: its own name, or "return", which no parameter can have.
+/// The argument's part of names in the kernel: its own name, or "return", which no parameter can have, with
+/// __ before each field's: "ray__origin".
 std::string argument_id(const manifest::Argument& argument);
 
 /// Whether the element is a matrix or an array, read and written in loops over its scalars.
 bool is_looped(const PlannedArgument& argument);
-/// Whether contiguous kernels read the element scalar by scalar: what is looped, and half3, which Slang pads
-/// to 8 bytes in CUDA source.
+/// Whether contiguous kernels read the element scalar by scalar: what is looped, fields of tensors of
+/// structs, and half3, which Slang pads to 8 bytes in CUDA source.
 bool is_read_by_scalars(const PlannedArgument& argument);
 /// Whether the parameter is a tensor itself.
 bool is_whole(const manifest::Argument& argument);

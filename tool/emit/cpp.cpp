@@ -71,9 +71,11 @@ std::string result_struct(CppFunction& function, const CppMethod& method, Unique
     return name;
 }
 
-std::vector<CppFunction> cpp_functions(const Plan& plan) {
-    UniqueNames classes({"Module"});
-    UniqueNames members({"Module", "loaded", "loaded_", "try_load"});
+/// `classes`: the names of the namespace that are taken.
+std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
+    std::set<std::string> taken = structs.names();
+    taken.insert({"Module", "loaded", "loaded_", "try_load"});
+    UniqueNames members(std::move(taken));
     std::vector<CppFunction> functions;
     for (const PlannedFunction& function : plan.functions) {
         CppFunction& made = functions.emplace_back();
@@ -81,7 +83,7 @@ std::vector<CppFunction> cpp_functions(const Plan& plan) {
         made.class_name = classes.claim(pascal_case(function.name) + "Function");
         made.member = members.claim(cpp_identifier(function.name));
         for (std::size_t i = 0; i < function.calls.size(); ++i) {
-            for (CppMethod& method : cpp_methods(function.calls[i], i))
+            for (CppMethod& method : cpp_methods(function.calls[i], i, structs))
                 made.methods.push_back(std::move(method));
         }
         leave_out_repeated(made.methods);
@@ -210,10 +212,8 @@ View::List layouts(const Plan& plan) {
 View::List strings(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
 
 std::vector<std::string> overload_doc(const PlannedCall& call) {
-    std::vector<manifest::Argument> arguments;
-    for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
     std::vector<std::string> lines{describe_shape(call.rank)};
-    for (std::string& line : describe_arguments(arguments, cpp_argument_names(call)))
+    for (std::string& line : describe_arguments(host_items(call), cpp_argument_names(call)))
         lines.push_back(std::move(line));
     return lines;
 }
@@ -241,7 +241,8 @@ View::List overloads(const CppFunction& function, bool backward) {
     return list;
 }
 
-View header_view(const Plan& plan, const std::vector<CppFunction>& functions, bool embedded) {
+View header_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppStructs& structs,
+                 bool embedded) {
     View::List views;
     for (const CppFunction& function : functions) {
         View::List doc;
@@ -269,9 +270,16 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, bo
                                         {"overloads", overloads(function, false)}});
     }
     View::List asserts = layouts(plan);
+    View::List whole = structs.structs_view(plan.cpp_namespace);
+    View::List by_field = structs.templates_view();
+    View::List headers{"cstddef", "cstdint", "string", "type_traits"};
+    if (!whole.empty()) headers.insert(headers.begin(), "array");
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
-                        {"standard_headers", View::List{"cstddef", "cstdint", "string", "type_traits"}},
+                        {"standard_headers", std::move(headers)},
+                        {"has_structs", !whole.empty()},
+                        {"structs", std::move(whole)},
+                        {"templates", std::move(by_field)},
                         {"has_layouts", !asserts.empty()},
                         {"layouts", std::move(asserts)},
                         {"embedded", embedded},
@@ -309,6 +317,8 @@ View method_view(const CppFunction& function, const CppMethod& method) {
             View::Object{{"statement", "result." + output.name + " = " + output.type + "(std::move(args[" +
                                            std::to_string(output.at) + "].allocated));"}});
     }
+    for (const std::string& assign : method.assigns)
+        gathered.emplace_back(View::Object{{"statement", assign + ";"}});
     View::List shape;
     if (!method.shape.empty())
         shape.emplace_back(View::Object{{"shape", method.shape}, {"extents", method.extents}});
@@ -410,12 +420,14 @@ Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
     check_namespace(plan.cpp_namespace, errors);
     if (!errors.empty()) return errors;
-    const std::vector<CppFunction> functions = cpp_functions(plan);
+    UniqueNames classes({"Module"});
+    const CppStructs structs(plan, classes);
+    const std::vector<CppFunction> functions = cpp_functions(plan, structs, classes);
     for (const CppFunction& function : functions) check_signatures(function, errors);
     if (!errors.empty()) return errors;
 
     auto header = render("cpp_header.mustache", templates::cpp_header_mustache,
-                         header_view(plan, functions, options.artifact.has_value()));
+                         header_view(plan, functions, structs, options.artifact.has_value()));
     auto source =
         render("cpp_source.mustache", templates::cpp_source_mustache, source_view(plan, functions, options));
     if (!header) return header.errors();

@@ -2,17 +2,20 @@
 #include "emit/cpp_methods.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "emit/element.h"
 #include "emit/names.h"
 #include "plan/generators.h"
+#include "plan/structs.h"
 
 namespace kf::gen {
 namespace {
 
 using manifest::Argument;
 using manifest::ArgumentKind;
+using manifest::Form;
 using manifest::Gradient;
 using manifest::Role;
 
@@ -20,10 +23,6 @@ bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::
 
 bool is_output(const Argument& argument) {
     return argument.role == Role::out || argument.role == Role::result;
-}
-
-std::string tensor_type(const PlannedArgument& argument) {
-    return "kf::Tensor<" + cpp_type(argument.element_name) + ", " + std::to_string(argument.host.rank) + ">";
 }
 
 /// "kf::Grid<2>": what the host gives for a generator.
@@ -41,30 +40,44 @@ bool is_generator(const Argument& argument) { return argument.kind == ArgumentKi
 /// Builds the methods of one call.
 class Builder {
 public:
-    Builder(const PlannedCall& call, std::size_t index)
-        : call_(call), index_(index), names_(cpp_argument_names(call)) {}
+    Builder(const PlannedCall& call, std::size_t index, const CppStructs& structs)
+        : call_(call),
+          index_(index),
+          structs_(structs),
+          parameters_(parameters_of(call)),
+          items_(host_items(call)),
+          names_(cpp_argument_names(call)) {}
 
     std::vector<CppMethod> build() {
-        const Argument* result = nullptr;
+        bool has_result = false;
+        bool gives_tensor = false;
         bool reads_back = false;
         bool writes = false;
         bool outs = false;
+        bool by_fields = false;
         bool updates = false;
-        for (const PlannedArgument& argument : call_.arguments) {
-            const Argument& host = argument.host;
-            if (host.role == Role::result) result = &host;
+        for (const PlannedParameter& parameter : parameters_) {
+            if (parameter.role == Role::result) has_result = true;
+            const bool output = parameter.role == Role::out || parameter.role == Role::result;
+            // What comes field by field is given to write to.
+            by_fields = by_fields || (output && parameter.host.form == Form::fields);
+        }
+        for (const PlannedArgument& item : items_) {
+            const Argument& host = item.host;
+            gives_tensor = gives_tensor || (host.role == Role::result && !is_value(host));
             reads_back = reads_back || (host.role != Role::in && is_value(host));
             writes = writes || host.role == Role::out || host.role == Role::inout;
             outs = outs || host.role == Role::out;
             updates = updates || host.role == Role::inout;
         }
-        const bool gives_tensor = result != nullptr && !is_value(*result);
+        // A result that comes field by field is always returned.
+        gives_tensor = gives_tensor && parameters_.back().host.form != Form::fields;
         for (const CppMethodKind kind : {CppMethodKind::call, CppMethodKind::append_to}) {
             if (kind == CppMethodKind::append_to && reads_back) continue;
             methods_.push_back(forward(kind, false));
-            methods_.back().nodiscard = result != nullptr && !writes;
+            methods_.back().nodiscard = has_result && !writes;
             if (gives_tensor) methods_.push_back(forward(kind, true));
-            if (outs) {
+            if (outs && !by_fields) {
                 methods_.push_back(gathering(kind));
                 methods_.back().nodiscard = !updates;
             }
@@ -93,36 +106,52 @@ private:
         method.defaults.push_back(std::move(value));
     }
 
+    /// Runs over the parameters; `at` counts their items.
+    template <class Visit>
+    void for_each_parameter(Visit visit) const {
+        std::size_t at = 0;
+        for (const PlannedParameter& parameter : parameters_) {
+            visit(parameter, at);
+            at += item_count(parameter.host);
+        }
+    }
+
+    [[nodiscard]] std::string type_of(std::size_t item) const { return structs_.type(items_[item]); }
+    [[nodiscard]] std::string tensor_of(std::size_t item) const { return structs_.tensor_type(items_[item]); }
+
     CppMethod forward(CppMethodKind kind, bool give_result) const {
         CppMethod method = start(kind, false);
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const PlannedArgument& planned = call_.arguments[i];
-            const Argument& argument = planned.host;
-            const std::string& name = names_[i];
-            if (is_generator(argument)) {
-                method.arguments.push_back(add_generator(method, argument, name));
-                continue;
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            if (parameter.host.form == Form::fields) {
+                add_fields(method, parameter, at);
+                return;
             }
-            const std::string type = cpp_type(planned.element_name);
-            switch (argument.role) {
+            const std::string& name = names_[at];
+            if (is_generator(items_[at].host)) {
+                method.arguments.push_back(add_generator(method, items_[at].host, name));
+                return;
+            }
+            const bool value = is_value(items_[at].host);
+            const bool structure = holds_structs(items_[at].type);
+            const std::string type = type_of(at);
+            const std::string tensor = "const " + tensor_of(at) + "&";
+            // What `this` is given by value is only read.
+            switch (items_[at].host.role) {
                 case Role::in:
-                    add(method, is_value(argument) ? type : "const " + tensor_type(planned) + "&", name);
+                    add(method, !value ? tensor : structure ? "const " + type + "&" : type, name);
                     method.arguments.push_back("Arg::in(" + name + ")");
                     break;
                 case Role::inout:
-                    add(method, is_value(argument) ? type + "&" : "const " + tensor_type(planned) + "&",
-                        name);
+                    add(method, value ? type + "&" : tensor, name);
                     method.arguments.push_back("Arg::inout(" + name + ")");
                     break;
                 case Role::out:
-                    add(method,
-                        is_value(argument) ? type + "&" : "const kf::Out<" + tensor_type(planned) + ">&",
-                        name);
+                    add(method, value ? type + "&" : "const kf::Out<" + tensor_of(at) + ">&", name);
                     method.arguments.push_back("Arg::out(" + name + ")");
                     break;
-                case Role::result: add_result(method, planned, give_result, i); break;
+                case Role::result: add_result(method, give_result, at); break;
             }
-        }
+        });
         if (!give_result) add_shape(method, true);
         return method;
     }
@@ -131,20 +160,22 @@ private:
     CppMethod gathering(CppMethodKind kind) const {
         CppMethod method = forward(kind, false);
         const CppMethod plain = std::exchange(method, start(kind, false));
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const PlannedArgument& planned = call_.arguments[i];
-            const bool value = is_value(planned.host);
-            const std::string type = value ? cpp_type(planned.element_name) : tensor_type(planned);
-            method.arguments.push_back(plain.arguments[i]);
-            if (is_output(planned.host)) {
-                method.outputs.push_back({type, names_[i], i, value});
-                method.arguments.back() = value ? "Arg::out(result." + names_[i] + ")" : "Arg::none()";
-                continue;
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            const std::size_t end = at + item_count(parameter.host);
+            method.arguments.insert(method.arguments.end(),
+                                    plain.arguments.begin() + static_cast<std::ptrdiff_t>(at),
+                                    plain.arguments.begin() + static_cast<std::ptrdiff_t>(end));
+            if (parameter.role == Role::out || parameter.role == Role::result) {
+                const bool value = is_value(items_[at].host);
+                method.outputs.push_back({value ? type_of(at) : tensor_of(at), names_[at], at, value});
+                method.arguments.back() = value ? "Arg::out(result." + names_[at] + ")" : "Arg::none()";
+                return;
             }
-            const auto at = std::find(plain.names.begin(), plain.names.end(), names_[i]);
-            if (at != plain.names.end())
-                add(method, plain.types[static_cast<std::size_t>(at - plain.names.begin())], names_[i]);
-        }
+            const auto found =
+                std::find(plain.names.begin(), plain.names.end(), names_[at].substr(0, names_[at].find('.')));
+            if (found != plain.names.end())
+                add(method, plain.types[static_cast<std::size_t>(found - plain.names.begin())], *found);
+        });
         std::stable_partition(method.outputs.begin(), method.outputs.end(),
                               [](const CppOutput& output) { return output.name == "result"; });
         if (method.outputs.size() == 1) {
@@ -162,10 +193,17 @@ private:
 
     void add_shape(CppMethod& method, bool outs_given) const {
         if (!needs_shape(outs_given)) return;
-        UniqueNames names({names_.begin(), names_.end()});
+        UniqueNames names(parameter_names());
         method.shape = names.claim("shape");
         method.extents = names.claim("extents");
         add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
+    }
+
+    /// Those of parameters that are given field by field are in the names of their items.
+    [[nodiscard]] std::set<std::string> parameter_names() const {
+        std::set<std::string> taken;
+        for (const std::string& name : names_) taken.insert(name.substr(0, name.find('.')));
+        return taken;
     }
 
     static std::string add_generator(CppMethod& method, const Argument& argument, const std::string& name) {
@@ -186,25 +224,68 @@ private:
         return std::find(fed.begin(), fed.end(), false) != fed.end();
     }
 
-    static void add_result(CppMethod& method, const PlannedArgument& planned, bool give, std::size_t at) {
+    void add_result(CppMethod& method, bool give, std::size_t at) const {
         method.result_at = at;
         if (give) {
-            add(method, "const kf::Out<" + tensor_type(planned) + ">&", "result");
+            add(method, "const kf::Out<" + tensor_of(at) + ">&", "result");
             method.arguments.emplace_back("Arg::out(result)");
-        } else if (is_value(planned.host)) {
-            method.result = method.local = cpp_type(planned.element_name);
+        } else if (is_value(items_[at].host)) {
+            method.result = method.local = type_of(at);
             method.arguments.emplace_back("Arg::out(result)");
         } else {
-            method.result = tensor_type(planned);
+            method.result = tensor_of(at);
             method.arguments.emplace_back("Arg::none()");
+        }
+    }
+
+    // ---- what is given field by field
+
+    /// "RayFields<kf::Tensor<kf::float3, 1>, kf::float3>"; `leaf` names an item's type.
+    template <class Leaf>
+    [[nodiscard]] std::string fields_type(const manifest::Parameter& parameter, const Type& type,
+                                          std::size_t& at, Leaf leaf) const {
+        if (parameter.form != Form::fields) return leaf(at++);
+        const std::vector<Field> fields = fields_of(type);
+        std::string arguments;
+        for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
+            arguments += (i == 0 ? "" : ", ") + fields_type(parameter.fields[i], fields[i].type, at, leaf);
+        }
+        return structs_.fields_template(type) + "<" + arguments + ">";
+    }
+
+    void add_fields(CppMethod& method, const PlannedParameter& parameter, std::size_t at) const {
+        std::size_t end = at;
+        bool writes_values = false;
+        const std::string type = fields_type(parameter.host, parameter.type, end, [&](std::size_t item) {
+            const Argument& host = items_[item].host;
+            writes_values = writes_values || (is_value(host) && host.role != Role::in);
+            return is_value(host) ? type_of(item) : tensor_of(item);
+        });
+        if (parameter.role == Role::result) {
+            method.result = method.local = type;
+            method.result_at = at;
+        } else {
+            add(method, (writes_values ? "" : "const ") + type + "&",
+                names_[at].substr(0, names_[at].find('.')));
+        }
+        for (; at < end; ++at) {
+            const Argument& host = items_[at].host;
+            if (parameter.role == Role::result && !is_value(host)) {
+                method.arguments.emplace_back("Arg::none()");
+                method.assigns.push_back(names_[at] + " = " + tensor_of(at) + "(std::move(args[" +
+                                         std::to_string(at) + "].allocated))");
+                continue;
+            }
+            const std::string how = host.role == Role::in ? "in" : host.role == Role::inout ? "inout" : "out";
+            method.arguments.push_back("Arg::" + how + "(" + names_[at] + ")");
         }
     }
 
     /// A recorded backward pass must have a tensor to write gradients to, and no host value to write.
     [[nodiscard]] bool can_record_backward() const {
         bool has_target = false;
-        for (const PlannedArgument& argument : call_.arguments) {
-            const Argument& host = argument.host;
+        for (const PlannedArgument& item : items_) {
+            const Argument& host = item.host;
             if (is_output(host) || host.gradient == Gradient::never) continue;
             if (is_value(host) && host.gradient == Gradient::required) return false;
             has_target = has_target || !is_value(host);
@@ -212,29 +293,41 @@ private:
         return has_target;
     }
 
+    /// How a backward pass takes an item.
+    [[nodiscard]] std::string backward_type(CppMethodKind kind, std::size_t item) const {
+        const Argument& host = items_[item].host;
+        if (!is_value(host)) return tensor_of(item);
+        const bool wants = is_output(host) ? host.differentiable
+                                           : kind == CppMethodKind::call && host.gradient != Gradient::never;
+        return wants ? "kf::DiffArg<" + type_of(item) + ">" : type_of(item);
+    }
+
     CppMethod backward(CppMethodKind kind) const {
         CppMethod method = start(kind, true);
-        method.arguments.assign(call_.arguments.size(), "Arg::none()");
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const PlannedArgument& planned = call_.arguments[i];
-            const Argument& argument = planned.host;
-            const bool output = is_output(argument);
-            if (is_generator(argument)) {
-                method.arguments[i] = add_generator(method, argument, names_[i]);
-                continue;
+        method.arguments.assign(items_.size(), "Arg::none()");
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            const bool fields = parameter.host.form == Form::fields;
+            const std::size_t end = at + item_count(parameter.host);
+            const bool output = parameter.role == Role::out || parameter.role == Role::result;
+            bool any = !output;
+            for (std::size_t i = at; i < end; ++i) any = any || items_[i].host.differentiable;
+            if (!any) return;
+            if (!fields && is_generator(items_[at].host)) {
+                method.arguments[at] = add_generator(method, items_[at].host, names_[at]);
+                return;
             }
-            if (output && !argument.differentiable) continue;
-            const bool wants =
-                output || (kind == CppMethodKind::call && argument.gradient != Gradient::never);
-            const std::string type = cpp_type(planned.element_name);
-            if (!is_value(argument))
-                add(method, "const " + tensor_type(planned) + "&", names_[i]);
-            else if (wants)
-                add(method, "kf::DiffArg<" + type + ">", names_[i], output ? "{}" : "");
-            else
-                add(method, type, names_[i]);
-            method.arguments[i] = "Arg::in(" + names_[i] + ")";
-        }
+            std::size_t item = at;
+            const std::string type = fields_type(parameter.host, parameter.type, item,
+                                                 [&](std::size_t leaf) { return backward_type(kind, leaf); });
+            const bool value = !fields && is_value(items_[at].host);
+            const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
+            const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];
+            add(method, by_reference ? "const " + type + "&" : type, name, output && value ? "{}" : "");
+            for (std::size_t i = at; i < end; ++i) {
+                if (!is_output(items_[i].host) || items_[i].host.differentiable)
+                    method.arguments[i] = "Arg::in(" + names_[i] + ")";
+            }
+        });
         keep_trailing_defaults(method);
         return method;
     }
@@ -249,6 +342,9 @@ private:
 
     const PlannedCall& call_;
     std::size_t index_;
+    const CppStructs& structs_;
+    std::vector<PlannedParameter> parameters_;
+    std::vector<PlannedArgument> items_;
     std::vector<std::string> names_;
     std::vector<CppMethod> methods_;
 };
@@ -270,16 +366,29 @@ std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
     return list;
 }
 
-std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index) {
-    return Builder(call, index).build();
+std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs) {
+    return Builder(call, index, structs).build();
 }
 
 std::vector<std::string> cpp_argument_names(const PlannedCall& call) {
     UniqueNames names;
     std::vector<std::string> list;
-    for (const PlannedArgument& argument : call.arguments) {
-        const bool is_result = argument.host.role == Role::result;
-        list.push_back(names.claim(is_result ? "result" : cpp_identifier(argument.host.name)));
+    const std::vector<PlannedArgument> items = host_items(call);
+    std::size_t at = 0;
+    for (const PlannedParameter& parameter : parameters_of(call)) {
+        const bool is_result = parameter.role == manifest::Role::result;
+        const std::string name = names.claim(is_result ? "result" : cpp_identifier(parameter.host.name));
+        for (const std::size_t end = at + item_count(parameter.host); at < end; ++at) {
+            std::string text = name;
+            const std::string& path = items[at].host.name;
+            for (std::size_t dot = path.find('.'); dot != std::string::npos;) {
+                const std::size_t next = path.find('.', dot + 1);
+                text += "." + cpp_identifier(
+                                  path.substr(dot + 1, next == std::string::npos ? next : next - dot - 1));
+                dot = next;
+            }
+            list.push_back(std::move(text));
+        }
     }
     return list;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/cpp_structs.h"
 #include "plan/plan.h"
 
 namespace kf::gen {
@@ -15,7 +16,7 @@ enum class CppMethodKind { call, append_to };
 struct CppOutput {
     std::string type;
     std::string name;
-    std::size_t at = 0;     ///< which argument it is
+    std::size_t at = 0;     ///< which item it is
     bool is_value = false;  ///< a host value, else a tensor that the call makes
 
     bool operator==(const CppOutput&) const = default;
@@ -32,9 +33,10 @@ struct CppMethod {
     std::vector<std::string> names;
     std::vector<std::string> defaults;   ///< empty where there is none
     std::string local;                   ///< type of the host value that is returned; empty: none
-    std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each argument of the call
-    std::size_t result_at = 0;           ///< which argument the result is
+    std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each item of the call
+    std::size_t result_at = 0;           ///< which item the result is
     std::vector<CppOutput> outputs;      ///< of functions that return what else is given to write to
+    std::vector<std::string> assigns;    ///< statements that put allocated tensors into the local
     std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
     std::string extents;  ///< a local variable with that shape
 
@@ -46,9 +48,9 @@ struct CppMethod {
 };
 
 /// Of the forward pass, then of the backward pass where there is one.
-std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index);
+std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs);
 
-/// The arguments' names in C++, all different.
+/// The items' names in C++, all different: "ray.origin" where the ray is given field by field.
 std::vector<std::string> cpp_argument_names(const PlannedCall& call);
 
 }  // namespace kf::gen

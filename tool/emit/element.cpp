@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plan/generators.h"
+#include "plan/structs.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -87,19 +88,21 @@ std::int64_t element_size(const manifest::Element& element) {
     return storage_size(element.scalar) * scalar_count(element.extents);
 }
 
-std::vector<std::string> describe_arguments(const std::vector<manifest::Argument>& arguments,
+std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& arguments,
                                             const std::vector<std::string>& names) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const manifest::Argument& argument = arguments[i];
+        const manifest::Argument& argument = arguments[i].host;
         if (!has_host_value(argument)) continue;
         if (argument.kind == manifest::ArgumentKind::generator) {
             lines.push_back("- " + names[i] + ": in, " + generator_text(argument));
             continue;
         }
+        const bool structure = holds_structs(arguments[i].type);
         const bool tensor = argument.kind == manifest::ArgumentKind::tensor;
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
-        line += slang_name(argument.element) + (tensor ? " tensor " + dimensions(argument) : "");
+        line += (structure ? arguments[i].element_name : slang_name(argument.element)) +
+                (tensor ? " tensor " + dimensions(argument) : "");
         if (tensor && argument.contiguous_only) line += ", contiguous";
         const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result ||
                             argument.access == manifest::Access::write;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "plan/plan.h"
 
 namespace kf::gen {
 
@@ -20,7 +21,7 @@ std::int64_t element_size(const manifest::Element& element);
 
 /// Lines that say of every argument of a call what it is: "- x: in, float tensor [d0, 3], differentiable".
 /// `names` are the arguments' names in the language at hand. Dimensions of the call are d0, d1 …
-std::vector<std::string> describe_arguments(const std::vector<manifest::Argument>& arguments,
+std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& arguments,
                                             const std::vector<std::string>& names);
 /// "One call." or "Call shape [d0, d1]."
 std::string describe_shape(std::int64_t rank);

@@ -82,6 +82,8 @@ public:
     }
 
 private:
+    enum class Source : std::uint8_t { data, gradient };
+
     /// What is written for one call, or for `run` calls at a time.
     View::Object write_body(std::int64_t run) {
         run_ = run;
@@ -91,7 +93,8 @@ private:
         }
         passed_.clear();
         offset_names_.clear();
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) add_argument(i);
+        for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
+        for (const PlannedParameter& parameter : call_.parameters) add_parameter(parameter);
         View::Object body{{"locals", locals_}, {"call", call_expression()}, {"stores", stores_},
                           {"adds", adds_},     {"indices", indices()},      {"has_indices", has_indices()}};
         if (run > 1) {
@@ -177,7 +180,7 @@ private:
         if (strided_ || call_.rank == 0) return 1;
         std::int64_t bytes = 0;
         for (const PlannedArgument& argument : call_.arguments) {
-            if (is_looped(argument) || is_whole(argument.host)) return 1;
+            if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return 1;
             if (!is_in_block(argument.host) && !is_generated(argument.host)) {
                 bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
             }
@@ -186,11 +189,25 @@ private:
         return bytes <= 2 * bytes_in_flight ? 2 : 1;
     }
 
-    void add_argument(std::size_t position) {
+    void select(std::size_t position) {
         planned_ = &call_.arguments[position];
         index_ = static_cast<std::int64_t>(position);
+    }
+
+    void add_parameter(const PlannedParameter& parameter) {
+        if (parameter.host.form == manifest::Form::leaf) {
+            add_argument(static_cast<std::size_t>(parameter.host.leaf));
+        } else if (pass_ == PassKind::forward) {
+            add_struct_forward(parameter);
+        } else {
+            add_struct_backward(parameter);
+        }
+    }
+
+    void add_argument(std::size_t position) {
+        select(position);
         if (is_whole(host())) {
-            add_tensor();
+            passed_.push_back(add_tensor());
         } else if (pass_ == PassKind::forward) {
             add_forward();
         } else {
@@ -238,12 +255,112 @@ private:
         }
         add_local("var", "pair_" + id, "diffPair(" + pair + ")");
         passed_.push_back("pair_" + id);
-        if (writes_gradient(host(), pass_)) add_gradient();
+        if (writes_gradient(host(), pass_)) add_gradient("pair_" + id + ".d");
+    }
+
+    // ---- Structs: a local of the function's own type, and a load or store for each field ----
+
+    template <class Visit>
+    void for_each_field(const PlannedParameter& parameter, Visit visit) {
+        for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
+            select(static_cast<std::size_t>(i));
+            visit();
+        }
+    }
+
+    static std::string struct_id(const PlannedParameter& parameter) {
+        return parameter.role == Role::result ? "return" : parameter.host.name;
+    }
+
+    /// Declares a local of the struct's type and fills its fields: with the data, or with the gradients that
+    /// flow in.
+    void add_struct_local(const PlannedParameter& parameter, const std::string& name, Source source) {
+        View::List fills;
+        for_each_field(parameter, [&] {
+            const bool gradient = source == Source::gradient;
+            if (gradient ? !host().differentiable || is_whole(host()) : !is_read(host())) return;
+            const std::string field = name + planned_->path;
+            std::string statement;
+            if (is_whole(host())) {
+                statement = field + " = " + add_tensor();
+            } else if (gradient && !reads_gradient(host(), pass_)) {
+                // What the call makes of a field that isn't written goes nowhere.
+                statement = is_looped(*planned_)
+                                ? loop(subscripted(field) + " = " + slang_name(host().element.scalar) + "(0)")
+                                : field + " = " + slang_type() + "(0)";
+            } else if (is_looped(*planned_) && is_generated(host())) {
+                statement = field + " = " + add_generated("", "kf_made_" + argument_id(host()));
+            } else if (is_looped(*planned_)) {
+                statement =
+                    loop(subscripted(field) + " = " + (gradient ? load_gradient_scalar() : load_scalar()));
+            } else {
+                statement = field + " = " + (gradient ? load_gradient() : load());
+            }
+            fills.emplace_back(View::Object{{"statement", statement}});
+        });
+        std::string type = declared_name(parameter.type);
+        if (source == Source::gradient) type = differential_name(parameter.type);
+        locals_.emplace_back(
+            View::Object{{"type", type}, {"name", name}, {"initial", View::List{}}, {"fill", fills}});
+    }
+
+    static std::string differential_name(const Type& type) {
+        if (type.kind == TypeKind::array) {
+            return "Array<" + differential_name(type.element.front()) + ", " + std::to_string(type.extent) +
+                   ">";
+        }
+        return type.kind == TypeKind::structure ? type.name + ".Differential" : declared_name(type);
+    }
+
+    static bool is_read(const Argument& argument) {
+        return argument.role == Role::in || argument.role == Role::inout;
+    }
+
+    void add_struct_forward(const PlannedParameter& parameter) {
+        const std::string name = "arg_" + struct_id(parameter);
+        add_struct_local(parameter, name, Source::data);
+        if (parameter.role == Role::result) {
+            result_ = name + " = ";
+        } else {
+            passed_.push_back(name);
+        }
+        for_each_field(parameter, [&] {
+            if (host().role != Role::in) add_store(name + planned_->path);
+        });
+    }
+
+    void add_struct_backward(const PlannedParameter& parameter) {
+        const std::string id = struct_id(parameter);
+        const bool input = parameter.role == Role::in || parameter.role == Role::inout;
+        const bool differentiable = parameter.type.differentiable && !parameter.no_diff;
+        if (!differentiable && !input) return;
+        if (!input) {
+            add_struct_local(parameter, "grad_" + id, Source::gradient);
+            passed_.push_back("grad_" + id);
+            return;
+        }
+        add_struct_local(parameter, "arg_" + id, Source::data);
+        if (!differentiable) {
+            passed_.push_back("arg_" + id);
+            return;
+        }
+        std::string pair = "arg_" + id;
+        if (parameter.role == Role::inout) {
+            add_struct_local(parameter, "grad_" + id, Source::gradient);
+            pair += ", grad_" + id;
+        }
+        add_local("var", "pair_" + id, "diffPair(" + pair + ")");
+        passed_.push_back("pair_" + id);
+        for_each_field(parameter, [&] {
+            if (writes_gradient(host(), pass_) && !is_whole(host()))
+                add_gradient("pair_" + id + ".d" + planned_->path);
+        });
     }
 
     // ---- Parameters that are tensors ----
 
-    void add_tensor() {
+    /// Declares a local that holds the tensor and returns its name.
+    std::string add_tensor() {
         TensorViews views;
         const std::string id = argument_id(host());
         views.data = add_view("view_" + id, SlotKind::address, data_strides, "kf_at_");
@@ -252,10 +369,10 @@ private:
                 add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
         }
         if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("grad_out_view_" + id);
-        const std::string name = "arg_" + id;
+        std::string name = "arg_" + id;
         add_local("const " + slang_type(), name,
                   tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
-        passed_.push_back(name);
+        return name;
     }
 
     std::string add_view(const std::string& name, SlotKind address, StrideKinds strides,
@@ -325,7 +442,8 @@ private:
 
     // ---- Gradients that flow out ----
 
-    void add_gradient() {
+    /// `gradient`: where the call leaves it.
+    void add_gradient(const std::string& gradient) {
         const std::string id = argument_id(host());
         const bool scratch = needs_scratch(host(), pass_);
         const std::vector<std::string> own_strides = trailing_strides(SlotKind::grad_out_trailing_stride);
@@ -333,7 +451,7 @@ private:
         std::string offset = "0";
         std::string shared_offset = "0";
         if (!strided_) {
-            offset = times("kf_call", scalar_count(host().trailing));
+            offset = times("kf_call", pitch());
         } else if (host().call_rank > 0) {
             offset = add_offset("kf_grad_out_at_" + id, grad_out_strides.call);
             shared_offset = scratch ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : offset;
@@ -350,17 +468,17 @@ private:
                 keep("vector<" + slang_name(host().element.scalar) + ", " +
                          std::to_string(scalar_count(host().trailing)) + ">",
                      kept);
-                results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = pair_" + id + ".d"}});
+                results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
                 add = "sum_" + id + ".add_run<" + std::to_string(run_) + ">(" + kept + ", " + mode + ", " +
                       args(SlotKind::grad_out) + ", kf_first, " + size + ")";
             } else {
-                add = "sum_" + id + ".add_one(pair_" + id + ".d, " + mode + ", " + args(SlotKind::grad_out) +
+                add = "sum_" + id + ".add_one(" + gradient + ", " + mode + ", " + args(SlotKind::grad_out) +
                       ", kf_call)";
             }
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", 1)";
         } else if (is_looped(*planned_)) {
-            add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", pair_" + id + ".d" + subscripts() +
-                       ", " + mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
+            add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
+                       mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
                        pointer(shared, shared_offset + along(shared_strides)) + ")");
             finish = "if (" + mode + " == kf.grad_everywhere) " +
                      loop("sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() + ", kf_thread.x, " +
@@ -368,7 +486,7 @@ private:
         } else {
             const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
             const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
-            add = "sum_" + id + ".add(pair_" + id + ".d, " + mode + ", " + pointer(target, offset) + ", " +
+            add = "sum_" + id + ".add(" + gradient + ", " + mode + ", " + pointer(target, offset) + ", " +
                   own_stride + ", " + pointer(shared, shared_offset) + ", " + shared_stride + ")";
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                      shared_stride + ")";
@@ -386,12 +504,13 @@ private:
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
     void add_scratch(const std::vector<std::string>& own_strides) {
         View::List dimensions;
-        for (std::size_t i = host().trailing.size(); strided_ && i-- > 0;) {
+        const bool apart = strided_ || !host().spacing.empty();
+        for (std::size_t i = host().trailing.size(); apart && i-- > 0;) {
             dimensions.emplace_back(
                 View::Object{{"extent", std::to_string(host().trailing[i])}, {"stride", own_strides[i]}});
         }
         add_call_dimensions(dimensions);
-        add_scratch_walk(dimensions, strided_);
+        add_scratch_walk(dimensions, apart);
     }
 
     void add_call_dimensions(View::List& dimensions) const {
@@ -422,8 +541,6 @@ private:
 
     // ---- One argument's element: its data, or the gradient that flows in ----
 
-    enum class Source : std::uint8_t { data, gradient };
-
     /// Declares a local that holds the element and returns its name.
     std::string add_loaded(const std::string& qualifier, const std::string& name, Source source) {
         if (is_generated(host())) return add_generated(qualifier, name);
@@ -432,7 +549,7 @@ private:
             return name;
         }
         const std::string scalar = source == Source::data ? load_scalar() : load_gradient_scalar();
-        add_local(slang_type(), name, {}, loop(name + subscripts() + " = " + scalar));
+        add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + scalar));
         return name;
     }
 
@@ -449,7 +566,7 @@ private:
             const std::string hash = "kf_hash_" + argument_id(host());
             add_local("uint", hash, first_hash(generated()));
             add_local(slang_type(), name, {},
-                      loop(name + subscripts() + " = " + next_scalar(generated(), hash)));
+                      loop(subscripted(name) + " = " + next_scalar(generated(), hash)));
         } else {
             add_local(qualifier + slang_type(), name, generated_value(generated()));
         }
@@ -547,15 +664,15 @@ private:
             results_.emplace_back(View::Object{{"statement", name + " = " + local}});
         }
         const std::string target = args(SlotKind::address);
+        const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
         std::string statement;
         if (is_looped(*planned_)) {
             statement = loop(scalar_at(SlotKind::address, data_strides, "kf_at_") + " = " +
-                             to_storage(name + subscripts(), {}));
+                             to_storage(subscripted(name), {}));
         } else if (!strided_ && !is_read_by_scalars(*planned_)) {
             statement = target + "[" + contiguous_index() + "] = " + to_storage(name, host().trailing);
         } else {
             const std::string offset = element_offset(data_strides, "kf_at_");
-            const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
             const std::string value = to_storage(name, host().trailing);
             statement = trailing.empty()
                             ? element(target, offset) + " = " + value
@@ -566,7 +683,7 @@ private:
 
     /// Where the call's element starts, in scalars.
     std::string element_offset(StrideKinds strides, const std::string& prefix) {
-        if (!strided_) return times(contiguous_index(), scalar_count(host().trailing));
+        if (!strided_) return times(contiguous_index(), pitch());
         if (host().call_rank == 0) return "0";
         return add_offset(prefix + argument_id(host()), strides.call);
     }
@@ -579,13 +696,20 @@ private:
 
     /// Between the scalars of an element, along each of its dimensions.
     std::vector<std::string> trailing_strides(SlotKind kind) const {
-        if (!strided_) return dense_strides();
         std::vector<std::string> strides;
+        if (!strided_ && (host().spacing.empty() || host().pitch == 0)) return dense_strides();
+        for (std::size_t i = 0; !strided_ && i < host().spacing.size(); ++i) {
+            strides.push_back(std::to_string(host().spacing[i]));
+        }
+        if (!strided_) return strides;
         for (std::size_t i = 0; i < host().trailing.size(); ++i) {
             strides.push_back(args(kind, static_cast<std::int64_t>(i)));
         }
         return strides;
     }
+
+    /// Scalars from one call's element to the next in contiguous kernels.
+    std::int64_t pitch() const { return host().pitch != 0 ? host().pitch : scalar_count(host().trailing); }
 
     std::vector<std::string> dense_strides() const {
         std::vector<std::string> strides(host().trailing.size());
@@ -614,9 +738,15 @@ private:
         return text + statement;
     }
 
-    std::string subscripts() const {
+    /// The scalar that the loops are at: the outer loops are over the arrays of structs on the way, [].
+    std::string subscripted(const std::string& place) const {
         std::string text;
-        for (std::size_t i = 0; i < host().trailing.size(); ++i) text += "[" + loop_variable(i) + "]";
+        std::size_t loops = 0;
+        for (std::size_t i = 0; i < place.size(); ++i) {
+            text += place[i];
+            if (place[i] == '[' && place[i + 1] == ']') text += loop_variable(loops++);
+        }
+        for (; loops < host().trailing.size(); ++loops) text += "[" + loop_variable(loops) + "]";
         return text;
     }
 

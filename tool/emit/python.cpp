@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "emit/element.h"
+#include "emit/items.h"
 #include "emit/names.h"
 #include "emit/python_signature.h"
+#include "emit/python_structs.h"
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
 #include "plan/generators.h"
+#include "plan/structs.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -28,12 +31,26 @@ bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
 
-std::vector<std::string> argument_names(const PlannedCall& call) {
+/// Of the parameters, then of every item: "ray.origin" where the ray is given field by field.
+struct ArgumentNames {
+    std::vector<std::string> parameters;
+    std::vector<std::string> items;
+};
+
+ArgumentNames argument_names(const PlannedCall& call) {
     UniqueNames names;
-    std::vector<std::string> list;
-    for (const PlannedArgument& argument : call.arguments)
-        list.push_back(names.claim(
-            argument.host.role == Role::result ? "result" : python_identifier(argument.host.name)));
+    ArgumentNames list;
+    const std::vector<PlannedArgument> items = host_items(call);
+    std::size_t at = 0;
+    for (const PlannedParameter& parameter : parameters_of(call)) {
+        const std::string name =
+            names.claim(parameter.role == Role::result ? "result" : python_identifier(parameter.host.name));
+        list.parameters.push_back(name);
+        for (const std::size_t end = at + item_count(parameter.host); at < end; ++at) {
+            const std::string& path = items[at].host.name;
+            list.items.push_back(name + path.substr(std::min(path.find('.'), path.size())));
+        }
+    }
     return list;
 }
 
@@ -47,14 +64,21 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient) {
     return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
 }
 
-PythonTypes types_of(const Argument& argument, bool takes_gradient) {
+PythonTypes generator_types(const Argument& argument) {
     switch (argument.generator) {
         case manifest::Generator::grid: return python_grid;
         case manifest::Generator::range: return python_range;
         case manifest::Generator::wang_hash: return python_wang_hash;
-        case manifest::Generator::rand_float: return python_rand_float;
-        default: break;
+        default: return python_rand_float;
     }
+}
+
+bool is_whole(const PlannedArgument& item) { return holds_structs(item.type); }
+
+PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
+    const Argument& argument = item.host;
+    if (argument.kind == manifest::ArgumentKind::generator) return generator_types(argument);
+    if (is_whole(item) && is_value(argument)) return python_struct;
     return is_value(argument) ? value_types(argument.element, takes_gradient)
                               : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
@@ -114,8 +138,8 @@ bool is_backward(Form form) { return form == Form::backward || form == Form::bac
 /// The stub's classes of one function.
 class FunctionWriter {
 public:
-    FunctionWriter(const PlannedFunction& function, std::string class_name)
-        : function_(function), class_(std::move(class_name)) {}
+    FunctionWriter(const PlannedFunction& function, std::string class_name, const PythonStructs& structs)
+        : function_(function), class_(std::move(class_name)), structs_(structs) {}
 
     View view(const std::string& member) {
         const bool has_backward = std::any_of(function_.calls.begin(), function_.calls.end(),
@@ -181,52 +205,77 @@ private:
     /// Recording is for calls that leave their results in tensors.
     static bool offers(const PlannedCall& call, Form form) {
         if (is_backward(form) && !call.has_backward) return false;
+        const std::vector<PlannedArgument> items = host_items(call);
         if (form == Form::append_to)
-            return std::all_of(call.arguments.begin(), call.arguments.end(),
-                               [](const PlannedArgument& argument) {
-                                   return argument.host.role == Role::in || !is_value(argument.host);
-                               });
+            return std::all_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
+                return argument.host.role == Role::in || !is_value(argument.host);
+            });
         if (form == Form::backward_append_to)
-            return std::any_of(call.arguments.begin(), call.arguments.end(),
-                               [](const PlannedArgument& argument) {
-                                   return is_input(argument.host) && !is_value(argument.host) &&
-                                          argument.host.gradient != Gradient::never;
-                               });
+            return std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
+                return is_input(argument.host) && !is_value(argument.host) &&
+                       argument.host.gradient != Gradient::never;
+            });
         return true;
     }
 
     PythonSignature signature(const PlannedCall& call, std::size_t index, Form form) {
-        const std::vector<std::string> names = argument_names(call);
+        const std::vector<std::string> names = argument_names(call).parameters;
+        const std::vector<PlannedParameter> parameters = parameters_of(call);
+        const std::vector<PlannedArgument> items = host_items(call);
         PythonSignature made;
         made.calls.push_back(index);
         made.takes_shape = !is_backward(form) && call.rank > 0;
+        for (const PlannedArgument& argument : call.arguments)
+            made.takes_shape = made.takes_shape && (argument.host.call_rank == 0 || !is_input(argument.host));
         std::vector<std::pair<std::string, std::string>> results;
-        for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-            const Argument& argument = call.arguments[i].host;
-            const bool returned = argument.role == Role::result;
-            if (argument.role != Role::in) {
-                const std::string type = is_value(argument) ? value_result(argument.element) : "kf.Tensor";
-                results.insert(returned ? results.begin() : results.end(), {names[i], type});
-            }
-            if (!has_host_value(argument)) continue;
-            made.takes_shape = made.takes_shape && (argument.call_rank == 0 || !is_input(argument));
-            if (is_input(argument)) {
-                // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
-                const bool gradient =
-                    form != Form::backward_append_to && argument.gradient != Gradient::never;
-                made.parameters.push_back({names[i], types_of(argument, gradient), false});
-                continue;
-            }
-            PythonTypes types = python_writable;
-            if (is_backward(form) && is_value(argument))
-                types = value_types(argument.element, argument.differentiable);
-            if (!returned)
-                made.parameters.push_back({names[i], types, true});
-            else if (is_backward(form) || !is_value(argument))
-                made.given_result = types;
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const PlannedArgument& item = items[at];
+            at += item_count(parameters[i].host);
+            add_parameter(made, parameters[i], item, names[i], form, results);
         }
         made.results.insert(is_backward(form) ? "None" : result_type(results));
         return made;
+    }
+
+    /// `item`: what the host passes for the parameter, or for its first field.
+    void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
+                       const std::string& name, Form form,
+                       std::vector<std::pair<std::string, std::string>>& results) const {
+        const bool fields = parameter.host.form == manifest::Form::fields;
+        const Argument& argument = item.host;
+        const bool returned = parameter.role == Role::result;
+        if (!fields && !has_host_value(argument)) return;
+        if (parameter.role != Role::in && returns(parameter, item)) {
+            std::string type = "kf.Tensor";
+            if (fields)
+                type = structs_.class_of(parameter.type);
+            else if (is_value(argument))
+                type = is_whole(item) ? structs_.value_of(item.type) : value_result(argument.element);
+            results.insert(returned ? results.begin() : results.end(), {name, type});
+        }
+        if (parameter.role == Role::in || parameter.role == Role::inout) {
+            // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
+            const bool gradient = form != Form::backward_append_to && argument.gradient != Gradient::never;
+            made.parameters.push_back(
+                {name, fields ? PythonTypes(python_struct) : types_of(item, gradient), false});
+            return;
+        }
+        PythonTypes types = python_writable;
+        if (fields || (is_whole(item) && is_value(argument)))
+            types = python_struct;
+        else if (is_backward(form) && is_value(argument))
+            types = value_types(argument.element, argument.differentiable);
+        if (!returned)
+            made.parameters.push_back({name, types, true});
+        else if (is_backward(form) || (!fields && !is_value(argument)))
+            made.given_result = types;
+    }
+
+    /// `this` of a method comes back to nobody.
+    static bool returns(const PlannedParameter& parameter, const PlannedArgument& item) {
+        return parameter.role != Role::inout || parameter.host.form == manifest::Form::fields ||
+               item.host.role != Role::in;
     }
 
     std::string result_type(const std::vector<std::pair<std::string, std::string>>& results) {
@@ -249,8 +298,9 @@ private:
     std::string array_type(const PythonSignature& signature) const {
         std::set<std::string> types;
         for (const std::size_t call : signature.calls) {
-            const Argument& last = function_.calls[call].arguments.back().host;
-            types.insert("npt.NDArray[np." + numpy_name(last.element.scalar) + "]");
+            const PlannedArgument last = host_items(function_.calls[call]).back();
+            types.insert("npt.NDArray[np." +
+                         (is_whole(last) ? "void" : numpy_name(last.host.element.scalar)) + "]");
         }
         std::string text;
         for (const std::string& type : types) text += (text.empty() ? "" : " | ") + type;
@@ -294,10 +344,10 @@ private:
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
                             [](const PythonParameter& parameter) { return parameter.output; }) &&
                std::none_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
-                   const auto& arguments = function_.calls[call].arguments;
+                   const auto parameters = parameters_of(function_.calls[call]);
                    return std::any_of(
-                       arguments.begin(), arguments.end(),
-                       [](const PlannedArgument& argument) { return argument.host.role == Role::inout; });
+                       parameters.begin(), parameters.end(),
+                       [](const PlannedParameter& parameter) { return parameter.role == Role::inout; });
                });
     }
 
@@ -359,7 +409,7 @@ private:
     std::string note(const std::string& text) {
         for (const std::string word :
              {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
-              "TensorValue", "OutValue", "Stream", "ArrayRequest"}) {
+              "StructValue", "TensorValue", "OutValue", "Stream", "ArrayRequest"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
@@ -370,12 +420,10 @@ private:
         std::vector<std::string> lines;
         for (const std::size_t index : signature.calls) {
             const PlannedCall& call = function_.calls[index];
-            std::vector<Argument> arguments;
-            for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
             if (!lines.empty()) lines.emplace_back();
             lines.push_back(describe_shape(call.rank));
             lines.emplace_back();
-            for (std::string& line : describe_arguments(arguments, argument_names(call)))
+            for (std::string& line : describe_arguments(host_items(call), argument_names(call).items))
                 lines.push_back(std::move(line));
         }
         return lines;
@@ -383,6 +431,7 @@ private:
 
     const PlannedFunction& function_;
     std::string class_;
+    const PythonStructs& structs_;
     std::vector<Tuple> tuples_;
     std::set<std::string> words_;
     bool overloaded_ = false;
@@ -408,7 +457,8 @@ View optional_line(const std::string& line) { return line.empty() ? View::List{}
 }  // namespace
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
-    UniqueNames members({"_Path", "_kf", "_module"});
+    UniqueNames members({"_Path", "_kf", "_module", "_np"});
+    const PythonStructs structs(plan, members);
     UniqueNames classes;
     View::List module_functions;
     View::List stub_functions;
@@ -427,7 +477,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         module_functions.emplace_back(
             View::Object{{"member", member}, {"name", function.name}, {"doc", std::move(doc)}});
 
-        FunctionWriter writer(function, classes.claim("_" + pascal_case(function.name)));
+        FunctionWriter writer(function, classes.claim("_" + pascal_case(function.name)), structs);
         stub_functions.push_back(writer.view(member));
         words.insert(writer.words().begin(), writer.words().end());
         if (writer.overloaded()) typing.insert("overload");
@@ -442,15 +492,25 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
         }
         for (const PlannedCall& call : function.calls)
-            for (const PlannedArgument& argument : call.arguments)
+            for (const PlannedArgument& argument : host_items(call))
                 numpy = numpy || (argument.host.role != Role::in && is_value(argument.host) &&
-                                  !argument.host.element.extents.empty());
+                                  !is_whole(argument) && !argument.host.element.extents.empty());
+    }
+    for (const std::string& name : structs.names()) exported.insert("\"" + name + "\"");
+    View::List classes_view = structs.module_view();
+    const bool has_structs = !classes_view.empty();
+    if (has_structs) {
+        typing.insert({"Any", "ClassVar"});
+        numpy = true;
     }
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');
-    auto module =
-        render("python_module.mustache", templates::python_module_mustache,
-               View::Object{{"name", plan.name}, {"functions", std::move(module_functions)}, {"all", all}});
+    auto module = render("python_module.mustache", templates::python_module_mustache,
+                         View::Object{{"name", plan.name},
+                                      {"numpy", has_structs},
+                                      {"structs", std::move(classes_view)},
+                                      {"functions", std::move(module_functions)},
+                                      {"all", all}});
     auto stub = render(
         "python_stub.mustache", templates::python_stub_mustache,
         View::Object{
@@ -463,6 +523,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
              optional_line(
                  words.empty() ? "" : import_line("from kernelfunctions.typing import ", words, '(', ')'))},
             {"all", all},
+            {"structs", structs.stub_view()},
             {"tuples", std::move(tuples)},
             {"functions", std::move(stub_functions)}});
     if (!module) return module.errors();

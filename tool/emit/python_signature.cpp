@@ -9,10 +9,14 @@
 namespace kf::gen {
 namespace {
 
+/// Any object may be a struct: to a checker that is every type there is.
 std::vector<PythonTypes> input_types(const PythonSignature& signature) {
     std::vector<PythonTypes> types;
-    for (const PythonParameter& parameter : signature.parameters)
-        if (!parameter.output) types.push_back(parameter.types);
+    for (const PythonParameter& parameter : signature.parameters) {
+        if (parameter.output) continue;
+        const bool any = (parameter.types & python_struct) != 0;
+        types.push_back(any ? static_cast<PythonTypes>(~PythonTypes{0}) : parameter.types);
+    }
     return types;
 }
 
@@ -117,6 +121,7 @@ std::string python_spelling(PythonTypes types) {
     else if ((types & python_sequence) != 0 && !grad)
         words.emplace_back("VectorValue");
     if (grad) words.emplace_back("DiffVectorValue");
+    if ((types & python_struct) != 0) words.emplace_back("StructValue");
     if ((types & python_writable) != 0) words.emplace_back("OutValue");
     if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
     if ((types & python_range) != 0) words.emplace_back("kf.Range");

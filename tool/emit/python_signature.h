@@ -22,6 +22,7 @@ enum PythonType : std::uint16_t {
     python_range = 256,
     python_wang_hash = 512,
     python_rand_float = 1024,
+    python_struct = 2048,  ///< a dict or an object with the fields
 };
 using PythonTypes = std::uint16_t;
 

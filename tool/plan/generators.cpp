@@ -137,15 +137,30 @@ Diagnostics check_call_ids(const PlannedCall& call) {
     return errors;
 }
 
+namespace {
+
+const PlannedArgument& first_leaf(const PlannedCall& call, std::size_t parameter) {
+    return call.arguments[static_cast<std::size_t>(call.parameters[parameter].host.leaf)];
+}
+
+/// A struct is, whatever its fields are.
+bool is_given(const PlannedCall& call, std::size_t parameter) {
+    return call.parameters[parameter].host.form != manifest::Form::leaf ||
+           has_host_value(first_leaf(call, parameter).host);
+}
+
+}  // namespace
+
 std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function) {
     if (function.calls.empty()) return std::nullopt;
     const PlannedCall& first = function.calls.front();
     for (const PlannedCall& call : function.calls) {
-        for (std::size_t i = 0; i < std::min(call.arguments.size(), first.arguments.size()); ++i) {
-            const PlannedArgument& one = call.arguments[i];
-            const bool given = has_host_value(one.host);
-            if (given == has_host_value(first.arguments[i].host)) continue;
-            const PlannedArgument& odd = given ? first.arguments[i] : one;
+        for (std::size_t i = 0; i < std::min(call.parameters.size(), first.parameters.size()); ++i) {
+            const PlannedArgument& one = first_leaf(call, i);
+            const PlannedArgument& other = first_leaf(first, i);
+            const bool given = is_given(call, i);
+            if (given == is_given(first, i)) continue;
+            const PlannedArgument& odd = given ? other : one;
             return Diagnostic{Severity::error,
                               "generator-alternatives",
                               odd.location,

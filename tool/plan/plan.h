@@ -19,8 +19,19 @@ struct PlannedArgument {
     bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
     Location location;  ///< the spec entry its kind comes from
+    std::string path;   ///< in the parameter, [] for each array of structs around: ".spheres[].center"
 
     bool operator==(const PlannedArgument&) const = default;
+};
+
+/// One parameter of the Slang function, or its result: a leaf, or a struct of them.
+struct PlannedParameter {
+    manifest::Parameter host;
+    Type type;
+    manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
+    bool no_diff = false;
+
+    bool operator==(const PlannedParameter&) const = default;
 };
 
 /// One overload: a Slang function with one kind chosen for each argument.
@@ -29,12 +40,13 @@ struct PlannedCall {
     /// Kernels call it through a function of their own that has the arguments' types, since by itself it
     /// would be another function or take another type: overloaded generics, and interfaces.
     bool by_adapter = false;
-    std::vector<PlannedArgument> arguments;  ///< in parameter order, the result last
+    std::vector<PlannedArgument> arguments;  ///< leaves in parameter order, the result last
     std::int64_t rank = 0;                   ///< of the call shape
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
-    Location location;  ///< the call in the spec
+    Location location;                         ///< the call in the spec
+    std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
 
     bool operator==(const PlannedCall&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "plan/generators.h"
 #include "plan/instance.h"
 #include "plan/overloads.h"
+#include "plan/structs.h"
 #include "plan/tensor_parameter.h"
 #include "plan/types.h"
 #include "spec/limits.h"
@@ -70,16 +71,14 @@ std::vector<Choice> choices(const CallSpec& call, const Function& function) {
 
 bool has_result(const Function& function) { return function.result.kind != TypeKind::void_type; }
 
-Argument automatic_result(const Type& type, std::int64_t rank) {
-    Argument argument;
-    argument.name = "result";
-    argument.role = Role::result;
-    argument.element = element_of(type).value();
-    argument.kind = rank == 0 ? manifest::ArgumentKind::value : manifest::ArgumentKind::tensor;
-    argument.rank = rank;
-    argument.call_rank = rank;
-    argument.trailing = argument.element.extents;
-    return argument;
+/// What "auto" means for a result.
+KindSpec automatic_kind(std::int64_t rank, const Location& location) {
+    KindSpec kind;
+    kind.kind = rank == 0 ? Kind::value : Kind::tensor;
+    kind.rank = static_cast<int>(rank);
+    kind.spelling = rank == 0 ? "value" : "tensor[" + std::to_string(rank) + "]";
+    kind.location = location;
+    return kind;
 }
 
 std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
@@ -219,11 +218,13 @@ private:
         fit.planned.by_adapter = instance.value().by_interface;
         std::map<std::string, std::int64_t> distances;
         for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
-            const Argument& host = fit.planned.arguments[i].host;
+            const manifest::Parameter& parameter = fit.planned.parameters[i].host;
+            const bool leaf = parameter.form == manifest::Form::leaf;
+            const Argument& host = fit.planned.arguments[static_cast<std::size_t>(parameter.leaf)].host;
             const auto element = static_cast<std::int64_t>(host.element.extents.size());
             const auto trailing = static_cast<std::int64_t>(host.trailing.size());
-            const bool stated = !choice.parameters[i]->element.empty();
-            distances.emplace(host.name, stated ? std::abs(element - trailing) : 0);
+            const bool stated = leaf && !choice.parameters[i]->element.empty();
+            distances.emplace(parameter.name, stated ? std::abs(element - trailing) : 0);
         }
         for (const auto& [name, distance] : distances) fit.distances.push_back(distance);
         return fit;
@@ -246,53 +247,67 @@ private:
         planned.function = function.name;
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
-        Diagnostics errors = feed_parameters(function, choice, planned);
+        std::vector<GradientWish> grads;
+        Diagnostics errors = feed_parameters(function, choice, planned, grads);
         if (!errors.empty()) return errors;
         planned.rank = call_rank(planned.arguments);
         if (has_result(function) && choice.result == nullptr) {
-            planned.arguments.push_back({automatic_result(function.result, planned.rank), function.result,
-                                         kind_name(function.result), true, function.no_diff_result,
-                                         call_.location});
+            errors = take(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
+            if (!errors.empty()) return errors;
         }
         errors = check_outputs(planned.arguments, planned.rank);
         if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(planned.rank);
-        errors = plan_backward(function, choice, planned);
+        errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
         return planned;
     }
 
-    static Diagnostics feed_parameters(const Function& function, const Choice& choice, PlannedCall& planned) {
+    static TreeTarget result_of(const Function& function) {
+        return {{"result", function.result, Role::result, function.location},
+                function.no_diff_result,
+                true,
+                false};
+    }
+
+    static Diagnostics take(const KindSpec& kind, const TreeTarget& target, PlannedCall& planned,
+                            std::vector<GradientWish>& grads) {
+        Outcome<FedTree> fed = feed_tree(kind, target, static_cast<std::int64_t>(planned.arguments.size()));
+        if (!fed) return fed.errors();
+        FedTree& tree = fed.value();
+        planned.parameters.push_back({tree.host, target.feed.type, target.feed.role, target.no_diff});
+        std::move(tree.leaves.begin(), tree.leaves.end(), std::back_inserter(planned.arguments));
+        grads.insert(grads.end(), tree.grads.begin(), tree.grads.end());
+        return {};
+    }
+
+    static Diagnostics feed_parameters(const Function& function, const Choice& choice, PlannedCall& planned,
+                                       std::vector<GradientWish>& grads) {
         Diagnostics errors;
-        const auto take = [&](const KindSpec& kind, const Feed& target, bool is_result, bool no_diff) {
-            Outcome<Argument> fed = feed(kind, target);
-            if (fed) {
-                planned.arguments.push_back({std::move(fed.value()), target.type,
-                                             kind.element.empty() ? kind_name(target.type) : kind.element,
-                                             is_result, no_diff, kind.location});
-            } else {
-                errors.insert(errors.end(), fed.errors().begin(), fed.errors().end());
-            }
+        const auto add = [&](const KindSpec& kind, const TreeTarget& target) {
+            const Diagnostics found = take(kind, target, planned, grads);
+            errors.insert(errors.end(), found.begin(), found.end());
         };
         for (std::size_t i = 0; i < function.parameters.size(); ++i) {
             const Parameter& parameter = function.parameters[i];
-            take(*choice.parameters[i],
-                 {parameter.name, parameter.type, role_of(parameter.direction), function.location}, false,
-                 parameter.no_diff);
+            add(*choice.parameters[i],
+                {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
+                 parameter.no_diff,
+                 false,
+                 false});
         }
         if (!has_result(function)) return errors;
         if (choice.result != nullptr) {
-            take(*choice.result, {"result", function.result, Role::result, function.location}, true,
-                 function.no_diff_result);
-        } else if (!element_of(function.result)) {
+            add(*choice.result, result_of(function));
+        } else if (!element_of(function.result) && !holds_structs(function.result)) {
             errors.push_back({Severity::error,
                               "type-not-supported",
                               function.location,
                               "the result of '" + function.name + "' has type '" + function.result.name +
                                   "', which can't be passed by this version of kfgen; expected a scalar, a "
-                                  "vector of 2 to 4, a matrix or a sized array of those",
+                                  "vector of 2 to 4, a matrix, a sized array or a struct of those",
                               {}});
         }
         return errors;
@@ -306,9 +321,10 @@ private:
         return {static_cast<std::uint32_t>(size[0] * size[1] * size[2]), 1, 1};
     }
 
-    Diagnostics plan_backward(const Function& function, const Choice& choice, PlannedCall& planned) const {
+    Diagnostics plan_backward(const Function& function, const std::vector<GradientWish>& grads,
+                              PlannedCall& planned) const {
         const BackwardSpec& backward = call_.backward;
-        if (!backward.enabled) return overwrite_gradients(choice, planned);
+        if (!backward.enabled) return overwrite_gradients(grads, planned);
         if (!function.backward_differentiable) {
             return {{Severity::error,
                      "not-differentiable",
@@ -329,11 +345,11 @@ private:
             if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
             if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
                 continue;
-            argument.host.gradient = gradient_of(*choice.parameters[i], argument.host.name);
+            argument.host.gradient = gradient_of(grads[i].mode, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
-        const Diagnostics more = overwrite_gradients(choice, planned);
+        const Diagnostics more = overwrite_gradients(grads, planned);
         errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
             errors.push_back({Severity::error,
@@ -345,22 +361,26 @@ private:
         return errors;
     }
 
-    static bool overwrites(const KindSpec& kind) {
-        return !kind.accumulate.empty() && kind.accumulate.front() == Accumulate::overwrite;
-    }
-
-    static Diagnostics overwrite_gradients(const Choice& choice, PlannedCall& planned) {
+    static Diagnostics overwrite_gradients(const std::vector<GradientWish>& grads, PlannedCall& planned) {
         Diagnostics errors;
+        std::vector<bool> useless(planned.arguments.size(), false);
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
-            PlannedArgument& argument = planned.arguments[i];
-            const KindSpec* kind = argument.is_result ? choice.result : choice.parameters[i];
-            if (kind == nullptr || !overwrites(*kind)) continue;
-            argument.host.overwrite = argument.host.gradient != Gradient::never;
-            if (argument.host.overwrite) continue;
+            Argument& host = planned.arguments[i].host;
+            host.overwrite = grads[i].overwrites && host.gradient != Gradient::never;
+            useless[i] = grads[i].overwrites && !host.overwrite;
+        }
+        for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
+            const PlannedArgument& argument = planned.arguments[i];
+            // Of a struct one field with a gradient is enough.
+            const bool elsewhere = std::any_of(
+                planned.arguments.begin(), planned.arguments.end(), [&](const PlannedArgument& other) {
+                    return other.host.overwrite && other.location == argument.location;
+                });
+            if (!useless[i] || elsewhere) continue;
             errors.push_back(
                 {Severity::error,
                  "backward-input",
-                 kind->location,
+                 argument.location,
                  (argument.is_result ? std::string("the result") : "argument '" + argument.host.name + "'") +
                      ": there is no gradient that \"accumulate\": \"overwrite\" would replace",
                  {"only inputs that \"backward\" differentiates have one"}});
@@ -368,13 +388,19 @@ private:
         return errors;
     }
 
-    Gradient gradient_of(const KindSpec& kind, const std::string& name) const {
-        if (kind.grad == GradMode::no) return Gradient::never;
-        if (kind.grad == GradMode::yes) return Gradient::required;
-        if (kind.grad == GradMode::automatic || !call_.backward.inputs) return Gradient::automatic;
+    /// "ray" stands for "ray.origin" too.
+    static bool names(const std::string& listed, const std::string& argument) {
+        return argument == listed || argument.starts_with(listed + ".");
+    }
+
+    Gradient gradient_of(GradMode grad, const std::string& name) const {
+        if (grad == GradMode::no) return Gradient::never;
+        if (grad == GradMode::yes) return Gradient::required;
+        if (grad == GradMode::automatic || !call_.backward.inputs) return Gradient::automatic;
         const auto& inputs = *call_.backward.inputs;
-        return std::find(inputs.begin(), inputs.end(), name) != inputs.end() ? Gradient::required
-                                                                             : Gradient::never;
+        const bool listed = std::any_of(inputs.begin(), inputs.end(),
+                                        [&](const std::string& input) { return names(input, name); });
+        return listed ? Gradient::required : Gradient::never;
     }
 
     /// Names under "backward": {"inputs": …} must be differentiable inputs.
@@ -389,7 +415,9 @@ private:
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {
-            if (std::find(possible.begin(), possible.end(), name) != possible.end()) continue;
+            if (std::any_of(possible.begin(), possible.end(),
+                            [&](const std::string& argument) { return names(name, argument); }))
+                continue;
             errors.push_back({Severity::error, "backward-input", call_.backward.location,
                               "\"backward\" lists '" + name + "', which is not a differentiable input of '" +
                                   planned.function + "'",
@@ -433,8 +461,9 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
     Diagnostics errors;
-    for (const CallSpec& call : spec.calls) {
-        if (auto failure = check_kernel_limit(call, kernel_product(call))) {
+    for (const CallSpec& given : spec.calls) {
+        const CallSpec call = with_fields_expanded(given);
+        if (auto failure = check_kernel_limit(given, kernel_product(given))) {
             errors.push_back(*failure);
             continue;
         }

@@ -43,6 +43,15 @@ private:
     }
 
     void check(const KindSpec& kind, const std::string& what) {
+        if (kind.kind == Kind::fields) {
+            for (const FieldSpec& field : kind.fields) {
+                for (const KindSpec& alternative : field.alternatives) {
+                    check(alternative, "the field '" + field.name + "' of " + what);
+                }
+            }
+            unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");
+            return;
+        }
         const bool generator = kind.kind >= Kind::call_id && kind.kind <= Kind::rand_float;
         if (kind.kind != Kind::value && kind.kind != Kind::tensor && !generator) {
             errors_.push_back(
@@ -52,7 +61,7 @@ private:
                  "the kind '" + kind.spelling + "' of " + what + " is not supported by this version of kfgen",
                  {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank], call_id, "
                   "thread_id, "
-                  "grid[n], range, wang_hash, rand_float"}});
+                  "grid[n], range, wang_hash, rand_float, {\"fields\": {…}}"}});
             return;
         }
         const bool fixed = kind.accumulate.size() == 1 && (kind.accumulate.front() == Accumulate::sum ||

@@ -113,6 +113,11 @@ public:
     [[nodiscard]] AnyTensor insert_axis(std::int64_t dimension) const;  ///< of extent 1
     /// A row-major view of another shape; contiguous tensors only.
     [[nodiscard]] AnyTensor reshape(const Dims& shape) const;
+    /// The same memory as other elements. Smaller ones (a whole number of them to each old one) become a new
+    /// last dimension. Larger ones take the last dimensions (but the first) whose extents multiply to one of
+    /// them, else a part of the last one: what they take must be contiguous. `alignment` of the new elements,
+    /// bytes.
+    [[nodiscard]] AnyTensor view(const ElementType& element, std::int64_t alignment) const;
 
     /// This tensor with one new gradient of its shape, that flows both in and out.
     [[nodiscard]] AnyTensor with_grads(bool zero = true) const;

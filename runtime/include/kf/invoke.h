@@ -17,7 +17,8 @@ namespace kf::detail {
 
 enum class PassKind : std::uint8_t { forward, backward };
 
-/// One host argument, in the order of manifest::Call::arguments. Holds pointers only: what they point to
+/// One host argument: a struct that is passed whole (a value, or a tensor of them) is one. In the order of
+/// the call's items, see manifest::Item. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
 struct Arg {
     enum class Kind : std::uint8_t { absent, value, tensor, generator };

@@ -59,6 +59,11 @@ namespace detail {
 
 /// The extents of T[n]: n, then those of T. At most four in all.
 constexpr ElementType array_of(const ElementType& element, std::int64_t n) {
+    if (element.struct_size != 0) {
+        ElementType structs = element;
+        structs.struct_size *= static_cast<std::uint32_t>(n);
+        return structs;
+    }
     ElementType result{element.scalar, static_cast<std::uint8_t>(element.rank + 1), {n, 1, 1, 1}};
     for (std::size_t i = 0; i + 1 < result.extents.size(); ++i) result.extents[i + 1] = element.extents[i];
     return result;

@@ -75,6 +75,13 @@ public:
         return Tensor<T, M>(any_.reshape(Dims(std::span<const std::int64_t>(shape))));
     }
 
+    /// The same memory as elements of type U and rank M: see AnyTensor::view(). Of a tensor<float, 2> whose
+    /// rows are rays: view<Ray, 1>().
+    template <class U, std::size_t M>
+    [[nodiscard]] Tensor<U, M> view() const {
+        return Tensor<U, M>(any_.view(element_of<U>, alignof(U)));
+    }
+
     [[nodiscard]] Tensor with_grads(bool zero = true) const { return Tensor(any_.with_grads(zero)); }
     [[nodiscard]] Tensor with_grads(const Tensor& grad_in, const Tensor& grad_out) const {
         return Tensor(any_.with_grads(grad_in.any_, grad_out.any_));

@@ -109,6 +109,7 @@ struct ElementType {
     ScalarType scalar = ScalarType::float32;
     std::uint8_t rank = 0;  ///< how many of `extents` count
     std::array<std::int64_t, 4> extents{1, 1, 1, 1};
+    std::uint32_t struct_size = 0;  ///< bytes of a struct, or of an array of them; 0: scalars, as above
 
     [[nodiscard]] constexpr std::int64_t scalars() const {
         std::int64_t count = 1;
@@ -116,10 +117,11 @@ struct ElementType {
         return count;
     }
     [[nodiscard]] constexpr std::size_t size() const {
+        if (struct_size != 0) return struct_size;
         return size_of(scalar) * static_cast<std::size_t>(scalars());
     }
     constexpr bool operator==(const ElementType& other) const {
-        bool same = scalar == other.scalar && rank == other.rank;
+        bool same = scalar == other.scalar && rank == other.rank && struct_size == other.struct_size;
         for (std::size_t i = 0; same && i < rank; ++i) same = extents[i] == other.extents[i];
         return same;
     }
@@ -167,6 +169,13 @@ struct ElementOf<Vector<T, N>> {
     static_assert(sizeof(Vector<T, N>) == N * sizeof(T));
 };
 
+/// What a generated struct's ElementOf derives from.
+template <class T>
+struct StructElement {
+    static constexpr ElementType value{ScalarType::float32, 0, {1, 1, 1, 1}, sizeof(T)};
+    static constexpr bool is_struct = true;
+};
+
 /// Vectors; matrices and arrays too, once kf/matrix.h is included.
 template <class T>
 inline constexpr bool is_block = false;
@@ -177,6 +186,8 @@ inline constexpr bool is_block<Vector<T, N>> = true;
 template <class T>
 concept HostElement = is_block<T> || requires {
     ScalarOf<T>::value;
+} || requires {
+    ElementOf<T>::is_struct;
 };
 
 /// The description of a C++ element type: element_of<float3>.

@@ -40,6 +40,7 @@ from kernelfunctions._kf import (
     set_device,
     wang_hash,
 )
+from kernelfunctions._structs import BoundBackward, BoundFunction, Method, Struct
 
 __all__ = [
     "ArgumentError",
@@ -47,6 +48,8 @@ __all__ = [
     "ArgumentTypeError",
     "ArtifactError",
     "Backward",
+    "BoundBackward",
+    "BoundFunction",
     "Device",
     "DeviceError",
     "DeviceInfo",
@@ -55,9 +58,11 @@ __all__ = [
     "Error",
     "Function",
     "Grid",
+    "Method",
     "Module",
     "RandFloat",
     "Range",
+    "Struct",
     "Tensor",
     "WangHash",
     "__version__",

@@ -122,6 +122,12 @@ class Tensor:
         """A read-only view with stride 0 along the new and widened dimensions."""
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """A row-major view of another shape; contiguous tensors only."""
+    def view(self, dtype: npt.DTypeLike | type[Any]) -> Tensor:
+        """The same memory as elements of another dtype, or of a generated struct class.
+
+        Smaller elements become a new last dimension; larger ones take the last dimensions, or a part of the
+        last one.
+        """
     def transpose(self, *axes: int) -> Tensor:
         """A view with its dimensions permuted; reversed when no axes are given."""
     def item(self) -> bool | int | float:
@@ -305,6 +311,8 @@ class Module:
     @property
     def functions(self) -> list[str]: ...
     def function(self, name: str) -> Function: ...
+    def add_struct(self, name: str, type: Any) -> None:
+        """The class that structs of this Slang type come back as."""
 
 def load_module(path: str | os.PathLike[str]) -> Module:
     """Reads and verifies NAME.kfa."""

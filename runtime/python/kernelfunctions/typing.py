@@ -16,6 +16,8 @@ DiffValue: TypeAlias = FloatValue | Differentiable[Any]
 #: One vector, matrix or array: lists nested as it is, or an array of its shape.
 VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
+#: A struct: a dict, a dataclass, a generated class or any object with the fields.
+StructValue: TypeAlias = Any
 #: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists (a str is no list of numbers).
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
@@ -51,6 +53,7 @@ __all__ = [
     "IsCudaStream",
     "OutValue",
     "Stream",
+    "StructValue",
     "TensorValue",
     "VectorValue",
 ]

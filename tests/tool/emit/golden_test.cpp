@@ -29,6 +29,30 @@ Function documented(Function function, const std::string& doc) {
     return function;
 }
 
+Type ray() {
+    return test::struct_of("Ray", {{"pos", test::type_named("float3")}, {"dir", test::type_named("float3")}});
+}
+
+Type scene() {
+    const Type light = test::struct_of(
+        "Light", {{"color", test::type_named("half3")}, {"power", test::type_named("float")}});
+    return test::struct_of("Scene", {{"lights", test::array_of(light, 2)},
+                                     {"scale", test::type_named("float"), true},
+                                     {"on", test::type_named("bool")}});
+}
+
+/// float3 raytrace(Ray ray, float t), Ray advance(Scene scene, inout Ray ray).
+std::vector<Function> struct_functions() {
+    Function raytrace = function_of("float3", "raytrace", {{"float", "ray"}, {"float", "t"}});
+    raytrace.parameters[0].type = ray();
+    Function advance =
+        function_of("float", "advance", {{"float", "scene"}, {"float", "ray", Direction::inout}});
+    advance.parameters[0].type = scene();
+    advance.parameters[1].type = ray();
+    advance.result = ray();
+    return {raytrace, advance};
+}
+
 std::vector<Case> cases() {
     return {
         {"polynomial",
@@ -68,7 +92,17 @@ std::vector<Case> cases() {
           function_of("int", "step", {{"int", "i"}, {"uint[3]", "thread"}}, false),
           function_of("uint", "shuffle", {{"uint[4]", "keys"}}, false),
           documented(function_of("float", "jitter", {{"int[2]", "at"}, {"float2", "noise"}, {"float", "x"}}),
-                     "Moves x a little.")}}};
+                     "Moves x a little.")}},
+        // Structs by value, in tensors and field by field, nested and in arrays.
+        {"rays",
+         R"([{"function": "raytrace", "args": {"t": "value", "ray": ["value", "tensor[1]",
+                {"fields": {"pos": "tensor[1]", "dir": "value"}}]}, "backward": true},
+              {"function": "advance", "args": {"scene": "value", "ray": "value"}, "backward": true},
+              {"function": "advance", "name": "advance_all", "args": {"scene": "tensor[1]",
+                "ray": {"fields": {"pos": {"fields": {"x": "tensor[1]", "y": "tensor[1]", "z": "tensor[1]"}},
+                                   "dir": "tensor[1]"}}},
+               "result": {"fields": {"pos": "tensor[1]", "dir": "tensor[1]"}}, "backward": true}])",
+         struct_functions()}};
 }
 
 /// Name and text of every file that a spec becomes; kernels are one file.

@@ -49,6 +49,32 @@ inline Type type_named(const std::string& name) {
     return type;
 }
 
+struct FieldText {
+    std::string name;
+    Type type;
+    bool no_diff = false;
+};
+
+inline Type struct_of(const std::string& name, const std::vector<FieldText>& fields,
+                      bool differentiable = true) {
+    Type type;
+    type.kind = TypeKind::structure;
+    type.name = name;
+    type.differentiable = differentiable;
+    for (const FieldText& field : fields) type.fields.push_back({field.name, field.type, field.no_diff});
+    return type;
+}
+
+inline Type array_of(const Type& element, std::int64_t extent) {
+    Type type;
+    type.kind = TypeKind::array;
+    type.name = element.name + "[" + std::to_string(extent) + "]";
+    type.extent = extent;
+    type.element = {element};
+    type.differentiable = element.differentiable;
+    return type;
+}
+
 struct ParameterText {
     std::string type;
     std::string name;

@@ -1,0 +1,50 @@
+// What the host passes for a call, one by one.
+#include "core/items.h"
+
+#include <algorithm>
+
+namespace kf::manifest {
+namespace {
+
+void add_items(const Parameter& parameter, std::vector<Item>& items) {
+    if (parameter.form == Form::fields) {
+        for (const Parameter& field : parameter.fields) {
+            add_items(field, items);
+        }
+        return;
+    }
+    items.push_back({parameter.leaf, parameter.leaves, parameter.form,
+                     parameter.form == Form::leaf ? 0 : byte_size(parameter)});
+}
+
+}  // namespace
+
+std::vector<Item> items_of(const std::vector<Parameter>& parameters) {
+    std::vector<Item> items;
+    for (const Parameter& parameter : parameters) {
+        add_items(parameter, items);
+    }
+    const bool plain =
+        std::all_of(items.begin(), items.end(), [](const Item& item) { return item.form == Form::leaf; });
+    return plain ? std::vector<Item>() : items;
+}
+
+std::int64_t byte_size(const Parameter& parameter) {
+    std::int64_t size = parameter.size;
+    for (const std::int64_t extent : parameter.extents) {
+        size *= extent;
+    }
+    return size;
+}
+
+Role role_of(const Call& call, const Parameter& parameter) {
+    for (std::int64_t i = parameter.leaf; i < parameter.leaf + parameter.leaves; ++i) {
+        const Role role = call.arguments[static_cast<std::size_t>(i)].role;
+        if (role != Role::in) {
+            return role;
+        }
+    }
+    return Role::in;
+}
+
+}  // namespace kf::manifest

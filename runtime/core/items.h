@@ -1,0 +1,27 @@
+// What the host passes for a call, one by one: leaves, and structs whole.
+#pragma once
+
+#include "core/manifest.h"
+
+namespace kf::manifest {
+
+/// The items of a call's parameters, in order; none where every argument is a leaf of its own.
+[[nodiscard]] std::vector<Item> items_of(const std::vector<Parameter>& parameters);
+
+/// How many things the host passes.
+[[nodiscard]] inline std::size_t item_count(const Call& call) {
+    return call.items.empty() ? call.arguments.size() : call.items.size();
+}
+
+/// The first leaf of item `i`.
+[[nodiscard]] inline std::size_t leaf_of(const Call& call, std::size_t i) {
+    return call.items.empty() ? i : static_cast<std::size_t>(call.items[i].leaf);
+}
+
+/// Bytes of what a parameter that is passed whole holds: a struct, or an array of them.
+[[nodiscard]] std::int64_t byte_size(const Parameter& parameter);
+
+/// The role of a parameter: that of its fields which are written, else `in`.
+[[nodiscard]] Role role_of(const Call& call, const Parameter& parameter);
+
+}  // namespace kf::manifest

@@ -1,0 +1,102 @@
+"""The base of generated struct classes, and how functions become their methods."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Backward, Encoder, Function, Module
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def _refusal(code: str, text: str) -> ArgumentError:
+    error = ArgumentTypeError(text)
+    error.code = code
+    return error
+
+
+class Struct:
+    """A Slang struct on the host: one attribute for each field.
+
+    Fields are whatever the function that takes the struct wants: numbers, lists and arrays where it takes it
+    by value, tensors too where it takes it field by field. They are checked when a function is called.
+    """
+
+    dtype: ClassVar["np.dtype[np.void]"]
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, *, module: Module | None = None, slang: str = "", **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if module is not None:
+            module.add_struct(slang, cls)
+
+    def __init__(self, *arguments: Any, **fields: Any) -> None:
+        name = type(self).__name__
+        known = self._fields
+        if len(arguments) > len(known):
+            raise _refusal("unknown-name", f"{name}: {len(arguments)} values for {len(known)} fields")
+        for field, value in zip(known, arguments, strict=False):
+            if field in fields:
+                raise _refusal("type-mismatch", f"{name}: field '{field}' is given twice")
+            fields[field] = value
+        for field in fields:
+            if field not in known:
+                raise _refusal("unknown-name", f"{name} has no field '{field}'; it has {', '.join(known)}")
+        for field in known:
+            if field not in fields:
+                raise _refusal("missing-argument", f"{name}: field '{field}' is missing")
+            setattr(self, field, fields[field])
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
+        return f"{type(self).__name__}({fields})"
+
+
+class BoundBackward:
+    """The backward pass of a method of one object."""
+
+    def __init__(self, backward: Backward, this: Any) -> None:
+        self._backward = backward
+        self._this = this
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        self._backward(self._this, *arguments, **keywords)
+
+    call = __call__
+
+    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> None:
+        """Records it: append_to(encoder, ...)."""
+        self._backward.append_to(encoder, self._this, *arguments, **keywords)
+
+
+class BoundFunction:
+    """A method of one object, which goes first into every call."""
+
+    def __init__(self, function: Function, this: Any) -> None:
+        self._function = function
+        self._this = this
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._function(self._this, *arguments, **keywords)
+
+    call = __call__
+
+    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> Any:
+        """Records the call: append_to(encoder, ...)."""
+        return self._function.append_to(encoder, self._this, *arguments, **keywords)
+
+    @property
+    def backward(self) -> BoundBackward | None:
+        """None where the method is not differentiable."""
+        backward = self._function.backward
+        return None if backward is None else BoundBackward(backward, self._this)
+
+
+class Method:
+    """A function as a class's attribute: bound to the object it is taken from, plain from the class."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, this: Any, owner: type | None = None) -> Function | BoundFunction:
+        return self.function if this is None else BoundFunction(self.function, this)

@@ -1,0 +1,292 @@
+// Structs on their way between Python and a call.
+#include "python/structs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/convert.h"
+#include "python/differentiable.h"
+#include "python/errors.h"
+#include "python/host.h"
+#include "python/scalars.h"
+#include "python/struct_type.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+namespace {
+
+using manifest::Form;
+using manifest::Parameter;
+
+bool has_dtype_fields(py::handle value) {
+    static const py::handle structured = py::object(py::module_::import("numpy").attr("void")).release();
+    if (PyObject_IsInstance(value.ptr(), structured.ptr()) != 1 && !py::isinstance<py::array>(value))
+        return false;
+    return !py::object(value.attr("dtype").attr("fields")).is_none();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+std::string field_names(const Parameter& structure) {
+    std::vector<std::string> names;
+    for (const Parameter& field : structure.fields) names.push_back(field.name);
+    return joined(names);
+}
+
+/// The names of the fields that the value says it has; nothing where it doesn't say.
+std::optional<std::vector<std::string>> declared_fields(py::handle value) {
+    py::object names = py::none();
+    if (PyDict_Check(value.ptr())) {
+        names = py::reinterpret_borrow<py::object>(value).attr("keys")();
+    } else if (has_dtype_fields(value)) {
+        names = value.attr("dtype").attr("names");
+    } else {
+        for (const char* attribute : {"__dataclass_fields__", "_fields"}) {
+            if (py::hasattr(value, attribute)) {
+                names = value.attr(attribute);
+                break;
+            }
+        }
+    }
+    if (names.is_none()) return std::nullopt;
+    std::vector<std::string> list;
+    for (const auto& name : names) list.emplace_back(py::str(name));
+    return list;
+}
+
+std::string path(const Where& where, const std::string& field) {
+    return std::string(where.argument) + "." + field;
+}
+
+/// A leaf of a struct; `extents` are its own, without those of the arrays around.
+void pack_leaf(const manifest::Element& element, std::span<const std::int64_t> extents, py::handle value,
+               std::byte* target, const Where& where) {
+    const ScalarType scalar = scalar_type(element.scalar);
+    const Dims wanted(extents);
+    if (extents.empty() && number_kind(value)) return pack_number(value, scalar, target, where);
+    std::vector<std::byte> bytes;
+    Dims shape;
+    if (py::isinstance<py::array>(value)) {
+        const auto array = py::reinterpret_borrow<py::array>(value);
+        if (scalar_of(array, where) != scalar) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "dtype " + std::string(py::str(array.dtype())) + " where " + numpy_name(scalar) +
+                       " is needed; convert it with astype()");
+        }
+        shape = shape_of(array, where);
+        if (shape == wanted) bytes = pack(array);
+    } else if (const auto nested = look_through(value, where)) {
+        shape = nested->shape;
+        if (shape == wanted) bytes = pack(*nested, scalar, where);
+    } else {
+        const bool tensor = as_tensor(value) != nullptr;
+        refuse(ErrorCode::type_mismatch, where,
+               std::string("the field is given by value") +
+                   (tensor ? ", not as a kf.Tensor: the call spec has no \"fields\" that takes one here"
+                           : ": a number, a list or a NumPy array is needed, not " + shown(value) + " (a " +
+                                 type_name(value) + ")"));
+    }
+    if (!(shape == wanted)) {
+        refuse(ErrorCode::shape_mismatch, where,
+               shown(value) + " has shape " + to_string(shape) + ", the field's " + numpy_name(scalar) +
+                   " values have shape " + to_string(wanted));
+    }
+    std::ranges::copy(bytes, target);
+}
+
+/// A structured scalar, or array, of exactly the struct's layout is copied as it is.
+bool copied_whole(const manifest::Call& call, const Parameter& structure, py::handle value,
+                  std::byte* target) {
+    if (!has_dtype_fields(value) || !dtype_of(call, structure).equal(value.attr("dtype"))) return false;
+    const py::array array = py::array::ensure(value);
+    if (array.ndim() != 0) return false;
+    std::ranges::copy(pack(array), target);
+    return true;
+}
+
+class Packer {
+public:
+    explicit Packer(const manifest::Call& call) : call_(call) {}
+
+    /// `level`: how many of the leaves' extents are of arrays around.
+    void pack(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
+              const Where& where) {
+        if (node.form == Form::leaf) {
+            const manifest::Element& element = call_.arguments[static_cast<std::size_t>(node.leaf)].element;
+            return pack_leaf(element, std::span(element.extents).subspan(level), value, target, where);
+        }
+        pack_array(node, 0, level, value, target, where);
+    }
+
+private:
+    void pack_array(const Parameter& node, std::size_t dimension, std::size_t level, py::handle value,
+                    std::byte* target, const Where& where) {
+        if (dimension == node.extents.size()) return pack_one(node, level + dimension, value, target, where);
+        const auto count = static_cast<std::size_t>(node.extents[dimension]);
+        if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr()) && !py::isinstance<py::array>(value)) {
+            refuse(
+                ErrorCode::type_mismatch, where,
+                "a list of " + std::to_string(count) + " " + node.type + " is needed, not " + shown(value));
+        }
+        if (py::len(value) != count) {
+            refuse(ErrorCode::shape_mismatch, where,
+                   "a list of " + std::to_string(count) + " " + node.type + " is needed, found " +
+                       std::to_string(py::len(value)));
+        }
+        std::int64_t step = node.size;
+        for (std::size_t d = dimension + 1; d < node.extents.size(); ++d) step *= node.extents[d];
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string name = std::string(where.argument) + "[" + std::to_string(i) + "]";
+            const py::object item = value[py::int_(i)];
+            pack_array(node, dimension + 1, level, item, target + static_cast<std::int64_t>(i) * step,
+                       {where.owner, name});
+        }
+    }
+
+    void pack_one(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
+                  const Where& where) {
+        if (copied_whole(call_, node, value, target)) return;
+        const std::vector<py::object> fields = fields_of(value, node, where);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const std::string name = path(where, node.fields[i].name);
+            pack(node.fields[i], level, fields[i], target + node.fields[i].offset, {where.owner, name});
+        }
+    }
+
+    const manifest::Call& call_;
+};
+
+py::object unpack(const manifest::Call& call, const Parameter& node, std::size_t level, std::size_t dimension,
+                  const std::byte* source, const StructClasses& classes) {
+    if (node.form == Form::leaf) {
+        manifest::Element element = call.arguments[static_cast<std::size_t>(node.leaf)].element;
+        element.extents.erase(element.extents.begin(),
+                              element.extents.begin() + static_cast<std::ptrdiff_t>(level));
+        return to_python(element_type(element), source);
+    }
+    if (dimension < node.extents.size()) {
+        std::int64_t step = node.size;
+        for (std::size_t d = dimension + 1; d < node.extents.size(); ++d) step *= node.extents[d];
+        py::list list;
+        for (std::int64_t i = 0; i < node.extents[dimension]; ++i)
+            list.append(unpack(call, node, level, dimension + 1, source + i * step, classes));
+        return list;
+    }
+    std::vector<py::object> fields;
+    for (const Parameter& field : node.fields)
+        fields.push_back(unpack(call, field, level + node.extents.size(), 0, source + field.offset, classes));
+    return make_struct(node, fields, classes);
+}
+
+bool looks_like_leaf(std::size_t rank, py::handle value) {
+    if (py::isinstance<py::array>(value))
+        return static_cast<std::size_t>(py::cast<py::array>(value).ndim()) == rank;
+    if (as_tensor(value) != nullptr || as_differentiable(value) != nullptr) return false;
+    py::object inner = py::reinterpret_borrow<py::object>(value);
+    std::size_t depth = 0;
+    while ((PyList_Check(inner.ptr()) || PyTuple_Check(inner.ptr())) && depth <= rank && py::len(inner) > 0) {
+        inner = py::object(inner[py::int_(0)]);
+        ++depth;
+    }
+    return depth == rank;
+}
+
+bool looks_like(const manifest::Call& call, const Parameter& node, std::size_t level, std::size_t dimension,
+                py::handle value) {
+    if (node.form == Form::leaf) {
+        const std::size_t rank = call.arguments[static_cast<std::size_t>(node.leaf)].element.extents.size();
+        return looks_like_leaf(rank - level, value);
+    }
+    if (dimension < node.extents.size()) {
+        const bool list =
+            PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
+        return list && (py::len(value) == 0 ||
+                        looks_like(call, node, level, dimension + 1,
+                                   py::object(py::reinterpret_borrow<py::object>(value)[py::int_(0)])));
+    }
+    if (has_dtype_fields(value)) return true;
+    if (!is_struct_like(value)) return false;
+    const bool keyed = PyDict_Check(value.ptr()) != 0;
+    return std::ranges::all_of(node.fields, [&](const Parameter& field) {
+        const py::str name(field.name);
+        const bool there = keyed ? PyDict_Contains(value.ptr(), name.ptr()) == 1 : py::hasattr(value, name);
+        if (!there) return true;  // packing says it better
+        const py::object inner = keyed ? py::object(value[name]) : py::object(value.attr(name));
+        return looks_like(call, field, level + node.extents.size(), 0, inner);
+    });
+}
+
+}  // namespace
+
+bool looks_like_value(const manifest::Call& call, const Parameter& structure, py::handle value) {
+    return looks_like(call, structure, 0, 0, value);
+}
+
+bool is_struct_like(py::handle value) {
+    if (has_dtype_fields(value))
+        return !py::isinstance<py::array>(value) || py::cast<py::array>(value).ndim() == 0;
+    const bool sequence = PyList_Check(value.ptr()) || PyRange_Check(value.ptr()) ||
+                          (PyTuple_Check(value.ptr()) && !py::hasattr(value, "_fields"));
+    return !sequence && !number_kind(value) && PyUnicode_Check(value.ptr()) == 0 &&
+           !py::isinstance<py::array>(value) && as_tensor(value) == nullptr &&
+           as_differentiable(value) == nullptr;
+}
+
+std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where) {
+    if (!is_struct_like(value)) {
+        refuse(ErrorCode::type_mismatch, where,
+               "a " + structure.type + " is needed (a dict or an object with the fields " +
+                   field_names(structure) + "), not " + shown(value) + " (a " + type_name(value) + ")");
+    }
+    if (const auto declared = declared_fields(value)) {
+        for (const std::string& name : *declared) {
+            if (std::ranges::find(structure.fields, name, &Parameter::name) != structure.fields.end())
+                continue;
+            refuse(ErrorCode::unknown_name, where,
+                   structure.type + " has no field '" + name + "'; it has " + field_names(structure));
+        }
+    }
+    const bool by_key = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
+    std::vector<py::object> fields;
+    for (const Parameter& field : structure.fields) {
+        const bool there =
+            by_key ? py::cast<bool>(py::object(
+                         PyDict_Check(value.ptr()) != 0
+                             ? py::reinterpret_borrow<py::object>(value).attr("__contains__")(field.name)
+                             : value.attr("dtype").attr("names").attr("__contains__")(field.name)))
+                   : py::hasattr(value, field.name.c_str());
+        if (!there) {
+            refuse(ErrorCode::missing_argument, where,
+                   "field '" + field.name + "' of " + structure.type + " is missing in " + shown(value) +
+                       " (a " + type_name(value) + ")");
+        }
+        fields.push_back(by_key ? py::object(value[field.name.c_str()])
+                                : py::object(value.attr(field.name.c_str())));
+    }
+    return fields;
+}
+
+void pack_struct(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,
+                 const Where& where) {
+    Packer(call).pack(structure, 0, value, target, where);
+}
+
+py::object unpack_struct(const manifest::Call& call, const Parameter& structure, const std::byte* source,
+                         const StructClasses& classes) {
+    return unpack(call, structure, 0, 0, source, classes);
+}
+
+py::object make_struct(const Parameter& structure, const std::vector<py::object>& fields,
+                       const StructClasses& classes) {
+    py::dict values;
+    for (std::size_t i = 0; i < fields.size(); ++i) values[structure.fields[i].name.c_str()] = fields[i];
+    const auto known = classes.find(structure.type);
+    if (known == classes.end()) return values;
+    return known->second(**values);
+}
+
+}  // namespace kf::python

@@ -1,0 +1,39 @@
+// Structs on their way between Python and a call: dicts, objects and NumPy's structured scalars.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/manifest.h"
+#include "python/common.h"
+
+namespace kf::python {
+
+/// The generated classes by Slang's name, as the module registered them.
+using StructClasses = std::map<std::string, py::object>;
+
+/// Whether a value can only be a struct: a dict, an object with fields, a structured scalar. Not a number, a
+/// list, an array or a tensor.
+bool is_struct_like(py::handle value);
+
+/// The values of exactly these fields, in their order. Refuses a missing field, and one too many where the
+/// value says what it has (a dict, a dataclass, a named tuple, a generated class).
+std::vector<py::object> fields_of(py::handle value, const manifest::Parameter& structure, const Where& where);
+
+/// Whether its fields look like values of the right depth, as far as that is quickly seen. Checks no names.
+bool looks_like_value(const manifest::Call& call, const manifest::Parameter& structure, py::handle value);
+
+/// Packs a struct that is passed by value, or an array of structs; `target` is where it starts.
+void pack_struct(const manifest::Call& call, const manifest::Parameter& structure, py::handle value,
+                 std::byte* target, const Where& where);
+
+/// What is packed at `source`: an object of the generated class, a list of them for an array.
+py::object unpack_struct(const manifest::Call& call, const manifest::Parameter& structure,
+                         const std::byte* source, const StructClasses& classes);
+
+/// An object of the generated class with these fields; a dict where there is no class.
+py::object make_struct(const manifest::Parameter& structure, const std::vector<py::object>& fields,
+                       const StructClasses& classes);
+
+}  // namespace kf::python

@@ -1,0 +1,177 @@
+// Structs as trees of leaves.
+#include "plan/structs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Form;
+using test::array_of;
+using test::function_of;
+using test::ids;
+using test::plan_of;
+using test::struct_of;
+using test::type_named;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Type light() { return struct_of("Light", {{"on", type_named("bool")}, {"color", type_named("half3")}}); }
+
+Type scene() {
+    return struct_of("Scene", {{"lights", array_of(light(), 2)},
+                               {"turn", type_named("float2x2")},
+                               {"scale", type_named("double"), true}});
+}
+
+std::vector<Function> functions(Direction direction = Direction::in) {
+    Function shade = function_of("float", "shade", {{"float", "scene", direction}, {"float3", "at"}});
+    shade.parameters[0].type = scene();
+    Function make = function_of("float", "make", {{"float", "x"}});
+    make.result = scene();
+    Function flag = function_of("float", "flag", {{"float", "light"}});
+    Type texture;
+    texture.kind = TypeKind::resource;
+    texture.name = "Texture2D<float>";
+    flag.parameters[0].type = struct_of("Holder", {{"handle", texture}});
+    return {shade, make, flag};
+}
+
+const PlannedCall& only(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
+
+TEST(Structs, LieAsInC) {
+    const StructLayout layout = layout_of(scene());
+    EXPECT_THAT(layout.offsets, ElementsAre(0, 16, 32));
+    EXPECT_EQ(layout.size, 40);
+    EXPECT_EQ(layout.alignment, 8);
+    EXPECT_THAT(layout_of(light()).offsets, ElementsAre(0, 2));
+    EXPECT_EQ(layout_of(light()).size, 8);
+}
+
+TEST(Structs, ByValueBecomeLeavesAtOffsets) {
+    const auto plan = plan_of(R"({"function": "shade", "args": {"scene": "value", "at": "value"},
+                                  "backward": true})",
+                              functions());
+    ASSERT_TRUE(plan) << ids(plan).front();
+    const PlannedCall& call = only(plan);
+    ASSERT_EQ(call.arguments.size(), 6U);
+    const manifest::Argument& color = call.arguments[1].host;
+    EXPECT_EQ(color.name, "scene.lights.color");
+    EXPECT_THAT(color.element.extents, ElementsAre(2, 3));
+    EXPECT_EQ(color.offset, 2);
+    EXPECT_THAT(color.spacing, ElementsAre(4, 1));
+    EXPECT_EQ(color.pitch, 0);
+    EXPECT_TRUE(color.in_memory);
+    EXPECT_EQ(call.arguments[1].path, ".lights[].color");
+    EXPECT_EQ(call.arguments[2].host.offset, 16);
+    EXPECT_EQ(call.arguments[0].host.gradient, manifest::Gradient::never);  // a bool
+    EXPECT_EQ(color.gradient, manifest::Gradient::automatic);
+    EXPECT_EQ(call.arguments[3].host.gradient, manifest::Gradient::never);  // no_diff
+    const manifest::Parameter& tree = call.parameters[0].host;
+    EXPECT_EQ(tree.form, Form::value);
+    EXPECT_EQ(tree.leaves, 4);
+    EXPECT_THAT(tree.fields[0].extents, ElementsAre(2));
+}
+
+TEST(Structs, InTensorsHaveAPitch) {
+    const auto plan =
+        plan_of(R"({"function": "shade", "args": {"scene": "tensor[2]", "at": "value"}})", functions());
+    ASSERT_TRUE(plan) << ids(plan).front();
+    const PlannedCall& call = only(plan);
+    EXPECT_EQ(call.rank, 2);
+    EXPECT_EQ(call.arguments[1].host.pitch, 20);  // halves in 40 bytes
+    EXPECT_EQ(call.arguments[3].host.pitch, 5);
+    EXPECT_EQ(call.arguments[3].host.call_rank, 2);
+}
+
+TEST(Structs, FieldByFieldEachHasItsKind) {
+    const auto plan = plan_of(R"({"function": "shade", "args": {"at": "value", "scene":
+        {"fields": {"lights": "value", "turn": ["tensor<float>[2]", "tensor<float>[3]"], "scale": "tensor[0]"}}}})",
+                              functions());
+    ASSERT_TRUE(plan) << ids(plan).front();
+    const auto& calls = plan.value().functions[0].calls;
+    ASSERT_EQ(calls.size(), 2U);
+    EXPECT_EQ(calls[0].rank, 0);
+    EXPECT_EQ(calls[1].rank, 1);
+    EXPECT_EQ(calls[1].parameters[0].host.form, Form::fields);
+    EXPECT_EQ(calls[1].parameters[0].host.fields[0].form, Form::value);
+    EXPECT_EQ(calls[1].parameters[0].host.fields[1].form, Form::leaf);
+}
+
+TEST(Structs, OfVectorsTheComponentsAreFields) {
+    const auto plan = plan_of(
+        R"({"function": "shade", "args": {"scene": "value",
+            "at": {"fields": {"x": "tensor[1]", "y": "value", "z": "tensor[1]"}}}})",
+        functions());
+    ASSERT_TRUE(plan) << ids(plan).front();
+    EXPECT_EQ(only(plan).arguments[4].host.name, "at.x");
+}
+
+TEST(Structs, ResultsAreValuesOrTensors) {
+    const auto one = plan_of(R"({"function": "make", "args": {"x": "value"}})", functions());
+    const auto many = plan_of(R"({"function": "make", "args": {"x": "tensor[1]"}})", functions());
+    ASSERT_TRUE(one && many);
+    EXPECT_EQ(only(one).parameters[1].host.form, Form::value);
+    EXPECT_EQ(only(many).parameters[1].host.form, Form::tensor);
+    EXPECT_EQ(only(many).arguments[1].host.role, manifest::Role::result);
+}
+
+TEST(Structs, GradientsAreNamedByParameterOrByField) {
+    const std::string call = R"({"function": "shade", "args": {"scene": "value", "at": "value"},
+                                 "backward": {"inputs": [")";
+    const auto all = plan_of(call + R"(scene"]}})", functions());
+    const auto one = plan_of(call + R"(scene.turn"]}})", functions());
+    ASSERT_TRUE(all && one);
+    EXPECT_EQ(only(all).arguments[1].host.gradient, manifest::Gradient::required);
+    EXPECT_EQ(only(one).arguments[1].host.gradient, manifest::Gradient::never);
+    EXPECT_EQ(only(one).arguments[2].host.gradient, manifest::Gradient::required);
+    EXPECT_THAT(ids(plan_of(call + R"(scene.sky"]}})", functions())), ElementsAre("backward-input"));
+}
+
+struct Refused {
+    const char* call;
+    const char* id;
+    const char* text;
+};
+
+class RefusedStructs : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedStructs, AreErrorsAtTheirPlace) {
+    const auto plan = plan_of(GetParam().call, functions());
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.errors().front().id, GetParam().id);
+    EXPECT_THAT(plan.errors().front().message, HasSubstr(GetParam().text));
+    EXPECT_GT(plan.errors().front().location.line, 0);
+    EXPECT_GT(plan.errors().front().location.column, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedStructs,
+    ::testing::Values(
+        Refused{R"({"function": "shade", "args": {"at": "value", "scene": {"fields": {"lights": "value",
+                    "turn": "value"}}}})",
+                "field-missing", "field 'scale' of 'Scene'"},
+        Refused{R"({"function": "shade", "args": {"at": "value", "scene": {"fields": {"lights": "value",
+                    "turn": "value", "scale": "value", "sky": "value"}}}})",
+                "field-unknown", "has no field 'sky'"},
+        Refused{R"({"function": "shade", "args": {"scene": "value", "at": {"fields": {"x": "value",
+                    "y": "value", "w": "value"}}}})",
+                "field-unknown", "has no field 'w'"},
+        Refused{R"({"function": "make", "args": {"x": {"fields": {"y": "value"}}}})", "argument-type",
+                "only structs and vectors have fields"},
+        Refused{R"({"function": "shade", "args": {"at": "value", "scene": "tensor<float3>[1]"}})",
+                "argument-type", "can't feed a parameter of type 'Scene'"},
+        Refused{R"({"function": "flag", "args": {"light": "value"}})", "struct-layout",
+                "field 'light.handle' has type 'Texture2D<float>'"},
+        Refused{R"({"function": "shade", "args": {"at": "value", "scene": {"fields": {"lights": "value",
+                    "turn": "tensor<float>[1]", "scale": "value"}}}})",
+                "argument-rank", "argument 'scene.turn'"},
+        Refused{R"({"function": "shade", "args": {"at": "tensor[2]", "scene": "value"},
+                    "result": {"fields": {"x": "value"}}})",
+                "argument-type", "'result'"}));
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,41 @@
+// The C++ structs that a plan's calls take: their names, their members, and those given field by field.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/items.h"
+#include "emit/names.h"
+#include "emit/view.h"
+
+namespace kf::gen {
+
+class CppStructs {
+public:
+    /// Claims the structs' names.
+    CppStructs(const Plan& plan, UniqueNames& names);
+
+    /// Of a host value: "kf::float3", "Ray", "std::array<Ray, 4>".
+    [[nodiscard]] std::string type(const PlannedArgument& item) const;
+    /// "kf::Tensor<Ray, 1>".
+    [[nodiscard]] std::string tensor_type(const PlannedArgument& item) const;
+    /// The template that takes a type field by field: "RayFields".
+    [[nodiscard]] std::string fields_template(const Type& type) const;
+    /// The structs' own names, which members of the module may not have.
+    [[nodiscard]] std::set<std::string> names() const;
+
+    /// For the header: {name, doc, members: [{type, name}], asserts: [text], has_element}, and templates
+    /// {name, doc, parameters, members}.
+    [[nodiscard]] View::List structs_view(const std::string& name_space) const;
+    [[nodiscard]] View::List templates_view() const;
+
+private:
+    [[nodiscard]] std::string value_type(const Type& type) const;
+
+    std::vector<UsedStruct> used_;
+    std::map<std::string, std::string> names_;      ///< by Slang's name
+    std::map<std::string, std::string> templates_;  ///< the same
+};
+
+}  // namespace kf::gen

@@ -1,0 +1,118 @@
+// What wrappers take for a call, one by one.
+#include "emit/items.h"
+
+#include <algorithm>
+
+#include "plan/structs.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+namespace {
+
+using manifest::Form;
+
+PlannedArgument whole_item(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type) {
+    const auto first = static_cast<std::size_t>(parameter.leaf);
+    PlannedArgument item = call.arguments[first];
+    item.type = type;
+    item.element_name = kind_name(type);
+    item.host.trailing.clear();
+    for (std::size_t i = first; i < first + static_cast<std::size_t>(parameter.leaves); ++i) {
+        const manifest::Argument& leaf = call.arguments[i].host;
+        item.host.differentiable = item.host.differentiable || leaf.differentiable;
+        item.host.gradient = std::max(item.host.gradient, leaf.gradient);
+        // A field that is written makes the whole one that is.
+        if (leaf.role != manifest::Role::in) item.host.role = leaf.role;
+    }
+    return item;
+}
+
+void add_items(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type,
+               const std::string& name, std::vector<PlannedArgument>& items) {
+    if (parameter.form == Form::fields) {
+        const std::vector<Field> fields = fields_of(type);
+        for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
+            add_items(call, parameter.fields[i], fields[i].type, name + "." + fields[i].name, items);
+        }
+        return;
+    }
+    items.push_back(parameter.form == Form::leaf ? call.arguments[static_cast<std::size_t>(parameter.leaf)]
+                                                 : whole_item(call, parameter, type));
+    items.back().host.name = name;
+}
+
+class Collector {
+public:
+    explicit Collector(std::vector<UsedStruct>& used) : used_(used) {}
+
+    void add(const manifest::Parameter& parameter, const Type& type) {
+        if (parameter.form == Form::leaf) return;
+        if (parameter.form != Form::fields) return add_whole(type);
+        const std::vector<Field> fields = fields_of(type);
+        for (std::size_t i = 0; i < parameter.fields.size(); ++i) add(parameter.fields[i], fields[i].type);
+        entry(type).fields = true;
+    }
+
+private:
+    void add_whole(const Type& type) {
+        if (type.kind == TypeKind::array) return add_whole(type.element.front());
+        if (type.kind != TypeKind::structure) return;
+        for (const Field& field : type.fields) add_whole(field.type);
+        entry(type).whole = true;
+    }
+
+    UsedStruct& entry(const Type& type) {
+        const auto known = std::find_if(used_.begin(), used_.end(), [&](const UsedStruct& one) {
+            return kind_name(one.type) == kind_name(type);
+        });
+        if (known != used_.end()) return *known;
+        return used_.emplace_back(UsedStruct{type, false, false});
+    }
+
+    std::vector<UsedStruct>& used_;
+};
+
+}  // namespace
+
+std::vector<PlannedParameter> parameters_of(const PlannedCall& call) {
+    if (!call.parameters.empty()) return call.parameters;
+    std::vector<PlannedParameter> parameters;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const PlannedArgument& argument = call.arguments[i];
+        PlannedParameter& made = parameters.emplace_back();
+        made.host.name = argument.host.name;
+        made.host.leaf = static_cast<std::int64_t>(i);
+        made.type = argument.type;
+        made.role = argument.host.role;
+        made.no_diff = argument.no_diff;
+    }
+    return parameters;
+}
+
+std::vector<PlannedArgument> host_items(const PlannedCall& call) {
+    std::vector<PlannedArgument> items;
+    for (const PlannedParameter& parameter : parameters_of(call))
+        add_items(call, parameter.host, parameter.type, parameter.host.name, items);
+    return items;
+}
+
+std::size_t item_count(const manifest::Parameter& parameter) {
+    if (parameter.form != Form::fields) return 1;
+    std::size_t count = 0;
+    for (const manifest::Parameter& field : parameter.fields) count += item_count(field);
+    return count;
+}
+
+std::vector<UsedStruct> used_structs(const Plan& plan) {
+    std::vector<UsedStruct> used;
+    Collector collector(used);
+    for (const PlannedFunction& function : plan.functions) {
+        for (const PlannedCall& call : function.calls) {
+            for (const PlannedParameter& parameter : call.parameters)
+                collector.add(parameter.host, parameter.type);
+        }
+    }
+    return used;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,31 @@
+// What wrappers take for a call, one by one, and the struct types that they need for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kf::gen {
+
+/// The parameters of a call; of one that was planned without trees, a leaf for each argument.
+std::vector<PlannedParameter> parameters_of(const PlannedCall& call);
+
+/// What the host passes, in the order of manifest::Call::items. A struct that is passed whole is one argument
+/// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
+std::vector<PlannedArgument> host_items(const PlannedCall& call);
+
+/// How many of the items are a parameter's, or a field's.
+std::size_t item_count(const manifest::Parameter& parameter);
+
+/// A struct type, or a vector given field by field, and how the plan's calls take it.
+struct UsedStruct {
+    Type type;
+    bool whole = false;   ///< by value or in tensors
+    bool fields = false;  ///< field by field
+};
+
+/// Each once, those that others are made of first.
+std::vector<UsedStruct> used_structs(const Plan& plan);
+
+}  // namespace kf::gen

@@ -1,0 +1,119 @@
+// The Python classes of the structs that a plan's calls take.
+#include "emit/python_structs.h"
+
+#include <algorithm>
+
+#include "emit/element.h"
+#include "emit/text.h"
+#include "plan/structs.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+namespace {
+
+std::string class_name(const Type& type) {
+    std::string name = type.name;
+    const std::size_t arguments = std::min(name.find('<'), name.size());
+    const std::size_t dot = name.substr(0, arguments).find_last_of(".:");
+    return python_identifier(dot == std::string::npos ? name : name.substr(dot + 1));
+}
+
+bool has_layout(const Type& type) {
+    if (type.kind == TypeKind::array)
+        return type.extent > 0 && type.element.size() == 1 && has_layout(type.element.front());
+    if (type.kind != TypeKind::structure) return element_of(type).has_value();
+    return !type.fields.empty() && std::all_of(type.fields.begin(), type.fields.end(),
+                                               [](const Field& field) { return has_layout(field.type); });
+}
+
+}  // namespace
+
+PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names) {
+    for (const UsedStruct& used : used_structs(plan)) {
+        if (used.type.kind != TypeKind::structure) continue;
+        used_.push_back(used);
+        names_[used.type.name] = names.claim(class_name(used.type));
+    }
+}
+
+std::string PythonStructs::class_of(const Type& type) const {
+    return type.kind == TypeKind::structure ? names_.at(type.name) : "dict[str, Any]";
+}
+
+std::string PythonStructs::value_of(const Type& type) const {
+    return type.kind == TypeKind::array ? "list[" + value_of(type.element.front()) + "]" : class_of(type);
+}
+
+std::vector<std::string> PythonStructs::names() const {
+    std::vector<std::string> list;
+    for (const auto& [slang, name] : names_) list.push_back(name);
+    return list;
+}
+
+View::List PythonStructs::module_view() const {
+    const auto format = [&](const Type& type) {
+        std::string extents;
+        const Type* inner = &type;
+        for (; inner->kind == TypeKind::array && holds_structs(type); inner = &inner->element.front())
+            extents += std::to_string(inner->extent) + ", ";
+        std::string base;
+        if (inner->kind == TypeKind::structure) {
+            base = names_.contains(inner->name) ? names_.at(inner->name) + ".dtype" : std::string();
+        } else {
+            const manifest::Element element = element_of(*inner).value();
+            const std::string numpy = numpy_name(element.scalar);
+            base = numpy == "bool_" ? "\"bool\"" : "\"" + numpy + "\"";
+            for (const std::int64_t extent : element.extents) extents += std::to_string(extent) + ", ";
+        }
+        if (!extents.empty() && extents.find(',') != extents.rfind(',')) extents.resize(extents.size() - 2);
+        if (extents.ends_with(' ')) extents.pop_back();
+        return extents.empty() ? base : "(" + base + ", (" + extents + "))";
+    };
+    View::List list;
+    for (const UsedStruct& used : used_) {
+        std::vector<std::string> fields;
+        std::vector<std::string> formats;
+        std::vector<std::string> offsets;
+        const bool laid_out = used.whole && has_layout(used.type);
+        const StructLayout layout = layout_of(used.type);
+        for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
+            const Field& field = used.type.fields[i];
+            fields.push_back("\"" + field.name + "\"");
+            if (laid_out) formats.push_back(format(field.type));
+            offsets.push_back(std::to_string(layout.offsets[i]));
+        }
+        View::List dtype;
+        if (laid_out)
+            dtype.emplace_back(View::Object{{"names", wrap_list(12, "\"names\": [", fields, "],")},
+                                            {"formats", wrap_list(12, "\"formats\": [", formats, "],")},
+                                            {"offsets", wrap_list(12, "\"offsets\": [", offsets, "],")},
+                                            {"size", std::to_string(layout.size)}});
+        const std::string tail = fields.size() == 1 ? ",)" : ")";
+        list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
+                                       {"slang", used.type.name},
+                                       {"fields", wrap_list(4, "_fields = (", fields, tail)},
+                                       {"dtype", std::move(dtype)}});
+    }
+    return list;
+}
+
+View::List PythonStructs::stub_view() const {
+    View::List list;
+    for (const UsedStruct& used : used_) {
+        View::List fields;
+        std::vector<std::string> parameters{"self"};
+        for (const Field& field : used.type.fields) {
+            fields.emplace_back(View::Object{{"name", field.name}});
+            parameters.push_back(field.name + ": Any");
+        }
+        list.emplace_back(
+            View::Object{{"class", names_.at(used.type.name)},
+                         {"slang", used.type.name},
+                         {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
+                         {"fields", std::move(fields)},
+                         {"has_dtype", used.whole && has_layout(used.type)}});
+    }
+    return list;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,35 @@
+// The Python classes of the structs that a plan's calls take.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/items.h"
+#include "emit/names.h"
+#include "emit/view.h"
+
+namespace kf::gen {
+
+class PythonStructs {
+public:
+    /// Claims the classes' names.
+    PythonStructs(const Plan& plan, UniqueNames& names);
+
+    /// "Ray"; of a vector that is given field by field a dict's type.
+    [[nodiscard]] std::string class_of(const Type& type) const;
+    /// What one comes back as: "Ray", "list[Ray]".
+    [[nodiscard]] std::string value_of(const Type& type) const;
+    [[nodiscard]] std::vector<std::string> names() const;
+
+    /// For NAME.py: {class, slang, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
+    [[nodiscard]] View::List module_view() const;
+    /// For NAME.pyi: {class, slang, constructor, fields: [{name}], has_dtype}.
+    [[nodiscard]] View::List stub_view() const;
+
+private:
+    std::vector<UsedStruct> used_;              ///< structs only
+    std::map<std::string, std::string> names_;  ///< by Slang's name
+};
+
+}  // namespace kf::gen

@@ -1,0 +1,361 @@
+// Structs as trees of leaves.
+#include "plan/structs.h"
+
+#include <algorithm>
+
+#include "diagnostic/suggest.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Form;
+using manifest::Parameter;
+using manifest::Role;
+
+/// Fields lie this deep at most, as artifacts allow.
+constexpr int max_nesting = 6;
+
+std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+const Type& innermost(const Type& type) {
+    const Type* inner = &type;
+    while (inner->kind == TypeKind::array && inner->element.size() == 1) inner = &inner->element.front();
+    return *inner;
+}
+
+Type array_of(const Type& element, std::int64_t extent) {
+    Type array;
+    array.kind = TypeKind::array;
+    array.extent = extent;
+    array.element = {element};
+    array.scalar = element.scalar;
+    array.differentiable = element.differentiable;
+    array.name = element.name + "[" + std::to_string(extent) + "]";
+    return array;
+}
+
+}  // namespace
+
+std::vector<Field> fields_of(const Type& type) {
+    if (type.kind != TypeKind::vector) return type.fields;
+    Type scalar;
+    scalar.kind = TypeKind::scalar;
+    scalar.scalar = type.scalar;
+    scalar.differentiable = type.differentiable;
+    scalar.name = slang_name(static_cast<manifest::Scalar>(type.scalar));
+    std::vector<Field> fields;
+    for (std::int64_t i = 0; i < type.columns; ++i) {
+        fields.push_back({std::string(1, "xyzw"[i]), scalar, false});
+    }
+    return fields;
+}
+
+namespace {
+
+/// Where the walk through one parameter is.
+struct Place {
+    std::string name;  ///< "ray.origin"
+    std::string path;  ///< from the parameter on, with [] for each array of structs: ".spheres[].center"
+    bool no_diff = false;
+    int depth = 0;
+};
+
+/// The struct that is passed whole, and where in it the walk is.
+struct Whole {
+    Form form = Form::value;
+    std::int64_t size = 0;                ///< bytes of one element of the host's
+    std::int64_t offset = 0;              ///< bytes
+    std::vector<std::int64_t> extents;    ///< of the arrays of structs around
+    std::vector<std::int64_t> distances;  ///< bytes between their elements
+};
+
+class TreeFeeder {
+public:
+    TreeFeeder(const TreeTarget& target, std::int64_t first) : target_(target), first_(first) {}
+
+    Outcome<FedTree> feed_all(const KindSpec& kind) {
+        tree_.host = walk(kind, target_.feed.type, {target_.feed.argument, "", target_.no_diff, 0});
+        tree_.host.name = target_.feed.argument;
+        if (!errors_.empty()) return errors_;
+        return std::move(tree_);
+    }
+
+private:
+    std::int64_t next() const { return first_ + static_cast<std::int64_t>(tree_.leaves.size()); }
+
+    void fail(const KindSpec& kind, std::string id, std::string message,
+              std::vector<std::string> notes = {}) {
+        errors_.push_back(
+            {Severity::error, std::move(id), kind.location, std::move(message), std::move(notes)});
+    }
+
+    static std::string subject(const std::string& name) { return "argument '" + name + "'"; }
+
+    Parameter walk(const KindSpec& kind, const Type& type, const Place& place) {
+        if (kind.kind == Kind::fields) return walk_fields(kind, type, place);
+        if (!holds_structs(type)) return leaf(kind, type, place);
+        return whole(kind, type, place);
+    }
+
+    Parameter leaf(const KindSpec& kind, const Type& type, const Place& place) {
+        Parameter parameter;
+        parameter.leaf = next();
+        Feed feed_target = target_.feed;
+        feed_target.argument = place.name;
+        feed_target.type = type;
+        if (target_.values_are_read && kind.kind != Kind::tensor) feed_target.role = Role::in;
+        Outcome<manifest::Argument> fed = feed(kind, feed_target);
+        if (!fed) {
+            errors_.insert(errors_.end(), fed.errors().begin(), fed.errors().end());
+            return parameter;
+        }
+        PlannedArgument planned;
+        planned.host = std::move(fed.value());
+        planned.type = type;
+        planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
+        planned.is_result = target_.is_result;
+        planned.no_diff = place.no_diff;
+        planned.location = kind.location;
+        planned.path = place.path;
+        tree_.leaves.push_back(std::move(planned));
+        const bool overwrites = !kind.accumulate.empty() && kind.accumulate.front() == Accumulate::overwrite;
+        tree_.grads.push_back({kind.grad, overwrites});
+        return parameter;
+    }
+
+    Parameter walk_fields(const KindSpec& kind, const Type& type, const Place& place) {
+        Parameter parameter;
+        parameter.form = Form::fields;
+        parameter.type = kind_name(type);
+        parameter.leaf = next();
+        if (type.kind != TypeKind::structure && type.kind != TypeKind::vector) {
+            fail(kind, "argument-type",
+                 subject(place.name) + ": \"fields\" can't feed a parameter of type '" + type.name +
+                     "': only structs and vectors have fields");
+            return parameter;
+        }
+        const std::vector<Field> fields = fields_of(type);
+        std::vector<std::string> names;
+        for (const Field& field : fields) names.push_back(field.name);
+        for (const FieldSpec& given : kind.fields) {
+            if (std::find(names.begin(), names.end(), given.name) != names.end()) continue;
+            errors_.push_back(
+                {Severity::error, "field-unknown", given.location,
+                 subject(place.name) + ": type '" + type.name + "' has no field '" + given.name + "'",
+                 suggestion_notes(given.name, "fields", names)});
+        }
+        if (fields.empty()) refuse_empty(kind, type, place);
+        for (const Field& field : fields) {
+            const auto given = std::find_if(kind.fields.begin(), kind.fields.end(),
+                                            [&](const FieldSpec& one) { return one.name == field.name; });
+            if (given == kind.fields.end()) {
+                fail(kind, "field-missing",
+                     subject(place.name) + ": field '" + field.name + "' of '" + type.name +
+                         "' has no kind in \"fields\"",
+                     {"give it one: \"" + field.name + "\": \"value\""});
+                continue;
+            }
+            Parameter& made = parameter.fields.emplace_back(
+                walk(given->alternatives.front(), field.type, inside(place, type, field)));
+            made.name = field.name;
+        }
+        parameter.leaves = next() - parameter.leaf;
+        return parameter;
+    }
+
+    void refuse_empty(const KindSpec& kind, const Type& type, const Place& place) {
+        fail(kind, "type-not-supported", subject(place.name) + ": struct '" + type.name + "' has no fields");
+    }
+
+    static Place inside(const Place& place, const Type& type, const Field& field) {
+        return {place.name + "." + field.name, place.path + "." + field.name,
+                place.no_diff || field.no_diff || !type.differentiable, place.depth + 1};
+    }
+
+    /// A struct, or an array of structs, that the host passes by value or in a tensor.
+    Parameter whole(const KindSpec& kind, const Type& type, const Place& place) {
+        if (kind.kind != Kind::value && kind.kind != Kind::tensor) {
+            fail(kind, "kind-not-supported",
+                 subject(place.name) + ": kind '" + kind.spelling + "' can't feed struct '" + type.name + "'",
+                 {"kinds that can: value, tensor[rank], {\"fields\": {…}}"});
+            return {};
+        }
+        if (!kind.element.empty() && kind.element != type.name) {
+            fail(kind, "argument-type",
+                 subject(place.name) + ": '" + kind.spelling + "' can't feed a parameter of type '" +
+                     type.name + "'");
+            return {};
+        }
+        if (!can_be_laid_out(kind, type, place)) return {};
+        KindSpec each = kind;
+        each.element.clear();
+        Whole around{kind.kind == Kind::value ? Form::value : Form::tensor, layout_of(type).size, 0, {}, {}};
+        Parameter parameter = walk_whole(each, type, place, around);
+        parameter.offset = 0;
+        return parameter;
+    }
+
+    /// Every leaf has a host type; says which field has none.
+    bool can_be_laid_out(const KindSpec& kind, const Type& type, const Place& place) {
+        const Type& inner = innermost(type);
+        if (inner.kind != TypeKind::structure) {
+            if (element_of(type)) return true;
+            fail(
+                kind, "struct-layout",
+                "field '" + place.name + "' has type '" + type.name +
+                    "', which has no layout on the host; expected a scalar, a vector of 2 to 4, a matrix, a "
+                    "sized array of those, or a struct of those",
+                {"give the struct field by field, {\"fields\": {…}}, where the field has a kind of its own"});
+            return false;
+        }
+        bool sized = true;
+        for (const Type* array = &type; array != &inner; array = &array->element.front())
+            sized = sized && array->extent > 0;
+        if (!sized || place.depth > max_nesting) {
+            fail(kind, "struct-layout",
+                 "field '" + place.name + "' of type '" + type.name + "' has no layout on the host" +
+                     (sized ? ": structs nest too deeply" : ": the array has no size"));
+            return false;
+        }
+        if (inner.fields.empty()) {
+            refuse_empty(kind, inner, place);
+            return false;
+        }
+        return std::all_of(inner.fields.begin(), inner.fields.end(), [&](const Field& field) {
+            return can_be_laid_out(kind, field.type, inside(place, inner, field));
+        });
+    }
+
+    Parameter walk_whole(const KindSpec& kind, const Type& type, const Place& place, const Whole& around) {
+        if (!holds_structs(type)) return whole_leaf(kind, type, place, around);
+        Parameter parameter;
+        parameter.form = around.form;
+        parameter.leaf = next();
+        Whole here = around;
+        Place there = place;
+        for (const Type* array = &type; array->kind == TypeKind::array; array = &array->element.front()) {
+            parameter.extents.push_back(array->extent);
+            here.extents.push_back(array->extent);
+            here.distances.push_back(layout_of(array->element.front()).size);
+            there.path += "[]";
+        }
+        const Type& inner = innermost(type);
+        const StructLayout layout = layout_of(inner);
+        parameter.type = inner.name;
+        parameter.size = layout.size;
+        for (std::size_t i = 0; i < inner.fields.size(); ++i) {
+            const Field& field = inner.fields[i];
+            Whole within = here;
+            within.offset += layout.offsets[i];
+            Parameter& made = parameter.fields.emplace_back(
+                walk_whole(kind, field.type, inside(there, inner, field), within));
+            made.name = field.name;
+            made.offset = layout.offsets[i];
+        }
+        parameter.leaves = next() - parameter.leaf;
+        return parameter;
+    }
+
+    Parameter whole_leaf(const KindSpec& kind, const Type& type, const Place& place, const Whole& around) {
+        Type looped = type;
+        for (std::size_t i = around.extents.size(); i-- > 0;) looped = array_of(looped, around.extents[i]);
+        if (!element_of(looped)) {
+            fail(kind, "struct-layout",
+                 "field '" + place.name +
+                     "' has more than four extents, those of the arrays around it counted");
+            return {};
+        }
+        const std::size_t before = tree_.leaves.size();
+        Parameter parameter = leaf(kind, looped, place);
+        if (tree_.leaves.size() == before) return parameter;
+        manifest::Argument& host = tree_.leaves.back().host;
+        const std::int64_t scalar = storage_size(host.element.scalar);
+        host.offset = around.offset;
+        if (around.form == Form::tensor) host.pitch = around.size / scalar;
+        if (around.extents.empty()) return parameter;
+        for (const std::int64_t distance : around.distances) host.spacing.push_back(distance / scalar);
+        const std::vector<std::int64_t>& extents = host.element.extents;
+        for (std::size_t i = around.extents.size(); i < extents.size(); ++i) {
+            host.spacing.push_back(
+                scalar_count({extents.begin() + static_cast<std::ptrdiff_t>(i) + 1, extents.end()}));
+        }
+        return parameter;
+    }
+
+    const TreeTarget& target_;
+    std::int64_t first_;
+    FedTree tree_;
+    Diagnostics errors_;
+};
+
+/// A kind for every combination of its fields' alternatives, the last field's varying fastest.
+std::vector<KindSpec> combinations(const KindSpec& kind) {
+    std::vector<KindSpec> all{kind};
+    for (std::size_t i = 0; i < kind.fields.size(); ++i) {
+        std::vector<KindSpec> longer;
+        for (const KindSpec& one : all) {
+            for (const KindSpec& alternative : kind.fields[i].alternatives) {
+                for (KindSpec& single : combinations(alternative)) {
+                    longer.push_back(one);
+                    longer.back().fields[i].alternatives = {std::move(single)};
+                }
+            }
+        }
+        all = std::move(longer);
+    }
+    return all;
+}
+
+void expand(std::vector<KindSpec>& alternatives) {
+    std::vector<KindSpec> all;
+    for (const KindSpec& kind : alternatives) {
+        for (KindSpec& one : combinations(kind)) all.push_back(std::move(one));
+    }
+    alternatives = std::move(all);
+}
+
+}  // namespace
+
+bool holds_structs(const Type& type) { return innermost(type).kind == TypeKind::structure; }
+
+StructLayout layout_of(const Type& type) {
+    StructLayout layout;
+    if (type.kind == TypeKind::array) {
+        layout = layout_of(type.element.front());
+        layout.size *= type.extent;
+        layout.offsets.clear();
+        return layout;
+    }
+    if (type.kind != TypeKind::structure) {
+        const std::optional<manifest::Element> element = element_of(type);
+        if (!element) return layout;
+        layout.alignment = storage_size(element->scalar);
+        layout.size = layout.alignment * scalar_count(element->extents);
+        return layout;
+    }
+    for (const Field& field : type.fields) {
+        const StructLayout inner = layout_of(field.type);
+        layout.offsets.push_back(round_up(layout.size, inner.alignment));
+        layout.size = layout.offsets.back() + inner.size;
+        layout.alignment = std::max(layout.alignment, inner.alignment);
+    }
+    layout.size = round_up(layout.size, layout.alignment);
+    return layout;
+}
+
+Outcome<FedTree> feed_tree(const KindSpec& kind, const TreeTarget& target, std::int64_t first) {
+    return TreeFeeder(target, first).feed_all(kind);
+}
+
+CallSpec with_fields_expanded(CallSpec call) {
+    for (ArgumentSpec& argument : call.arguments) expand(argument.alternatives);
+    expand(call.result);
+    expand(call.self);
+    return call;
+}
+
+}  // namespace kf::gen

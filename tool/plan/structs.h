@@ -1,0 +1,55 @@
+// Structs as trees of leaves: how their fields lie on the host, and how a kind feeds each of them.
+#pragma once
+
+#include <vector>
+
+#include "plan/feed.h"
+#include "plan/plan.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+/// A struct in natural C layout.
+struct StructLayout {
+    std::int64_t size = 0;  ///< bytes, a multiple of `alignment`
+    std::int64_t alignment = 1;
+    std::vector<std::int64_t> offsets;  ///< of the fields
+};
+
+/// Bytes and alignment of one value of a type whose leaves are all element types.
+StructLayout layout_of(const Type& type);
+
+/// Whether the type is a struct, or an array of structs.
+bool holds_structs(const Type& type);
+
+/// The fields of a struct, or x, y, z, w of a vector.
+std::vector<Field> fields_of(const Type& type);
+
+/// What a leaf's kind says of its gradient.
+struct GradientWish {
+    GradMode mode = GradMode::unset;
+    bool overwrites = false;  ///< "accumulate": "overwrite"
+};
+
+/// One parameter's leaves, or the result's.
+struct FedTree {
+    manifest::Parameter host;
+    std::vector<PlannedArgument> leaves;
+    std::vector<GradientWish> grads;  ///< of each leaf
+};
+
+struct TreeTarget {
+    Feed feed;
+    bool no_diff = false;
+    bool is_result = false;
+    bool values_are_read = false;  ///< `this` of a mutating method: fields that are values are not written
+};
+
+/// Feeds a parameter of any type: of a struct every field, by path. `first` is the index of its first leaf.
+/// Errors: those of feed(), and "field-unknown", "field-missing", "struct-layout".
+Outcome<FedTree> feed_tree(const KindSpec& kind, const TreeTarget& target, std::int64_t first);
+
+/// The call with every combination of its fields' alternatives as alternatives of the argument itself.
+CallSpec with_fields_expanded(CallSpec call);
+
+}  // namespace kf::gen
