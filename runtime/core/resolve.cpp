@@ -98,17 +98,31 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
 std::string found_text(const ArgShape& given) {
     switch (given.kind) {
         case ArgShape::Kind::absent: return "nothing";
-        case ArgShape::Kind::weak:
+        case ArgShape::Kind::weak: {
+            const std::string number = given.scalar == ScalarType::boolean ? "bool"
+                                       : is_floating(given.scalar)         ? "floating number"
+                                                                           : "whole number";
             if (given.shape.empty()) {
-                return given.scalar == ScalarType::boolean ? "a bool"
-                       : is_floating(given.scalar)         ? "a floating number"
-                                                           : "a whole number";
+                return "a " + number;
             }
-            return "a list of shape " + to_string(given.shape);
+            return "a list of shape " + to_string(given.shape) + " of " + number + "s";
+        }
         case ArgShape::Kind::array:
             return "a " + to_string(given.scalar) + " array of shape " + to_string(given.shape);
         case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
         case ArgShape::Kind::generator: return "a " + generator_text(given.generator, given.shape.size());
+    }
+    return {};
+}
+
+/// Which argument a candidate doesn't take, on a line of its own.
+std::string refusal(const manifest::Call& call, std::span<const ArgShape> args) {
+    for (std::size_t i = 0; call.arguments.size() == args.size() && i < args.size(); ++i) {
+        const Argument& argument = call.arguments[i];
+        if (!cost(argument, args[i])) {
+            return "\n    argument '" + argument.name + "': expected " + describe(argument) + ", found " +
+                   found_text(args[i]);
+        }
     }
     return {};
 }
@@ -170,7 +184,7 @@ std::size_t resolve(const manifest::Function& function, std::span<const ArgShape
     }
     message += "); candidates:";
     for (const manifest::Call& call : function.calls) {
-        message += "\n  " + describe(function, call);
+        message += "\n  " + describe(function, call) + refusal(call, args);
     }
     throw ArgumentError(ErrorCode::no_overload, message);
 }

@@ -45,7 +45,8 @@ TEST(Resolve, ListsCandidates) {
     expect_error(
         ErrorCode::no_overload,
         AllOf(HasSubstr("add: no overload takes (a int tensor of shape [3], a whole number, nothing)"),
-              HasSubstr("\n  add(a: float, b: float) -> float\n"),
+              HasSubstr("\n  add(a: float, b: float) -> float\n"
+                        "    argument 'a': expected float, found a int tensor of shape [3]\n"),
               HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
         [] {
             resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});
@@ -82,7 +83,7 @@ TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
         resolve(f, std::vector{weak(ScalarType::boolean), x, none()});
     });
     expect_error(ErrorCode::rank_mismatch,
-                 HasSubstr("argument 'x': expected float3 tensor[1], found a list of shape [3]"), [&] {
+                 HasSubstr("argument 'x': expected float3 tensor[1], found a list of shape [3] of floating numbers"), [&] {
                      resolve(f, std::vector{whole(), real({3}), none()});
                  });
     expect_error(ErrorCode::missing_argument,
