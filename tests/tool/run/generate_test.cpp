@@ -87,6 +87,17 @@ std::string start_of(const manifest::Image& image) {
             std::min<std::size_t>(image.bytes.size(), 400)};
 }
 
+TEST_F(GenerateTest, OverloadsOfOneCallShareKernels) {
+    const std::string any = R"(["value", "tensor[1]", "tensor[2]", "tensor[3]"])";
+    const auto generated =
+        generate(R"(["vulkan"])", R"({"function": "polynomial", "args": {"c": "value", "a": )" + any +
+                                      R"(, "b": )" + any + R"(, "x": )" + any + "}}");
+    ASSERT_TRUE(generated) << describe(generated.errors());
+    const manifest::Manifest manifest = manifest_of(generated.value());
+    EXPECT_EQ(manifest.functions.at(0).calls.size(), 64U);
+    EXPECT_EQ(manifest.kernels.size(), 71U);
+}
+
 TEST_F(GenerateTest, OneArtifactHoldsSpirvCubinsAndPtx) {
     const auto generated = generate(
         R"(["vulkan", {"cuda": {"arch": ["sm_80", "sm_90", "sm_100"], "ptx_isa_max": "8.7"}}])", calls);

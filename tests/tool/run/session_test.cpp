@@ -29,7 +29,7 @@ public:
         }
         Module module;
         module.module_names = {"add"};
-        module.functions = {test::function_of("float", "add", {{"float", "x"}})};
+        module.functions = {test::function_of("float", "add", parameters)};
         module.dependencies = {"/d/add.slang"};
         return module;
     }
@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::string version() const override { return "fake"; }
 
     bool missing = false;
+    std::vector<test::ParameterText> parameters{{"float", "x"}};
 };
 
 class SessionTest : public testing::Test {
@@ -104,6 +105,25 @@ TEST_F(SessionTest, TheListingNamesWhatIsShared) {
     EXPECT_THAT(text, HasSubstr("kernel 1: add.forward.contiguous, 256 threads a group"));
     EXPECT_THAT(text, HasSubstr("shared by 2 overloads"));
     EXPECT_THAT(text, HasSubstr("4 kernel(s)\n"));
+}
+
+TEST_F(SessionTest, OverloadSetsShareTheirKernels) {
+    disk_.files["/d/p.kf.json"] = R"({"version": 1, "name": "p", "modules": ["add.slang"], "calls": [
+  {"function": "add", "args": {"x": ["value", "tensor[1]", "tensor[2]", "tensor[3]"],
+    "y": ["value", "tensor[1]", "tensor[2]", "tensor[3]"],
+    "z": ["value", "tensor[1]", "tensor[2]", "tensor[3]"]}}]})";
+    FakeCompiler compiler;
+    compiler.parameters = {{"float", "x"}, {"float", "y"}, {"float", "z"}};
+    const Planned planned = plan_spec(load_spec(options_, disk_).value(), compiler).value();
+    ASSERT_EQ(planned.plan.functions.at(0).calls.size(), 64U);
+    const KernelSet kernels = collect_kernels(planned.plan, {CodeTarget::spirv}).value();
+    // One of rank 0. Strided ones: all ways but values alone. Contiguous ones differ in what has the call's
+    // rank, what a lower one and what is a value, but not in the rank itself where nothing is below it.
+    EXPECT_EQ(kernels.units.size(), 71U);
+    const std::string text = listing(planned.plan, kernels);
+    EXPECT_THAT(text, HasSubstr("(x: tensor<float>[3], y: tensor<float>[3], z: tensor<float>[3])"));
+    EXPECT_THAT(text, HasSubstr(", shared by 27 overloads\n"));
+    EXPECT_THAT(text, HasSubstr("71 kernel(s)\n"));
 }
 
 }  // namespace
