@@ -75,10 +75,26 @@ public:
           given_(info.parameters.size()),
           as_array_(info.parameters.size(), false) {}
 
+    /// Whether some overload takes the arguments.
+    bool fits(const py::tuple& arguments, const py::dict& keywords) {
+        try {
+            take(arguments, keywords);
+            if (info_.has_structs) {
+                (void)choose_overload();
+                return true;
+            }
+            take_items(info_.calls.front());
+            (void)resolve({});
+            return true;
+        } catch (const ArgumentError&) {
+            return false;
+        }
+    }
+
     py::object run(const py::tuple& arguments, const py::dict& keywords) {
         take(arguments, keywords);
         std::size_t index = info_.has_structs ? choose_overload() : 0;
-        if (!info_.has_structs) take_items(0);
+        if (!info_.has_structs) take_items(info_.calls.front());
         const ContextPtr context = choose_context();
         const std::optional<Device> on = on_stream(*context);
         detail::FunctionRef function;
@@ -276,7 +292,7 @@ std::size_t Call::choose_overload() {
     std::size_t best = none;
     int best_cost = 0;
     std::string reasons;
-    for (std::size_t c = 0; c < info_.function.calls.size(); ++c) {
+    for (const std::size_t c : info_.calls) {
         try {
             take_items(c);
             int cost = 0;
@@ -286,7 +302,7 @@ std::size_t Call::choose_overload() {
                 best_cost = cost;
             }
         } catch (const ArgumentError& error) {
-            if (info_.function.calls.size() == 1) throw;
+            if (info_.calls.size() == 1) throw;
             reasons +=
                 "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    " + error.what();
         }
@@ -296,7 +312,7 @@ std::size_t Call::choose_overload() {
             ErrorCode::no_overload,
             info_.function.name + ": no overload takes these arguments; candidates:" + reasons);
     }
-    if (best != overload_ || info_.function.calls.size() > 1) take_items(best);
+    if (best != overload_ || info_.calls.size() > 1) take_items(best);
     return best;
 }
 
@@ -477,7 +493,8 @@ std::size_t Call::resolve(const detail::FunctionRef& function) {
     std::vector<ArgShape> shapes(hosts_.size());
     for (std::size_t i = 0; i < hosts_.size(); ++i) shapes[i] = shape_of_item(i);
     try {
-        return detail::resolve(function, shapes);
+        if (info_.alternatives.calls.empty()) return detail::resolve(function, shapes);
+        return info_.calls[detail::resolve(info_.alternatives, shapes)];
     } catch (const ArgumentError& error) {
         throw ArgumentError(error.code(), error.what() + numbers_given());
     }
@@ -758,11 +775,69 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     return py::reinterpret_borrow<py::object>(host.given);
 }
 
+/// By number and names alone, whether the arguments could be those of `info`; then, how many are left out.
+std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const py::tuple& arguments,
+                                    const py::dict& keywords) {
+    std::vector<bool> given;
+    std::size_t places = 0;
+    std::size_t named = 0;
+    for (const Parameter& parameter : info.parameters) {
+        const bool result = parameter.role == Role::result;
+        const bool by_place = !parameter.hidden && (pass == PassKind::backward || !result);
+        const bool by_name = !parameter.hidden && (keywords.contains(result ? "out" : parameter.keyword) ||
+                                                   (result && keywords.contains("result")));
+        given.push_back(by_name || (by_place && places < arguments.size()));
+        places += by_place ? 1 : 0;
+        named += by_name ? 1 : 0;
+    }
+    if (arguments.size() > places) return std::nullopt;
+    for (const char* word : {"shape", "stream"}) named += keywords.contains(word) ? 1 : 0;
+    std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const Parameter& parameter = info.parameters[i];
+        if (given[i] || parameter.hidden) continue;
+        const bool output = parameter.role == Role::out || parameter.role == Role::result;
+        missing += output ? 1 : info.parameters.size() + 1;
+    }
+    return missing > info.parameters.size() ? std::nullopt : std::optional(missing);
+}
+
+/// Of overloads that take different arguments, those that are meant.
+const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
+                           const py::tuple& arguments, const py::dict& keywords) {
+    std::vector<const FunctionInfo*> all{&info};
+    for (const auto& other : info.others) all.push_back(other.get());
+    std::vector<std::pair<std::size_t, const FunctionInfo*>> possible;
+    for (const FunctionInfo* one : all) {
+        if (const auto missing = left_out(*one, pass, arguments, keywords))
+            possible.emplace_back(*missing, one);
+    }
+    if (possible.size() == 1) return *possible.front().second;
+    std::vector<const FunctionInfo*> fitting;
+    std::size_t fewest = 0;
+    for (const auto& [missing, one] : possible) {
+        if ((!fitting.empty() && missing > fewest) || !Call(*one, pass, encoder).fits(arguments, keywords))
+            continue;
+        if (!fitting.empty() && missing < fewest) fitting.clear();
+        fewest = missing;
+        fitting.push_back(one);
+    }
+    if (fitting.size() == 1) return *fitting.front();
+    std::string message = fitting.empty() ? "no overload takes these arguments; candidates:"
+                                          : "several overloads take these arguments: name them; candidates:";
+    for (const FunctionInfo* one : fitting.empty() ? all : fitting) {
+        for (const std::size_t c : one->calls)
+            message += "\n  " + detail::describe(info.function, info.function.calls[c]);
+    }
+    refuse(ErrorCode::no_overload, {info.function.name, {}}, message);
+}
+
 }  // namespace
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
                 const py::dict& keywords) {
-    return Call(info, pass, encoder).run(arguments, keywords);
+    if (info.others.empty()) return Call(info, pass, encoder).run(arguments, keywords);
+    return Call(choose(info, pass, encoder, arguments, keywords), pass, encoder).run(arguments, keywords);
 }
 
 }  // namespace kf::python

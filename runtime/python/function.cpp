@@ -197,31 +197,43 @@ std::string keyword_of(const std::string& name, Role role) {
 }  // namespace
 
 FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number,
-                           std::shared_ptr<StructClasses> registered)
+                           std::shared_ptr<StructClasses> registered, std::size_t first)
     : artifact(std::move(owner)),
       index(number),
       function(artifact->manifest.functions[number]),
       classes(std::move(registered)) {
+    std::vector<std::vector<Parameter>> lists;
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
         has_structs = has_structs || !overload.parameters.empty();
         std::vector<HostItem>& list = items.emplace_back();
-        const bool first = items.size() == 1;
+        std::vector<Parameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
             const Role role = manifest::role_of(overload, parameter);
             const std::string keyword = keyword_of(parameter.name, role);
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, function.name, list);
-            if (first) parameters.push_back({keyword, role, list.size() == before + 1 && list.back().hidden});
+            taken.push_back({keyword, role, list.size() == before + 1 && list.back().hidden});
         }
         for (std::size_t i = 0; overload.parameters.empty() && i < overload.arguments.size(); ++i) {
             const auto& argument = overload.arguments[i];
             const std::string keyword = keyword_of(argument.name, argument.role);
             list.push_back({keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument)});
-            if (first) parameters.push_back({keyword, argument.role, list.back().hidden});
+            taken.push_back({keyword, argument.role, list.back().hidden});
         }
     }
+    std::vector<std::size_t> rest;
+    for (std::size_t c = 0; c < lists.size(); ++c) (lists[c] == lists[first] ? calls : rest).push_back(c);
+    if (!calls.empty()) parameters = lists[first];
     results = named_tuple(*this);
+    if (rest.empty()) return;
+    alternatives.name = function.name;
+    for (const std::size_t c : calls) alternatives.calls.push_back(function.calls[c]);
+    while (first == 0 && !rest.empty()) {
+        others.push_back(std::make_shared<const FunctionInfo>(artifact, number, classes, rest.front()));
+        const auto& taken = others.back()->calls;
+        std::erase_if(rest, [&](std::size_t c) { return std::ranges::count(taken, c) > 0; });
+    }
 }
 
 void bind_function(py::module_& module) {

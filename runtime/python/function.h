@@ -14,11 +14,13 @@
 
 namespace kf::python {
 
-/// One host argument of every overload, in the manifest's order: parameters, then the result.
+/// One host argument of overloads, in the manifest's order: parameters, then the result.
 struct Parameter {
     std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
     manifest::Role role = manifest::Role::in;
     bool hidden = false;  ///< a generator that the host gives nothing for
+
+    bool operator==(const Parameter&) const = default;
 };
 
 /// What the host passes as one thing to an overload.
@@ -31,16 +33,22 @@ struct HostItem {
     bool hidden = false;                             ///< a generator that the host gives nothing for
 };
 
-/// What all configured copies of a function share. Immutable.
+/// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
+/// or number, are in `others`.
 struct FunctionInfo {
+    /// Of function number `index`, the overloads that take the same arguments as number `first`; with those
+    /// of all others where `first` is 0.
     FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index,
-                 std::shared_ptr<StructClasses> classes);
+                 std::shared_ptr<StructClasses> classes, std::size_t first = 0);
 
     std::shared_ptr<const Artifact> artifact;
     std::size_t index = 0;
     const manifest::Function& function;
     std::vector<Parameter> parameters;
-    std::vector<std::vector<HostItem>> items;  ///< of every overload
+    std::vector<std::size_t> calls;   ///< the overloads with these parameters
+    manifest::Function alternatives;  ///< those alone; empty where they are all
+    std::vector<std::shared_ptr<const FunctionInfo>> others;
+    std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
     bool differentiable = false;               ///< some overload has a backward pass
     std::shared_ptr<StructClasses> classes;

@@ -222,6 +222,51 @@ def test_overloads_of_values(generics: ModuleType) -> None:
         generics.measure(x.astype(np.float64))
 
 
+def test_overloads_by_count(generics: ModuleType) -> None:
+    x = numbers((33,), np.dtype(np.float32), 1)
+    np.testing.assert_array_equal(generics.measure(x, 2), x * 2)
+    np.testing.assert_array_equal(generics.measure(y=2, x=x), x * 2)
+    np.testing.assert_array_equal(generics.measure(x), x * 2)
+    written = np.full_like(x, 77)
+    assert generics.measure(x, 3, out=written) is written
+    np.testing.assert_array_equal(written, x * 3)
+    a, k = kf.Tensor.from_numpy(x).with_grads(), kf.differentiable(3.0)
+    flow = generics.measure(a, k)
+    generics.measure.backward(a, k, flow)
+    assert a.grad is not None
+    np.testing.assert_array_equal(a.grad.to_numpy(), np.full_like(x, 3))
+    np.testing.assert_allclose(k.grad, x.sum(), rtol=1e-6)
+    for arguments, keywords in [((x, 1, 2), {}), ((), {"x": x, "z": 1}), ((), {})]:
+        with pytest.raises(kf.ArgumentError, match="measure: no overload takes these") as caught:
+            generics.measure(*arguments, **keywords)
+        assert caught.value.code == "no-overload"
+    with pytest.raises(kf.ArgumentError, match=r"(?s)'y': expected float, found a list"):
+        generics.measure(x, [1, 2])
+
+
+def test_overloads_by_name(generics: ModuleType) -> None:
+    assert generics.by_name(a=1, b=2) == 21
+    assert generics.by_name(a=1, c=2) == 201
+    assert generics.by_name(1.5, 2) == 21
+    assert generics.by_name(1, 2.5) == 251
+    np.testing.assert_array_equal(generics.by_name(np.array([3, 4], np.int32), 1), [103, 104])
+    np.testing.assert_array_equal(generics.by_name(np.array([3, 4], np.float32), 1), [13, 14])
+    with pytest.raises(kf.ArgumentError, match="by_name: several overloads take these arguments: name them"):
+        generics.by_name(1, 2)
+
+
+def test_overloads_by_outputs(generics: ModuleType) -> None:
+    x = np.array([1.5, -2.25], np.float32)
+    np.testing.assert_array_equal(generics.parts(x), [1, -3])
+    both = generics.parts(x, 4)
+    np.testing.assert_array_equal(both.whole, [1, -3])
+    np.testing.assert_array_equal(both.result, [4, 4])
+    whole = kf.Tensor.zeros(2)
+    assert generics.parts(x, whole) is whole
+    np.testing.assert_array_equal(whole, [1, -3])
+    assert generics.parts(x, 4, whole=whole).whole is whole
+
+
 @every_layout
 @every_size
 def test_generic_overloads(generics: ModuleType, layout: str, size: int) -> None:

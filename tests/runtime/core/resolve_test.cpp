@@ -82,10 +82,12 @@ TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
     expect_error(ErrorCode::type_mismatch, HasSubstr("argument 'n': expected int, found a bool"), [&] {
         resolve(f, std::vector{weak(ScalarType::boolean), x, none()});
     });
-    expect_error(ErrorCode::rank_mismatch,
-                 HasSubstr("argument 'x': expected float3 tensor[1], found a list of shape [3] of floating numbers"), [&] {
-                     resolve(f, std::vector{whole(), real({3}), none()});
-                 });
+    expect_error(
+        ErrorCode::rank_mismatch,
+        HasSubstr("argument 'x': expected float3 tensor[1], found a list of shape [3] of floating numbers"),
+        [&] {
+            resolve(f, std::vector{whole(), real({3}), none()});
+        });
     expect_error(ErrorCode::missing_argument,
                  HasSubstr("argument 'x': expected float3 tensor[1], found nothing"), [&] {
                      resolve(f, std::vector{whole(), none(), none()});
