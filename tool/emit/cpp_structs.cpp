@@ -84,15 +84,18 @@ View::List CppStructs::templates_view() const {
         if (!used.fields) continue;
         View::List members;
         std::string parameters;
+        std::string names;
         UniqueNames types;
         for (const Field& field : fields_of(used.type)) {
             const std::string parameter = types.claim(pascal_case(field.name) + "Type");
             parameters += (parameters.empty() ? "class " : ", class ") + parameter;
+            names += (names.empty() ? "" : ", ") + parameter;
             members.emplace_back(View::Object{{"type", parameter}, {"name", cpp_identifier(field.name)}});
         }
         list.emplace_back(View::Object{{"name", templates_.at(kind_name(used.type))},
                                        {"slang", used.type.name},
                                        {"parameters", parameters},
+                                       {"types", names},
                                        {"members", std::move(members)}});
     }
     return list;

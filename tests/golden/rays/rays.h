@@ -70,6 +70,8 @@ struct RayFields {
     PosType pos{};
     DirType dir{};
 };
+template <class PosType, class DirType>
+RayFields(PosType, DirType) -> RayFields<PosType, DirType>;
 
 /// float3 field by field, each as the function that takes it says: a tensor or a value.
 template <class XType, class YType, class ZType>
@@ -78,6 +80,8 @@ struct Float3Fields {
     YType y{};
     ZType z{};
 };
+template <class XType, class YType, class ZType>
+Float3Fields(XType, YType, ZType) -> Float3Fields<XType, YType, ZType>;
 
 // Host values go to the kernels byte by byte: this is the layout that they were generated for.
 static_assert(sizeof(bool) == 1 && std::is_trivially_copyable_v<bool>);
