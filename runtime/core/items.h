@@ -13,6 +13,18 @@ namespace kf::manifest {
     return call.items.empty() ? call.arguments.size() : call.items.size();
 }
 
+/// How many of the items are a parameter's, or a field's.
+[[nodiscard]] inline std::size_t item_count(const Parameter& parameter) {
+    if (parameter.form != Form::fields) {
+        return 1;
+    }
+    std::size_t count = 0;
+    for (const Parameter& field : parameter.fields) {
+        count += item_count(field);
+    }
+    return count;
+}
+
 /// The first leaf of item `i`.
 [[nodiscard]] inline std::size_t leaf_of(const Call& call, std::size_t i) {
     return call.items.empty() ? i : static_cast<std::size_t>(call.items[i].leaf);

@@ -185,13 +185,6 @@ bool asks_for_array(py::handle value) {
            (PyUnicode_Check(value.ptr()) != 0 && PyUnicode_CompareWithASCIIString(value.ptr(), "numpy") == 0);
 }
 
-std::size_t item_count(const manifest::Parameter& parameter) {
-    if (parameter.form != manifest::Form::fields) return 1;
-    std::size_t count = 0;
-    for (const manifest::Parameter& field : parameter.fields) count += item_count(field);
-    return count;
-}
-
 std::string parameter_list(const FunctionInfo& info) {
     std::string text;
     for (const Parameter& parameter : info.parameters) {
@@ -273,7 +266,7 @@ void Call::take_items(std::size_t overload) {
     hosts_ = std::vector<Host>(values_.size());
     std::size_t at = 0;
     for (std::size_t i = 0; i < given_.size(); ++i) {
-        const std::size_t end = at + (call.parameters.empty() ? 1 : item_count(call.parameters[i]));
+        const std::size_t end = at + (call.parameters.empty() ? 1 : manifest::item_count(call.parameters[i]));
         for (; at < end; ++at) hosts_[at].as_array = as_array_[i];
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -721,7 +714,7 @@ py::object Call::results(const ContextPtr& context) {
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
         if (!is_returned(info_.parameters[i])) {
             const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
-            at += tree == nullptr ? 1 : item_count(*tree);
+            at += tree == nullptr ? 1 : manifest::item_count(*tree);
             continue;
         }
         manifest::Parameter leaf;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/items.h"
 #include "emit/element.h"
 #include "emit/names.h"
 #include "plan/generators.h"
@@ -112,7 +113,7 @@ private:
         std::size_t at = 0;
         for (const PlannedParameter& parameter : parameters_) {
             visit(parameter, at);
-            at += item_count(parameter.host);
+            at += manifest::item_count(parameter.host);
         }
     }
 
@@ -161,7 +162,7 @@ private:
         CppMethod method = forward(kind, false);
         const CppMethod plain = std::exchange(method, start(kind, false));
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
-            const std::size_t end = at + item_count(parameter.host);
+            const std::size_t end = at + manifest::item_count(parameter.host);
             method.arguments.insert(method.arguments.end(),
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(at),
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(end));
@@ -307,7 +308,7 @@ private:
         method.arguments.assign(items_.size(), "Arg::none()");
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             const bool fields = parameter.host.form == Form::fields;
-            const std::size_t end = at + item_count(parameter.host);
+            const std::size_t end = at + manifest::item_count(parameter.host);
             const bool output = parameter.role == Role::out || parameter.role == Role::result;
             bool any = !output;
             for (std::size_t i = at; i < end; ++i) any = any || items_[i].host.differentiable;
@@ -378,7 +379,7 @@ std::vector<std::string> cpp_argument_names(const PlannedCall& call) {
     for (const PlannedParameter& parameter : parameters_of(call)) {
         const bool is_result = parameter.role == manifest::Role::result;
         const std::string name = names.claim(is_result ? "result" : cpp_identifier(parameter.host.name));
-        for (const std::size_t end = at + item_count(parameter.host); at < end; ++at) {
+        for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
             std::string text = name;
             const std::string& path = items[at].host.name;
             for (std::size_t dot = path.find('.'); dot != std::string::npos;) {

@@ -96,13 +96,6 @@ std::vector<PlannedArgument> host_items(const PlannedCall& call) {
     return items;
 }
 
-std::size_t item_count(const manifest::Parameter& parameter) {
-    if (parameter.form != Form::fields) return 1;
-    std::size_t count = 0;
-    for (const manifest::Parameter& field : parameter.fields) count += item_count(field);
-    return count;
-}
-
 std::vector<UsedStruct> used_structs(const Plan& plan) {
     std::vector<UsedStruct> used;
     Collector collector(used);

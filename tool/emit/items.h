@@ -15,9 +15,6 @@ std::vector<PlannedParameter> parameters_of(const PlannedCall& call);
 /// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
 std::vector<PlannedArgument> host_items(const PlannedCall& call);
 
-/// How many of the items are a parameter's, or a field's.
-std::size_t item_count(const manifest::Parameter& parameter);
-
 /// A struct type, or a vector given field by field, and how the plan's calls take it.
 struct UsedStruct {
     Type type;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/items.h"
 #include "emit/element.h"
 #include "emit/items.h"
 #include "emit/names.h"
@@ -46,7 +47,7 @@ ArgumentNames argument_names(const PlannedCall& call) {
         const std::string name =
             names.claim(parameter.role == Role::result ? "result" : python_identifier(parameter.host.name));
         list.parameters.push_back(name);
-        for (const std::size_t end = at + item_count(parameter.host); at < end; ++at) {
+        for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
             const std::string& path = items[at].host.name;
             list.items.push_back(name + path.substr(std::min(path.find('.'), path.size())));
         }
@@ -231,7 +232,7 @@ private:
         std::size_t at = 0;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const PlannedArgument& item = items[at];
-            at += item_count(parameters[i].host);
+            at += manifest::item_count(parameters[i].host);
             add_parameter(made, parameters[i], item, names[i], form, results);
         }
         made.results.insert(is_backward(form) ? "None" : result_type(results));
