@@ -218,7 +218,7 @@ def test_custom_derivative(tensors: ModuleType) -> None:
     np.testing.assert_allclose(array(x.grad), 6 * inside * (1 - inside), atol=1e-6)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 3), (64, 65), (130, 257)])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 3), (64, 65), (130, 257), (512, 512)])
 def test_linear_layer(tensors: ModuleType, rows: int, columns: int) -> None:
     weights, bias, given = floats(rows, columns), floats(rows), floats(columns)
     flowing = floats(rows)
@@ -234,15 +234,16 @@ def test_linear_layer(tensors: ModuleType, rows: int, columns: int) -> None:
     np.testing.assert_allclose(array(x.grad), wide[0].T @ wide[3], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("batch", [1, 3])
-def test_linear_layers(tensors: ModuleType, batch: int) -> None:
-    weights, bias, given, flowing = floats(7, 5), floats(7), floats(batch, 5), floats(batch, 7)
+@pytest.mark.parametrize(("batch", "rows", "columns"), [(1, 7, 5), (3, 7, 5), (33, 512, 512)])
+def test_linear_layers(tensors: ModuleType, batch: int, rows: int, columns: int) -> None:
+    weights, bias = floats(rows, columns), floats(rows)
+    given, flowing = floats(batch, columns), floats(batch, rows)
     w, b, x = (tensor(values).with_grads() for values in (weights, bias, given))
-    y = poisoned((batch, 7))
-    idx = tensor(indices(7))
+    y = poisoned((batch, rows))
+    idx = tensor(indices(rows))
     tensors.linear_layers(idx, w, b, x, y)
     wide = [values.astype(np.float64) for values in (weights, bias, given, flowing)]
-    np.testing.assert_allclose(y.to_numpy(), wide[2] @ wide[0].T + wide[1], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(y.to_numpy(), wide[2] @ wide[0].T + wide[1], rtol=1e-4, atol=1e-4)
     tensors.linear_layers.backward(idx, w, b, x, y.with_grads(grad_in=tensor(flowing)))
     np.testing.assert_allclose(array(w.grad), wide[3].T @ wide[2], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(array(b.grad), wide[3].sum(axis=0), rtol=1e-4, atol=1e-4)
