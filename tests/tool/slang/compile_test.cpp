@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "run/support.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {
@@ -272,6 +273,22 @@ TEST(Compile, SupportModulesAreLoadedWhenTheyAreImported) {
     const Outcome<Module> again =
         compiler->reflect({folder.write("again.slang", "float f() { return 1; }\n")});
     EXPECT_TRUE(again.ok()) << describe(again.errors());
+}
+
+// A fused multiply-add would make a device's random floats its own.
+TEST(Compile, RandomFloatsAreRoundedTwice) {
+    const auto compiler = make_compiler({}, support_modules());
+    const auto compiled =
+        compiler->compile(kernel("import kf_kernel;\nstruct Args { float* x; }\n", "Args",
+                                 "args.x[0] = kf.take_floats<1>(t.x, args.x[1], args.x[2], 1).x;"),
+                          CodeTarget::spirv);
+    ASSERT_TRUE(compiled.ok()) << describe(compiled.errors());
+    if (!have_spirv_tools()) {
+        GTEST_SKIP() << "no SPIRV-Tools";
+    }
+    const std::string assembly = disassemble(compiled.value().code);
+    EXPECT_THAT(assembly, testing::ContainsRegex("OpDecorate %[a-z0-9_]+ NoContraction"));
+    EXPECT_THAT(assembly, HasSubstr("OpFMul"));
 }
 
 }  // namespace
