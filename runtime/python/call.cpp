@@ -399,6 +399,11 @@ void Call::look_at(std::size_t i) {
                 ErrorCode::type_mismatch, where(i),
                 "a number, a list, a NumPy array or a kf.Tensor is needed, not a " + type_name(host.content));
         }
+        if (is_written(i) && item(i).of_object) {
+            refuse(
+                ErrorCode::type_mismatch, where(i),
+                "the method writes it: give a kf.Tensor or a writable NumPy array, not " + shown(host.given));
+        }
         host.scalar = host.nested->scalar;
         host.shape = host.nested->shape;
     }
@@ -714,7 +719,12 @@ py::object Call::results(const ContextPtr& context) {
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
         if (!is_returned(info_.parameters[i])) {
             const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
-            at += tree == nullptr ? 1 : manifest::item_count(*tree);
+            const std::size_t end = at + (tree == nullptr ? 1 : manifest::item_count(*tree));
+            for (; at < end; ++at) {
+                Host& host = hosts_[at];
+                if (is_written(at) && host.array)
+                    download_into({host.uploaded, context, host.structure}, *host.array);
+            }
             continue;
         }
         manifest::Parameter leaf;

@@ -118,8 +118,9 @@ std::string result_class(const std::string& function) {
     std::string name;
     bool upper = true;
     for (const char letter : function) {
-        if (letter == '_') {
-            upper = true;
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit && (letter < 'A' || letter > 'Z') && (letter < 'a' || letter > 'z')) {
+            upper = true;  // "_", and the "." of a method
             continue;
         }
         name += upper && letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
@@ -169,6 +170,9 @@ void bind_backward(py::module_& module) {
 
 namespace {
 
+/// What a method's object is called among its arguments; no Slang parameter has that name.
+constexpr std::string_view object_name = "this";
+
 void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const std::string& name,
                const std::string& owner, std::vector<HostItem>& items) {
     if (parameter.form == manifest::Form::fields) {
@@ -179,6 +183,7 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
     HostItem& item = items.emplace_back();
     item.name = name;
     item.role = manifest::role_of(call, parameter);
+    item.of_object = name == object_name || name.starts_with(std::string(object_name) + ".");
     item.leaf = static_cast<std::size_t>(parameter.leaf);
     if (parameter.form == manifest::Form::leaf) {
         item.hidden = !detail::has_host_value(call.arguments[item.leaf]);
@@ -209,7 +214,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<Parameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
-            const Role role = manifest::role_of(overload, parameter);
+            const Role role =
+                parameter.name == object_name ? Role::in : manifest::role_of(overload, parameter);
             const std::string keyword = keyword_of(parameter.name, role);
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, function.name, list);
@@ -218,7 +224,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
         for (std::size_t i = 0; overload.parameters.empty() && i < overload.arguments.size(); ++i) {
             const auto& argument = overload.arguments[i];
             const std::string keyword = keyword_of(argument.name, argument.role);
-            list.push_back({keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument)});
+            list.push_back(
+                {keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument), false});
             taken.push_back({keyword, argument.role, list.back().hidden});
         }
     }

@@ -17,8 +17,8 @@ namespace kf::python {
 /// One host argument of overloads, in the manifest's order: parameters, then the result.
 struct Parameter {
     std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
-    manifest::Role role = manifest::Role::in;
-    bool hidden = false;  ///< a generator that the host gives nothing for
+    manifest::Role role = manifest::Role::in;  ///< of `this` always that, since it doesn't come back
+    bool hidden = false;                       ///< a generator that the host gives nothing for
 
     bool operator==(const Parameter&) const = default;
 };
@@ -31,6 +31,7 @@ struct HostItem {
     const StructType* type = nullptr;                ///< of a tensor of structs
     std::size_t leaf = 0;                            ///< the first
     bool hidden = false;                             ///< a generator that the host gives nothing for
+    bool of_object = false;                          ///< `this` or of it: written, it doesn't come back
 };
 
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
@@ -56,9 +57,7 @@ struct FunctionInfo {
 };
 
 /// Whether a parameter's values come back to the caller.
-inline bool is_returned(const Parameter& parameter) {
-    return parameter.role != manifest::Role::in && parameter.keyword != "this";
-}
+inline bool is_returned(const Parameter& parameter) { return parameter.role != manifest::Role::in; }
 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
 /// of a forward call: a number, array or tensor, a named tuple of several, or None.

@@ -2,6 +2,7 @@
 #include "emit/adapter.h"
 
 #include "emit/items.h"
+#include "plan/type_text.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -9,10 +10,18 @@ namespace kf::gen {
 namespace {
 
 constexpr const char* adapter_name = "kf_adapter";
+constexpr const char* object_name = "kf_this";
 
 std::string direction_of(manifest::Role role) {
     if (role == manifest::Role::out) return "out ";
     return role == manifest::Role::inout ? "inout " : "";
+}
+
+/// What the adapter calls.
+std::string callee(const PlannedCall& call) {
+    if (call.member == Member::constructor) return call.owner;
+    if (call.member != Member::method) return call.function;
+    return object_name + call.function.substr(owner_of(call.function).size());
 }
 
 }  // namespace
@@ -38,14 +47,16 @@ View::List adapters(const PlannedCall& call) {
             result = type;
             continue;
         }
-        parameters += (parameters.empty() ? "" : ", ") + type + " " + parameter.host.name;
-        passed += (passed.empty() ? "" : ", ") + parameter.host.name;
+        const bool object = call.member == Member::method && parameters.empty();
+        const std::string name = object ? object_name : parameter.host.name;
+        parameters += (parameters.empty() ? "" : ", ") + type + " " + name;
+        if (!object) passed += (passed.empty() ? "" : ", ") + name;
     }
     View::Object adapter;
     adapter.emplace("is_differentiable", call.has_backward);
     adapter.emplace("signature", result + " " + adapter_name + "(" + parameters + ")");
     adapter.emplace("statement",
-                    std::string(result == "void" ? "" : "return ") + call.function + "(" + passed + ")");
+                    std::string(result == "void" ? "" : "return ") + callee(call) + "(" + passed + ")");
     return {View(adapter)};
 }
 

@@ -270,15 +270,25 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                                         {"overloads", overloads(function, false)}});
     }
     View::List asserts = layouts(plan);
-    View::List whole = structs.structs_view(plan.cpp_namespace);
-    View::List by_field = structs.templates_view();
+    std::vector<CppMember> members;
+    for (const CppFunction& function : functions) {
+        if (!function.plan->owner.empty()) members.push_back({function.plan, function.member});
+    }
+    View::List whole = structs.structs_view(plan.cpp_namespace, members);
+    View::List owners = structs.owners_view(members);
+    View::List by_field = structs.templates_view(members);
+    View::List definitions = structs.definitions_view(members);
     View::List headers{"cstddef", "cstdint", "string", "type_traits"};
     if (!whole.empty()) headers.insert(headers.begin(), "array");
+    if (!definitions.empty()) headers.emplace_back("utility");
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
                         {"standard_headers", std::move(headers)},
+                        {"has_members", !definitions.empty()},
+                        {"definitions", std::move(definitions)},
                         {"has_structs", !whole.empty()},
                         {"structs", std::move(whole)},
+                        {"owners", std::move(owners)},
                         {"templates", std::move(by_field)},
                         {"has_layouts", !asserts.empty()},
                         {"layouts", std::move(asserts)},

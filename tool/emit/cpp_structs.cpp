@@ -1,6 +1,8 @@
 // The C++ structs that a plan's calls take.
 #include "emit/cpp_structs.h"
 
+#include <algorithm>
+
 #include "emit/element.h"
 #include "emit/text.h"
 #include "plan/structs.h"
@@ -19,11 +21,70 @@ std::string struct_name(const Type& type) {
     return cpp_identifier(name);
 }
 
+/// Whether some overload takes the object so; static functions are the struct's own.
+bool is_member_of(const PlannedFunction& function, const Type& type, manifest::Form form) {
+    if (function.owner != type.name) return false;
+    if (!function.is_method()) return form == manifest::Form::value;  // of the struct itself
+    return std::any_of(function.calls.begin(), function.calls.end(),
+                       [&](const PlannedCall& call) { return call.parameters.front().host.form == form; });
+}
+
+/// "decltype(auto) Ray::at(const Module& module, Arguments&&... arguments) const;", and what it does.
+struct MemberText {
+    std::string head;
+    std::string call;
+};
+
+MemberText member_text(const Type& type, const CppMember& member, std::size_t indent, const std::string& head,
+                       const std::string& tail) {
+    UniqueNames names;  // no parameter may hide a field
+    for (const Field& field : fields_of(type)) names.claim(cpp_identifier(field.name));
+    const std::string module = names.claim("module");
+    const std::string arguments = names.claim("arguments");
+    const bool method = member.function->is_method();
+    return {wrap_list(indent, head + cpp_identifier(member.function->member_name()) + "(",
+                      {"const Module& " + module, "Arguments&&... " + arguments},
+                      (method ? ") const" : ")") + tail),
+            module + "." + member.member + "(" + (method ? "*this, " : "") + "std::forward<Arguments>(" +
+                arguments + ")...)"};
+}
+
+View::List methods_view(const Type& type, manifest::Form form, const std::vector<CppMember>& members) {
+    View::List list;
+    for (const CppMember& member : members) {
+        if (!is_member_of(*member.function, type, form)) continue;
+        View::List doc;
+        for (const std::string& line : doc_lines(member.function->doc))
+            doc.emplace_back(line.empty() ? "" : " " + line);
+        const bool method = member.function->is_method();
+        const std::string head = std::string(method ? "" : "static ") + "decltype(auto) ";
+        list.emplace_back(View::Object{{"separate", !type.fields.empty() || !list.empty()},
+                                       {"member", member.member},
+                                       {"doc", std::move(doc)},
+                                       {"takes_this", method},
+                                       {"declaration", member_text(type, member, 4, head, ";").head}});
+    }
+    return list;
+}
+
+/// "class PosType, class DirType", and without "class".
+std::pair<std::string, std::string> template_parameters(const Type& type) {
+    std::string declared;
+    std::string names;
+    UniqueNames types;
+    for (const Field& field : fields_of(type)) {
+        const std::string parameter = types.claim(pascal_case(field.name) + "Type");
+        declared += (declared.empty() ? "class " : ", class ") + parameter;
+        names += (names.empty() ? "" : ", ") + parameter;
+    }
+    return {declared, names};
+}
+
 }  // namespace
 
 CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_structs(plan)) {
     for (const UsedStruct& used : used_) {
-        if (used.whole) names_[kind_name(used.type)] = names.claim(struct_name(used.type));
+        if (used.whole || used.statics) names_[kind_name(used.type)] = names.claim(struct_name(used.type));
     }
     for (const UsedStruct& used : used_) {
         if (used.fields) templates_[kind_name(used.type)] = names.claim(struct_name(used.type) + "Fields");
@@ -54,7 +115,8 @@ std::set<std::string> CppStructs::names() const {
     return names;
 }
 
-View::List CppStructs::structs_view(const std::string& name_space) const {
+View::List CppStructs::structs_view(const std::string& name_space,
+                                    const std::vector<CppMember>& members_of) const {
     View::List list;
     for (const UsedStruct& used : used_) {
         if (!used.whole) continue;
@@ -69,34 +131,68 @@ View::List CppStructs::structs_view(const std::string& name_space) const {
             members.emplace_back(View::Object{{"type", value_type(field.type)}, {"name", member}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
         }
-        list.emplace_back(View::Object{{"name", name},
-                                       {"slang", used.type.name},
-                                       {"full", name_space + "::" + name},
-                                       {"members", std::move(members)},
-                                       {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
+        list.emplace_back(
+            View::Object{{"name", name},
+                         {"slang", used.type.name},
+                         {"full", name_space + "::" + name},
+                         {"members", std::move(members)},
+                         {"methods", methods_view(used.type, manifest::Form::value, members_of)},
+                         {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
     }
     return list;
 }
 
-View::List CppStructs::templates_view() const {
+View::List CppStructs::owners_view(const std::vector<CppMember>& members) const {
+    View::List list;
+    for (const UsedStruct& used : used_) {
+        if (used.whole || !used.statics) continue;
+        list.emplace_back(View::Object{{"name", names_.at(kind_name(used.type))},
+                                       {"slang", used.type.name},
+                                       {"methods", methods_view(used.type, manifest::Form::value, members)}});
+    }
+    return list;
+}
+
+View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) const {
     View::List list;
     for (const UsedStruct& used : used_) {
         if (!used.fields) continue;
         View::List members;
-        std::string parameters;
-        std::string names;
         UniqueNames types;
         for (const Field& field : fields_of(used.type)) {
-            const std::string parameter = types.claim(pascal_case(field.name) + "Type");
-            parameters += (parameters.empty() ? "class " : ", class ") + parameter;
-            names += (names.empty() ? "" : ", ") + parameter;
-            members.emplace_back(View::Object{{"type", parameter}, {"name", cpp_identifier(field.name)}});
+            members.emplace_back(View::Object{{"type", types.claim(pascal_case(field.name) + "Type")},
+                                              {"name", cpp_identifier(field.name)}});
         }
-        list.emplace_back(View::Object{{"name", templates_.at(kind_name(used.type))},
-                                       {"slang", used.type.name},
-                                       {"parameters", parameters},
-                                       {"types", names},
-                                       {"members", std::move(members)}});
+        list.emplace_back(
+            View::Object{{"name", templates_.at(kind_name(used.type))},
+                         {"slang", used.type.name},
+                         {"parameters", template_parameters(used.type).first},
+                         {"types", template_parameters(used.type).second},
+                         {"members", std::move(members)},
+                         {"methods", methods_view(used.type, manifest::Form::fields, members_of)}});
+    }
+    return list;
+}
+
+View::List CppStructs::definitions_view(const std::vector<CppMember>& members) const {
+    View::List list;
+    const auto add = [&](const Type& type, const CppMember& member, const std::string& owner,
+                         View::List parameters) {
+        MemberText text = member_text(type, member, 0, "decltype(auto) " + owner + "::", " {");
+        list.emplace_back(View::Object{{"template", std::move(parameters)},
+                                       {"head", std::move(text.head)},
+                                       {"call", std::move(text.call)}});
+    };
+    for (const UsedStruct& used : used_) {
+        for (const CppMember& member : members) {
+            if ((used.whole || used.statics) &&
+                is_member_of(*member.function, used.type, manifest::Form::value))
+                add(used.type, member, names_.at(kind_name(used.type)), {});
+            if (!used.fields || !is_member_of(*member.function, used.type, manifest::Form::fields)) continue;
+            const auto [declared, names] = template_parameters(used.type);
+            add(used.type, member, templates_.at(kind_name(used.type)) + "<" + names + ">",
+                View::List{declared});
+        }
     }
     return list;
 }

@@ -11,6 +11,12 @@
 
 namespace kf::gen {
 
+/// A function of the module that is a member of a struct.
+struct CppMember {
+    const PlannedFunction* function = nullptr;
+    std::string member;  ///< the module's
+};
+
 class CppStructs {
 public:
     /// Claims the structs' names.
@@ -25,10 +31,13 @@ public:
     /// The structs' own names, which members of the module may not have.
     [[nodiscard]] std::set<std::string> names() const;
 
-    /// For the header: {name, doc, members: [{type, name}], asserts: [text], has_element}, and templates
-    /// {name, doc, parameters, members}.
-    [[nodiscard]] View::List structs_view(const std::string& name_space) const;
-    [[nodiscard]] View::List templates_view() const;
+    /// For the header: structs, those that take one field by field, and what their member functions do.
+    [[nodiscard]] View::List structs_view(const std::string& name_space,
+                                          const std::vector<CppMember>& members) const;
+    /// Of those with static functions only.
+    [[nodiscard]] View::List owners_view(const std::vector<CppMember>& members) const;
+    [[nodiscard]] View::List templates_view(const std::vector<CppMember>& members) const;
+    [[nodiscard]] View::List definitions_view(const std::vector<CppMember>& members) const;
 
 private:
     [[nodiscard]] std::string value_type(const Type& type) const;

@@ -53,6 +53,13 @@ public:
         entry(type).fields = true;
     }
 
+    void add_statics(const std::string& owner) {
+        Type type;
+        type.kind = TypeKind::structure;
+        type.name = owner;
+        entry(type).statics = true;
+    }
+
 private:
     void add_whole(const Type& type) {
         if (type.kind == TypeKind::array) return add_whole(type.element.front());
@@ -66,7 +73,7 @@ private:
             return kind_name(one.type) == kind_name(type);
         });
         if (known != used_.end()) return *known;
-        return used_.emplace_back(UsedStruct{type, false, false});
+        return used_.emplace_back(UsedStruct{type, false, false, false});
     }
 
     std::vector<UsedStruct>& used_;
@@ -104,6 +111,9 @@ std::vector<UsedStruct> used_structs(const Plan& plan) {
             for (const PlannedParameter& parameter : call.parameters)
                 collector.add(parameter.host, parameter.type);
         }
+    }
+    for (const PlannedFunction& function : plan.functions) {
+        if (!function.owner.empty() && !function.is_method()) collector.add_statics(function.owner);
     }
     return used;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -455,6 +456,11 @@ std::string import_line(const std::string& head, const std::set<std::string>& na
 
 View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
 
+/// Of a class that has a `dtype` already.
+std::string attribute_name(const std::string& member) {
+    return member == "dtype" ? "dtype_" : python_identifier(member);
+}
+
 }  // namespace
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
@@ -462,6 +468,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     const PythonStructs structs(plan, members);
     UniqueNames classes;
     View::List module_functions;
+    View::List variables;
+    std::map<std::string, View::List> attributes;  ///< of the classes, by the struct's name in Slang
     View::List stub_functions;
     View::List tuples;
     std::set<std::string> exported;
@@ -470,15 +478,29 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     bool numpy = false;
     bool sequences = false;
     for (const PlannedFunction& function : plan.functions) {
-        const std::string member = members.claim(python_identifier(function.name));
-        exported.insert("\"" + member + "\"");
+        const std::string owner = structs.class_named(function.owner);
+        const std::string attribute = attribute_name(function.member_name());
+        const std::string member =
+            owner.empty() ? members.claim(python_identifier(function.name)) : owner + "." + attribute;
+        if (owner.empty()) exported.insert("\"" + member + "\"");
+        const std::string loaded = "_module.function(\"" + function.name + "\")";
         View::List doc;
         for (const std::string& line : doc_lines(function.doc))
             doc.emplace_back(line.empty() ? "" : " " + line);
         module_functions.emplace_back(
-            View::Object{{"member", member}, {"name", function.name}, {"doc", std::move(doc)}});
+            View::Object{{"member", member},
+                         {"value", function.is_method() ? "_kf.Method(" + loaded + ")" : loaded},
+                         {"doc", std::move(doc)}});
 
-        FunctionWriter writer(function, classes.claim("_" + pascal_case(function.name)), structs);
+        const std::string class_name = classes.claim("_" + pascal_case(function.name));
+        if (owner.empty())
+            variables.emplace_back(View::Object{{"member", member}, {"class", class_name}});
+        else
+            attributes[function.owner].emplace_back(
+                View::Object{{"name", attribute},
+                             {"type", (function.is_method() ? "ClassVar[kf.Method[" : "ClassVar[") +
+                                          class_name + (function.is_method() ? "]]" : "]")}});
+        FunctionWriter writer(function, class_name, structs);
         stub_functions.push_back(writer.view(member));
         words.insert(writer.words().begin(), writer.words().end());
         if (writer.overloaded()) typing.insert("overload");
@@ -500,15 +522,13 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     for (const std::string& name : structs.names()) exported.insert("\"" + name + "\"");
     View::List classes_view = structs.module_view();
     const bool has_structs = !classes_view.empty();
-    if (has_structs) {
-        typing.insert({"Any", "ClassVar"});
-        numpy = true;
-    }
+    if (has_structs) typing.insert({"Any", "ClassVar"});
+    numpy = numpy || structs.has_dtypes();
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');
     auto module = render("python_module.mustache", templates::python_module_mustache,
                          View::Object{{"name", plan.name},
-                                      {"numpy", has_structs},
+                                      {"numpy", structs.has_dtypes()},
                                       {"structs", std::move(classes_view)},
                                       {"functions", std::move(module_functions)},
                                       {"all", all}});
@@ -524,7 +544,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
              optional_line(
                  words.empty() ? "" : import_line("from kernelfunctions.typing import ", words, '(', ')'))},
             {"all", all},
-            {"structs", structs.stub_view()},
+            {"structs", structs.stub_view(attributes)},
+            {"variables", std::move(variables)},
             {"tuples", std::move(tuples)},
             {"functions", std::move(stub_functions)}});
     if (!module) return module.errors();

@@ -44,10 +44,20 @@ std::string PythonStructs::value_of(const Type& type) const {
     return type.kind == TypeKind::array ? "list[" + value_of(type.element.front()) + "]" : class_of(type);
 }
 
+std::string PythonStructs::class_named(const std::string& slang) const {
+    const auto known = names_.find(slang);
+    return known == names_.end() ? std::string() : known->second;
+}
+
 std::vector<std::string> PythonStructs::names() const {
     std::vector<std::string> list;
     for (const auto& [slang, name] : names_) list.push_back(name);
     return list;
+}
+
+bool PythonStructs::has_dtypes() const {
+    return std::any_of(used_.begin(), used_.end(),
+                       [](const UsedStruct& used) { return used.whole && has_layout(used.type); });
 }
 
 View::List PythonStructs::module_view() const {
@@ -97,7 +107,7 @@ View::List PythonStructs::module_view() const {
     return list;
 }
 
-View::List PythonStructs::stub_view() const {
+View::List PythonStructs::stub_view(const std::map<std::string, View::List>& attributes) const {
     View::List list;
     for (const UsedStruct& used : used_) {
         View::List fields;
@@ -106,12 +116,13 @@ View::List PythonStructs::stub_view() const {
             fields.emplace_back(View::Object{{"name", field.name}});
             parameters.push_back(field.name + ": Any");
         }
-        list.emplace_back(
-            View::Object{{"class", names_.at(used.type.name)},
-                         {"slang", used.type.name},
-                         {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
-                         {"fields", std::move(fields)},
-                         {"has_dtype", used.whole && has_layout(used.type)}});
+        list.emplace_back(View::Object{
+            {"class", names_.at(used.type.name)},
+            {"slang", used.type.name},
+            {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
+            {"fields", std::move(fields)},
+            {"methods", attributes.contains(used.type.name) ? attributes.at(used.type.name) : View::List()},
+            {"has_dtype", used.whole && has_layout(used.type)}});
     }
     return list;
 }

@@ -44,6 +44,17 @@ std::string generics_text(const Function& function) {
     return text.empty() ? text : text + ">";
 }
 
+bool gives_this(const CallSpec& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(),
+                       [](const ArgumentSpec& argument) { return argument.name == "this"; });
+}
+
+/// Those that "args" lists.
+std::vector<std::string> listed_names(std::vector<std::string> names) {
+    std::erase(names, "this");
+    return names;
+}
+
 /// What is wrong with the listed arguments, told against the only function they can mean.
 Diagnostics mismatches(const CallSpec& call, const Function& function) {
     Diagnostics errors;
@@ -52,7 +63,7 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
         if (std::find(names.begin(), names.end(), argument.name) != names.end()) continue;
         errors.push_back({Severity::error, "argument-unknown", argument.location,
                           "function '" + call.function + "' has no parameter '" + argument.name + "'",
-                          suggestion_notes(argument.name, "parameters", names)});
+                          suggestion_notes(argument.name, "parameters", listed_names(names))});
     }
     for (const std::string& name : names) {
         const bool listed = std::any_of(call.arguments.begin(), call.arguments.end(),
@@ -106,15 +117,14 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
                           suggestion_notes(name, "functions", {known.begin(), known.end()})};
     }
     std::vector<const Function*> callable;
+    const bool on_object = gives_this(call);
     std::copy_if(named.begin(), named.end(), std::back_inserter(callable),
-                 [](const Function* function) { return !function->is_method; });
+                 [&](const Function* function) { return (function->member == Member::method) == on_object; });
     if (callable.empty()) {
-        return Diagnostic{
-            Severity::error,
-            "function-method",
-            call.function_location,
-            "function '" + call.function + "' is a method, which this version of kfgen does not generate",
-            {"wrap it in a function that takes the object's fields"}};
+        return Diagnostic{Severity::error, "function-method", call.function_location,
+                          on_object ? "'" + call.function + "' is no method: it takes no \"this\""
+                                    : "'" + call.function + "' is a method: it needs a kind for \"this\"",
+                          candidate_notes(named)};
     }
     if (call.function.find('<') != std::string::npos) {
         std::erase_if(callable, [](const Function* function) { return !function->is_generic(); });

@@ -9,9 +9,9 @@
 namespace kf::gen {
 
 /// The overloads that have exactly the arguments that the call lists, generic ones too, or why there are
-/// none. Generic arguments in the call's "function" are not looked at, but that only generic ones fit them.
-/// Errors: "function-unknown", "generic-argument", "function-method",
-/// "argument-unknown", "argument-missing".
+/// none; "this" is among the arguments of a method. Generic arguments in the call's "function" are not looked
+/// at, but that only generic ones fit them. Errors: "function-unknown", "generic-argument",
+/// "function-method", "argument-unknown", "argument-missing".
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module);
 
 /// "T add<T : IArithmetic>(T x, T y)", for messages.

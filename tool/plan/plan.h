@@ -47,15 +47,24 @@ struct PlannedCall {
     bool has_backward = false;
     Location location;                         ///< the call in the spec
     std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
+    Member member = Member::none;              ///< a method's first parameter is "this"
+    std::string owner = {};                    ///< the Slang type that it is a member of
 
     bool operator==(const PlannedCall&) const = default;
 };
 
 /// A host function: its overloads differ in their argument kinds.
 struct PlannedFunction {
-    std::string name;
-    std::string doc;  ///< from the Slang source, one paragraph a blank line
+    std::string name;  ///< in the artifact: "add"; of a struct's member, but for constructors, "Ray.at"
+    std::string doc;   ///< from the Slang source, one paragraph a blank line
     std::vector<PlannedCall> calls;
+    std::string owner = {};  ///< the Slang type that it is a member of; empty: of none, or a constructor
+
+    /// Of a member: its name in the owner.
+    [[nodiscard]] std::string member_name() const {
+        return name.substr(owner.empty() ? 0 : owner.size() + 1);
+    }
+    [[nodiscard]] bool is_method() const { return !calls.empty() && calls.front().member == Member::method; }
 
     bool operator==(const PlannedFunction&) const = default;
 };

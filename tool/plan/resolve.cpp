@@ -15,6 +15,7 @@
 #include "plan/overloads.h"
 #include "plan/structs.h"
 #include "plan/tensor_parameter.h"
+#include "plan/type_text.h"
 #include "plan/types.h"
 #include "spec/limits.h"
 
@@ -105,6 +106,8 @@ Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::in
     Diagnostics errors;
     for (const PlannedArgument& argument : arguments) {
         if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
+        // Of a struct that is passed whole one field is enough.
+        if (!errors.empty() && errors.back().location == argument.location) continue;
         const std::string name = argument.is_result ? "the result" : "output '" + argument.host.name + "'";
         errors.push_back({Severity::error,
                           "output-broadcast",
@@ -215,7 +218,8 @@ private:
         Outcome<PlannedCall> planned = plan_one(instance.value().function, choice);
         if (!planned) return planned.errors();
         Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
-        fit.planned.by_adapter = instance.value().by_interface;
+        fit.planned.by_adapter = instance.value().by_interface || function.member == Member::method ||
+                                 function.member == Member::constructor;
         std::map<std::string, std::int64_t> distances;
         for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
             const manifest::Parameter& parameter = fit.planned.parameters[i].host;
@@ -245,6 +249,9 @@ private:
     Outcome<PlannedCall> plan_one(const Function& function, const Choice& choice) const {
         PlannedCall planned;
         planned.function = function.name;
+        planned.member = function.member;
+        if (function.member != Member::none) planned.owner = owner_of(function.name);
+        if (function.member == Member::method) planned.owner = function.parameters.front().type.name;
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
         std::vector<GradientWish> grads;
@@ -256,6 +263,7 @@ private:
             if (!errors.empty()) return errors;
         }
         errors = check_outputs(planned.arguments, planned.rank);
+        if (errors.empty()) errors = check_object(function, planned);
         if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
@@ -263,6 +271,28 @@ private:
         errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
         return planned;
+    }
+
+    /// Whether it is a tensor parameter through which calls write.
+    static bool writes(const PlannedArgument& argument) {
+        return argument.host.access != manifest::Access::none &&
+               argument.host.access != manifest::Access::read;
+    }
+
+    /// A method that changes its object, and gives nothing else, needs some of it in a tensor.
+    static Diagnostics check_object(const Function& function, const PlannedCall& planned) {
+        const bool mutates =
+            planned.member == Member::method && function.parameters.front().direction != Direction::in;
+        const bool gives =
+            std::any_of(planned.arguments.begin(), planned.arguments.end(),
+                        [](const PlannedArgument& one) { return is_output(one.host) || writes(one); });
+        if (!mutates || gives) return {};
+        return {{Severity::error,
+                 "method-effect",
+                 planned.arguments.front().location,
+                 "'" + function.name + "' changes its object, which is given by value and only read",
+                 {"give \"this\" as a tensor, or the fields that change: {\"fields\": {\"NAME\": "
+                  "\"tensor[1]\", …}}"}}};
     }
 
     static TreeTarget result_of(const Function& function) {
@@ -296,7 +326,7 @@ private:
                 {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
                  parameter.no_diff,
                  false,
-                 false});
+                 function.member == Member::method && i == 0});
         }
         if (!has_result(function)) return errors;
         if (choice.result != nullptr) {
@@ -440,16 +470,42 @@ Diagnostics without_repeats(const Diagnostics& errors) {
     return distinct;
 }
 
-/// Calls under one host name become overloads of one function.
+/// Calls under one host name become overloads of one function; members of different types are different ones.
 void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::vector<PlannedCall> calls) {
-    auto function = std::find_if(plan.functions.begin(), plan.functions.end(),
-                                 [&](const PlannedFunction& known) { return known.name == spec.name; });
-    if (function == plan.functions.end()) {
-        plan.functions.push_back({spec.name, doc, {}});
-        function = plan.functions.end() - 1;
+    for (PlannedCall& call : calls) {
+        const std::string owner = call.member == Member::constructor ? std::string() : call.owner;
+        const std::string name = owner.empty() ? spec.name : owner + "." + spec.name;
+        auto function = std::find_if(plan.functions.begin(), plan.functions.end(),
+                                     [&](const PlannedFunction& known) { return known.name == name; });
+        if (function == plan.functions.end()) {
+            plan.functions.push_back({name, doc, {}, owner});
+            function = plan.functions.end() - 1;
+        }
+        if (function->doc.empty()) function->doc = doc;
+        function->calls.push_back(std::move(call));
     }
-    if (function->doc.empty()) function->doc = doc;
-    std::move(calls.begin(), calls.end(), std::back_inserter(function->calls));
+}
+
+/// "this" has a place of its own in the spec.
+std::optional<Diagnostic> check_this(const CallSpec& call) {
+    for (const ArgumentSpec& argument : call.arguments) {
+        if (argument.name != "this") continue;
+        return Diagnostic{Severity::error,
+                          "argument-unknown",
+                          argument.location,
+                          "\"this\" is not one of \"args\": it stands beside them",
+                          {R"("this": "value", "args": {…})"}};
+    }
+    return std::nullopt;
+}
+
+/// "this" is an argument like the others from here on.
+CallSpec with_this(CallSpec call) {
+    if (call.self.empty()) return call;
+    const Location location = call.self.front().location;
+    call.arguments.insert(call.arguments.begin(), {"this", std::move(call.self), location});
+    call.self.clear();
+    return call;
 }
 
 }  // namespace
@@ -462,7 +518,11 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.imports = module.module_names;
     Diagnostics errors;
     for (const CallSpec& given : spec.calls) {
-        const CallSpec call = with_fields_expanded(given);
+        if (auto failure = check_this(given)) {
+            errors.push_back(*failure);
+            continue;
+        }
+        const CallSpec call = with_this(with_fields_expanded(given));
         if (auto failure = check_kernel_limit(given, kernel_product(given))) {
             errors.push_back(*failure);
             continue;

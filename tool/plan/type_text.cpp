@@ -276,4 +276,14 @@ int depth(const TypeText& type) {
     return inner ? 1 + depth(*inner) : 0;
 }
 
+std::string owner_of(std::string_view function) {
+    int nested = 0;
+    for (std::size_t i = function.size(); i-- > 0;) {
+        if (function[i] == '>') ++nested;
+        if (function[i] == '<') --nested;
+        if (function[i] == '.' && nested == 0) return std::string(function.substr(0, i));
+    }
+    return {};
+}
+
 }  // namespace kf::gen

@@ -42,6 +42,9 @@ std::optional<std::string> mentioned(const TypeText& type, const std::vector<std
 bool unify(const TypeText& pattern, const TypeText& type, const std::vector<std::string>& names,
            Bindings& bindings);
 
+/// The type that a function is a member of: "ns.Box<float>" of "ns.Box<float>.make<int>".
+std::string owner_of(std::string_view function);
+
 /// What a dimension of it holds: a row of a matrix, an element of an array, a component of a vector.
 std::optional<TypeText> peeled(const TypeText& type);
 /// How often peeled() gives something.

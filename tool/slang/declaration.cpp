@@ -208,6 +208,18 @@ std::vector<std::string> SourceText::attributes_between(std::size_t first, std::
     return attributes;
 }
 
+std::string_view SourceText::text_at(std::int64_t line, std::int64_t column) const {
+    if (line < 1 || static_cast<std::size_t>(line) > line_starts_.size() || column < 1) {
+        return {};
+    }
+    const std::size_t place =
+        line_starts_[static_cast<std::size_t>(line - 1)] + static_cast<std::size_t>(column - 1);
+    if (place >= text_.size()) {
+        return {};
+    }
+    return std::string_view(text_).substr(place, text_.find('\n', place) - place);
+}
+
 DeclarationText SourceText::declaration_at(std::int64_t line, std::int64_t column) const {
     if (line < 1 || static_cast<std::size_t>(line) > line_starts_.size() || column < 1) {
         return {};

@@ -19,6 +19,8 @@ public:
     explicit SourceText(std::string text);
     /// Describes the declaration whose name is at `line` and `column` (from 1; columns count bytes).
     [[nodiscard]] DeclarationText declaration_at(std::int64_t line, std::int64_t column) const;
+    /// The source from there to the end of its line.
+    [[nodiscard]] std::string_view text_at(std::int64_t line, std::int64_t column) const;
 
 private:
     enum class Kind : std::uint8_t { code, comment, boundary };

@@ -101,6 +101,14 @@ struct GenericParameter {
     bool operator==(const GenericParameter&) const = default;
 };
 
+/// What a function is to the struct that it is a member of.
+enum class Member : std::uint8_t {
+    none,         ///< it is no member
+    method,       ///< its first parameter is `this`, inout where it is [mutating]
+    static_one,   ///< called as "Type.name"
+    constructor,  ///< called as "Type"; its name is "Type.__init"
+};
+
 /// In a generic function the types that name generic parameters have the kind `other` and the text of
 /// their declaration as name: "vector<T,N>".
 struct Function {
@@ -110,7 +118,7 @@ struct Function {
     bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
     std::vector<GenericParameter> generics;  ///< outermost first; empty: nothing to specialise
-    bool is_method = false;                  ///< needs an object: `name` is no expression that can be called
+    Member member = Member::none;            ///< of a struct
     std::string doc;                         ///< the comment written above it, markers stripped, lines kept
     Location location;
 

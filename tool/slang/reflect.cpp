@@ -64,6 +64,7 @@ private:
         bool in_type = false;
         std::vector<GenericParameter> generics = {};
         std::size_t depth = 0;  // how many names the prefix has
+        std::string type = {};  // the struct's: "ns.Box<T>"
     };
 
     Location location_of(DeclReflection& declaration) const {
@@ -104,11 +105,13 @@ private:
         if (kind == DeclReflection::Kind::Func) {
             add_function(declaration, scope);
         } else if (kind == DeclReflection::Kind::Namespace) {
-            walk_children(declaration, {scope.prefix + declaration.getName() + ".", scope.in_type,
-                                        scope.generics, scope.depth + 1});
+            const std::string name = scope.prefix + declaration.getName();
+            walk_children(declaration, {name + ".", scope.in_type, scope.generics, scope.depth + 1, name});
         } else if (kind == DeclReflection::Kind::Struct && !location_of(declaration).file.empty()) {
-            walk_children(declaration, {scope.prefix + declaration.getName() + ".", true, scope.generics,
-                                        scope.depth + 1});
+            const std::string prefix = scope.prefix + declaration.getName();
+            const std::string outer = scope.type.empty() ? "" : scope.type + ".";
+            walk_children(declaration, {prefix + ".", true, scope.generics, scope.depth + 1,
+                                        outer + declaration.getName() + own_generics(scope)});
         } else if (kind == DeclReflection::Kind::Generic) {
             slang::GenericReflection* generic = declaration.asGeneric();
             if (DeclReflection* inner = generic->getInnerDecl()) {
@@ -117,6 +120,18 @@ private:
                 walk(*inner, with_parameters);
             }
         }
+    }
+
+    // "<T, N>" of what the next name declares.
+    static std::string own_generics(const Scope& scope) {
+        std::string text;
+        for (const GenericParameter& generic : scope.generics) {
+            if (generic.part != scope.depth) {
+                continue;
+            }
+            text += (text.empty() ? "<" : ", ") + generic.name;
+        }
+        return text.empty() ? text : text + ">";
     }
 
     // Slang lists types and values apart. The declaration's children have both in order, between constraints
@@ -166,24 +181,36 @@ private:
     void add_function(DeclReflection& declaration, const Scope& scope) {
         slang::FunctionReflection* reflected = declaration.asFunction();
         const char* name = declaration.getName();
-        // "$init" and "$__syn_dadd" are the compiler's own.
-        if (reflected == nullptr || name == nullptr || name[0] == '$') {
+        if (reflected == nullptr || name == nullptr) {
             return;
         }
         const Location location = location_of(declaration);
+        const bool constructs = std::string_view(name) == "$init" && is_written(location);
+        // "$__syn_dadd" and the constructor of a struct that has none are the compiler's own.
+        if (name[0] == '$' && !constructs) {
+            return;
+        }
         const DeclarationText written = source(location.file)->declaration_at(location.line, location.column);
         Function function;
-        function.name = scope.prefix + name;
-        function.result = types_.describe(reflected->getReturnType());
+        function.name = scope.prefix + (constructs ? "__init" : name);
+        function.result =
+            constructs ? types_.describe_named(scope.type) : types_.describe(reflected->getReturnType());
         // What is a T that need not be differentiable has no gradient, even where T is float.
         function.no_diff_result =
             function.result.differentiable ? has(*reflected, Modifier::NoDiff) : !scope.generics.empty();
         function.generics = scope.generics;
-        function.is_method = scope.in_type && !has(*reflected, Modifier::Static);
+        if (constructs) {
+            function.member = Member::constructor;
+        } else if (scope.in_type) {
+            function.member = has(*reflected, Modifier::Static) ? Member::static_one : Member::method;
+        }
         function.backward_differentiable =
             has(*reflected, Modifier::Differentiable) && !is_forward_only(written.attributes);
         function.doc = written.doc;
         function.location = location;
+        if (function.member == Member::method) {
+            function.parameters.push_back(object_of(*reflected, scope, written.attributes));
+        }
         for (unsigned index = 0; index < reflected->getParameterCount(); ++index) {
             slang::VariableReflection& parameter = *reflected->getParameterByIndex(index);
             Parameter& added = function.parameters.emplace_back();
@@ -196,6 +223,23 @@ private:
         }
         note_derivative(written.attributes);
         functions_->push_back(std::move(function));
+    }
+
+    // A constructor that the source has: one that Slang made up is where the struct's name is.
+    bool is_written(const Location& location) {
+        return !location.file.empty() &&
+               source(location.file)->text_at(location.line, location.column).starts_with("__init");
+    }
+
+    // What a method is called on.
+    Parameter object_of(slang::FunctionReflection& method, const Scope& scope,
+                        const std::vector<std::string>& attributes) const {
+        Parameter object;
+        object.name = "this";
+        object.type = types_.describe_named(scope.type);
+        object.direction = has(method, Modifier::Mutating) ? Direction::inout : Direction::in;
+        object.no_diff = std::find(attributes.begin(), attributes.end(), "NoDiffThis") != attributes.end();
+        return object;
     }
 
     static bool has(slang::FunctionReflection& function, Modifier::ID modifier) {

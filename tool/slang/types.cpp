@@ -86,6 +86,16 @@ Type TypeDescriber::describe(slang::TypeReflection* type) const {
     }
 }
 
+Type TypeDescriber::describe_named(const std::string& name) const {
+    slang::TypeReflection* type = name.ends_with('>') ? nullptr : program_->findTypeByName(name.c_str());
+    if (type != nullptr) {
+        return describe(type);
+    }
+    Type described;
+    described.name = name;
+    return described;
+}
+
 Type TypeDescriber::describe_pattern(slang::TypeReflection& type) const {
     Type described;
     described.name = full_name(type);

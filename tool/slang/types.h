@@ -17,6 +17,8 @@ public:
     explicit TypeDescriber(slang::ProgramLayout& program);
     /// Of a type that names generic parameters: kind `other`, with the name that its declaration gives it.
     [[nodiscard]] Type describe(slang::TypeReflection* type) const;
+    /// The type of that name: "ns.Ray". Of a generic one, "Box<T>": kind `other`, and that name.
+    [[nodiscard]] Type describe_named(const std::string& name) const;
 
 private:
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type) const;

@@ -31,8 +31,8 @@ private:
         for (const KindSpec& kind : call.result) {
             check(kind, "the result");
         }
-        if (!call.self.empty()) {
-            unless(false, call.self.front().location, "methods ('this')");
+        for (const KindSpec& kind : call.self) {
+            check(kind, "\"this\"");
         }
         unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
         unless(!call.forward_diff, call.location, "the forward derivative ('forward_diff')");

@@ -1,11 +1,13 @@
 """The base of generated struct classes, and how functions become their methods."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Backward, Encoder, Function, Module
 
 if TYPE_CHECKING:
     import numpy as np
+
+_Function = TypeVar("_Function", bound=Function)
 
 
 def _refusal(code: str, text: str) -> ArgumentError:
@@ -58,6 +60,9 @@ class BoundBackward:
         self._backward = backward
         self._this = this
 
+    def __repr__(self) -> str:
+        return f"<{self._backward!r} of {self._this!r}>"
+
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         self._backward(self._this, *arguments, **keywords)
 
@@ -74,6 +79,11 @@ class BoundFunction:
     def __init__(self, function: Function, this: Any) -> None:
         self._function = function
         self._this = this
+        self.__name__ = function.name
+        self.__doc__ = function.__doc__
+
+    def __repr__(self) -> str:
+        return f"<kernel method {self._function.name} of {self._this!r}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self._function(self._this, *arguments, **keywords)
@@ -85,18 +95,22 @@ class BoundFunction:
         return self._function.append_to(encoder, self._this, *arguments, **keywords)
 
     @property
-    def backward(self) -> BoundBackward | None:
-        """None where the method is not differentiable."""
+    def backward(self) -> Any:
+        """A BoundBackward; None where the method is not differentiable."""
         backward = self._function.backward
         return None if backward is None else BoundBackward(backward, self._this)
 
 
-class Method:
+class Method(Generic[_Function]):
     """A function as a class's attribute: bound to the object it is taken from, plain from the class."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: _Function) -> None:
         self.function = function
         self.__doc__ = function.__doc__
 
-    def __get__(self, this: Any, owner: type | None = None) -> Function | BoundFunction:
+    @overload
+    def __get__(self, this: None, owner: type | None = None) -> _Function: ...
+    @overload
+    def __get__(self, this: object, owner: type | None = None) -> BoundFunction: ...
+    def __get__(self, this: object, owner: type | None = None) -> _Function | BoundFunction:
         return self.function if this is None else BoundFunction(self.function, this)

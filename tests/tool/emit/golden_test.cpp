@@ -1,4 +1,4 @@
-// Every generated file of two specs against tests/golden/, from the spec's text through the real planner.
+// Every generated file of some specs against tests/golden/, from the spec's text through the real planner.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -53,6 +53,27 @@ std::vector<Function> struct_functions() {
     return {raytrace, advance};
 }
 
+/// Particle with a constructor, a method of each sort and static functions; Tools has nothing but one.
+std::vector<Function> member_functions() {
+    const Type particle = test::struct_of(
+        "Particle", {{"position", test::type_named("float2")}, {"speed", test::type_named("float")}});
+    Function make = function_of("float", "Particle.__init", {{"float", "speed"}});
+    make.member = Member::constructor;
+    make.result = particle;
+    Function move =
+        function_of("void", "Particle.move", {{"float", "this", Direction::inout}, {"float", "dt"}});
+    Function at = function_of("float2", "Particle.at", {{"float", "this"}, {"float", "module"}});
+    for (Function* method : {&move, &at}) {
+        method->member = Member::method;
+        method->parameters[0].type = particle;
+    }
+    Function limit = function_of("float", "Particle.limit", {{"float", "speed"}});
+    Function clamp = function_of("float", "Tools.clamp", {{"float", "x"}});
+    for (Function* function : {&limit, &clamp}) function->member = Member::static_one;
+    return {documented(make, "At rest at the origin."), documented(move, "Moves on by dt."), at, limit,
+            clamp};
+}
+
 std::vector<Case> cases() {
     return {
         {"polynomial",
@@ -102,7 +123,17 @@ std::vector<Case> cases() {
                 "ray": {"fields": {"pos": {"fields": {"x": "tensor[1]", "y": "tensor[1]", "z": "tensor[1]"}},
                                    "dir": "tensor[1]"}}},
                "result": {"fields": {"pos": "tensor[1]", "dir": "tensor[1]"}}, "backward": true}])",
-         struct_functions()}};
+         struct_functions()},
+        // Methods on each form of their object, constructors and static functions.
+        {"members",
+         R"([{"function": "Particle.__init", "name": "make", "args": {"speed": ["value", "tensor[1]"]}},
+              {"function": "Particle.move", "args": {"dt": "value"}, "this": ["tensor[1]",
+                {"fields": {"position": "tensor[1]", "speed": "value"}}]},
+              {"function": "Particle.at", "this": ["value", "tensor[1]"], "args": {"module": "tensor[1]"},
+               "backward": true},
+              {"function": "Particle.limit", "args": {"speed": "tensor[1]"}},
+              {"function": "Tools.clamp", "args": {"x": "value"}}])",
+         member_functions()}};
 }
 
 /// Name and text of every file that a spec becomes; kernels are one file.

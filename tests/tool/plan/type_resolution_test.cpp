@@ -74,16 +74,17 @@ std::string member(const std::string& text) {
 
 Spec spec_of(const Row& row) {
     std::string arguments;
-    std::string result;
+    std::string beside;
     for (const std::string& kind : split(row.kinds, ',')) {
         if (kind.empty()) continue;
-        std::string& list = kind.starts_with("result:") ? result : arguments;
-        list += (&list == &result || !list.empty() ? ", " : "") + member(kind);
+        const bool argument = !kind.starts_with("result:") && !kind.starts_with("this:");
+        std::string& list = argument ? arguments : beside;
+        list += (!argument || !list.empty() ? ", " : "") + member(kind);
     }
     const std::string text =
         R"({"version": 1, "name": "rows", "modules": ["type_resolution.slang"], "calls": [)"
         R"({"function": ")" +
-        row.function + R"(", "name": "row", "args": {)" + arguments + "}" + result + "}]}";
+        row.function + R"(", "name": "row", "args": {)" + arguments + "}" + beside + "}]}";
     Outcome<Spec> spec = parse_spec(text, "rows.kf.json");
     if (!spec) throw std::runtime_error(format_text(spec.errors().front()));
     return std::move(spec.value());

@@ -189,10 +189,12 @@ TEST(Reflect, ScopesMethodsAndGenerics) {
     for (const Function& function : module.functions) {
         names.push_back(function.name);
     }
-    EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "id", "sum"));
-    EXPECT_TRUE(function_named(module, "T.m").is_method);
-    EXPECT_FALSE(function_named(module, "T.s").is_method);
-    EXPECT_FALSE(function_named(module, "a.g").is_method);
+    EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "T.__init", "id", "sum"));
+    EXPECT_EQ(function_named(module, "T.m").member, Member::method);
+    EXPECT_EQ(function_named(module, "T.s").member, Member::static_one);
+    EXPECT_EQ(function_named(module, "T.__init").member, Member::constructor);
+    EXPECT_EQ(function_named(module, "T.__init").result.name, "T");
+    EXPECT_EQ(function_named(module, "a.g").member, Member::none);
     EXPECT_FALSE(function_named(module, "a.g").is_generic());
     EXPECT_TRUE(function_named(module, "id").is_generic());
     EXPECT_TRUE(function_named(module, "sum").is_generic());

@@ -38,7 +38,7 @@ TEST(Wire, Modules) {
                                 true,
                                 true,
                                 {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
-                                true,
+                                Member::method,
                                 "doc \xff",
                                 {"/m.slang", 1, 2}});
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));

@@ -48,16 +48,25 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_EQ(errors[0].id, "spec-not-supported") << top;
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
-    for (const char* call : {R"("this": "value")", R"("dispatch": "threads")", R"("forward_diff": true)",
-                             R"("backward": {"deterministic": true})", R"("backward": {"fused": true})",
-                             R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
-                             R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
-                             R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
-                             R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
+    for (const char* call :
+         {R"("dispatch": "threads")", R"("forward_diff": true)", R"("backward": {"deterministic": true})",
+          R"("backward": {"fused": true})", R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
+          R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
+          R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
+          R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
         ASSERT_EQ(errors.size(), 1U) << call;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << call;
         EXPECT_EQ(errors[0].location.line, 2) << call;
+    }
+}
+
+TEST(Supported, ChecksTheObjectOfAMethod) {
+    EXPECT_TRUE(check("", R"(, "this": ["value", "tensor[1]", {"fields": {"x": "tensor[1]"}}])").empty());
+    for (const char* kind : {R"("buffer")", R"({"fields": {"x": "sampler"}})"}) {
+        const Diagnostics errors = check("", R"(, "this": )" + std::string(kind));
+        ASSERT_EQ(errors.size(), 1U) << kind;
+        EXPECT_EQ(errors[0].id, "kind-not-supported") << kind;
     }
 }
 

@@ -1,0 +1,275 @@
+"""Methods, static ones and constructors: on one object, on tensors of objects, on objects of tensors."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+import pytest
+from loader import Loader
+
+Array = npt.NDArray[Any]
+SIZES = [0, 1, 31, 33, 4097]
+
+
+@pytest.fixture(scope="module")
+def methods(generated: Loader) -> Any:
+    return generated("members")
+
+
+def numbers(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
+
+
+def close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.asarray(found, np.float64), expected, rtol=2e-5, atol=2e-5)
+
+
+def tensor(array: Array) -> kf.Tensor:
+    return kf.Tensor.from_numpy(array)
+
+
+def scalers(methods: Any, size: int) -> Array:
+    made = np.zeros(size, methods.Scaler.dtype)
+    made["scale"] = numbers(size, seed=1)
+    made["bias"] = numbers(size, seed=2)
+    return made
+
+
+def particles(methods: Any, size: int) -> Array:
+    made = np.zeros(size, methods.Particle.dtype)
+    made["pos"] = numbers(size, 3, seed=3)
+    made["vel"] = numbers(size, 3, seed=4)
+    made["steps"] = np.arange(size)
+    return made
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_object_by_value(methods: Any, size: int) -> None:
+    scaler = methods.Scaler(scale=10, bias=1)
+    host = numbers(size)
+    val = tensor(host)
+    assert scaler.scale_value(val) is val
+    close(val.to_numpy(), host.astype(np.float64) * 10 + 1)
+    matrix = numbers(3, size)
+    close(scaler.scale_value(tensor(matrix)).to_numpy(), matrix.astype(np.float64) * 10 + 1)
+    assert scaler.scale_value(2) == 21
+    assert methods.Scaler.scale_value({"scale": 10, "bias": 1}, 2) == 21
+    assert methods.Scaler.scale_value(SimpleNamespace(scale=10, bias=1), 2) == 21
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensors_of_objects_and_objects_of_tensors_agree(methods: Any, size: int) -> None:
+    host, val = scalers(methods, size), numbers(size)
+    scale, bias = host["scale"].astype(np.float64), host["bias"].astype(np.float64)
+    flowing = tensor(numbers(size, seed=5))
+
+    whole = tensor(host).with_grads()
+    x = tensor(val).with_grads()
+    out = methods.Scaler.scaled(whole, x)
+    close(out.to_numpy(), val * scale * scale + bias)
+    methods.Scaler.scaled.backward(whole, x, out.with_grads(grad_in=flowing))
+    d_scale = 2 * val * scale * flowing.to_numpy()
+    assert whole.grad is not None
+    close(whole.grad.to_numpy()["scale"], d_scale)
+    assert not whole.grad.to_numpy()["bias"].any()
+    close(x.grad.to_numpy() if x.grad else None, scale * scale * flowing.to_numpy())
+
+    fields = methods.Scaler(scale=tensor(np.ascontiguousarray(host["scale"])).with_grads(), bias=0.5)
+    x = x.with_grads()
+    out = fields.scaled(x)
+    close(out.to_numpy(), val * scale * scale + 0.5)
+    fields.scaled.backward(x, out.with_grads(grad_in=flowing))
+    close(fields.scale.grad.to_numpy(), d_scale)
+
+
+def test_the_gradient_of_an_object_is_an_object(methods: Any) -> None:
+    val = numbers(33)
+    this = kf.differentiable({"scale": 3.0, "bias": 1.0})
+    out = methods.Scaler.scaled(this, tensor(val))
+    methods.Scaler.scaled.backward(this, tensor(val), out)
+    np.testing.assert_allclose(this.grad["scale"], 6 * val.astype(np.float64).sum(), rtol=1e-4)
+    assert this.grad["bias"] == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shared", [False, True])
+def test_mutating_methods_write_tensors(methods: Any, size: int, shared: bool) -> None:
+    host = particles(methods, size)
+    if shared:
+        host["vel"] = [1, 2, 3]
+    moved = host["pos"].astype(np.float64) + host["vel"].astype(np.float64) * 0.5
+
+    whole = tensor(host)
+    assert methods.Particle.update(whole, 0.5) is None
+    found = whole.to_numpy()
+    close(found["pos"], moved)
+    np.testing.assert_array_equal(found["vel"], host["vel"])
+    np.testing.assert_array_equal(found["steps"], host["steps"] + 1)
+
+    pos, steps = tensor(np.ascontiguousarray(host["pos"])), tensor(np.ascontiguousarray(host["steps"]))
+    vel: Any = [1, 2, 3] if shared else tensor(np.ascontiguousarray(host["vel"]))
+    methods.Particle(pos=pos, vel=vel, steps=steps).update(0.5)
+    close(pos.to_numpy(), moved)
+    np.testing.assert_array_equal(steps.to_numpy(), host["steps"] + 1)
+    if not shared:
+        np.testing.assert_array_equal(vel.to_numpy(), host["vel"])
+
+
+def test_an_array_of_objects_is_written_in_place(methods: Any) -> None:
+    host = particles(methods, 5)
+    before = host.copy()
+    methods.Particle.update(host, 2)
+    close(host["pos"], before["pos"].astype(np.float64) + 2 * before["vel"])
+
+
+def test_gradients_through_a_mutating_method(methods: Any) -> None:
+    host = particles(methods, 31)
+    flowing = particles(methods, 31)
+    flowing["pos"] = numbers(31, 3, seed=6)
+    flowing["vel"] = numbers(31, 3, seed=7)
+    whole = tensor(host).with_grads(grad_in=tensor(flowing), grad_out=tensor(np.zeros_like(host)))
+    dt = kf.differentiable(0.5)
+    methods.Particle.update.backward(whole, dt)
+    assert whole.grad_out is not None
+    found = whole.grad_out.to_numpy()
+    close(found["pos"], flowing["pos"])
+    close(found["vel"], flowing["vel"].astype(np.float64) + 0.5 * flowing["pos"])
+    np.testing.assert_allclose(
+        dt.grad, (flowing["pos"].astype(np.float64) * host["vel"]).sum(), rtol=1e-4, atol=1e-4
+    )
+
+
+def test_static_methods_need_no_object(methods: Any) -> None:
+    assert methods.Scaler.twice(4) == 8
+    x = tensor(numbers(33)).with_grads()
+    out = methods.Scaler.twice(x)
+    methods.Scaler.twice.backward(x, out)
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.to_numpy(), np.full(33, 2, np.float32))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_constructors(methods: Any, size: int) -> None:
+    one = methods.make_scaler(3, 4)
+    assert isinstance(one, methods.Scaler)
+    assert (one.scale, one.bias) == (3, 4)
+    scale = numbers(size)
+    many = methods.make_scaler(tensor(scale), 4)
+    assert many.dtype == methods.Scaler.dtype
+    np.testing.assert_array_equal(many.to_numpy()["scale"], scale)
+    np.testing.assert_array_equal(many.to_numpy()["bias"], np.full(size, 4, np.float32))
+
+
+def test_const_methods(methods: Any) -> None:
+    assert methods.Particle(pos=[0] * 3, vel=[0] * 3, steps=4).count(3) == 7
+    host = particles(methods, 33)
+    np.testing.assert_array_equal(methods.Particle.count(host, 3).to_numpy(), host["steps"] + 3)
+
+
+def test_an_object_without_gradient(methods: Any) -> None:
+    table = methods.Table(rows=[1, 2, 3])
+    x = tensor(numbers(3)).with_grads()
+    out = table.at(x)
+    close(out.to_numpy(), x.to_numpy() * np.array([1, 2, 3]))
+    table.at.backward(x, out)
+    assert x.grad is not None
+    close(x.grad.to_numpy(), [1, 2, 3])
+
+
+def test_methods_of_generic_structs(methods: Any) -> None:
+    x = numbers(33)
+    box = methods.Box_float_(value=2)
+    close(box.plus(tensor(x)).to_numpy(), x.astype(np.float64) + 2)
+
+
+def test_several_outputs_are_a_named_tuple(methods: Any) -> None:
+    val = numbers(33)
+    found = methods.Scaler(scale=3, bias=5).split(tensor(val))
+    assert type(found).__name__ == "ScalerSplitResult"
+    close(found.whole.to_numpy(), val.astype(np.float64) * 3)
+    close(found.part.to_numpy(), val.astype(np.float64) * 5)
+
+
+def test_an_object_that_has_no_gradient_gets_none(methods: Any) -> None:
+    val = tensor(numbers(31)).with_grads()
+    this = kf.differentiable({"scale": 3.0, "bias": 5.0})
+    found = methods.Scaler.split(this, val)
+    methods.Scaler.split.backward(this, val, found.whole, found.part)
+    assert val.grad is not None
+    close(val.grad.to_numpy(), np.full(31, 8.0))
+    assert this.grad == {"scale": 0, "bias": 0}
+
+
+def test_overloads_on_one_object(methods: Any) -> None:
+    scaler = methods.Scaler(scale=3, bias=0)
+    assert scaler.dtype_(2) == 6
+    close(scaler.dtype_(2, tensor(numbers(5))).to_numpy(), 6 + numbers(5).astype(np.float64))
+    assert methods.Scaler.dtype.names == ("scale", "bias")
+
+
+def test_a_struct_of_static_functions_is_a_class(methods: Any) -> None:
+    assert methods.Units.to_feet(2) == 8
+    close(methods.Units.to_feet(tensor(numbers(33))).to_numpy(), numbers(33).astype(np.float64) * 4)
+
+
+def test_values_are_only_read(methods: Any) -> None:
+    particle = methods.Particle(pos=[0] * 3, vel=[0] * 3, steps=4)
+    assert particle.step() == 5
+    assert particle.steps == 4
+
+
+def test_methods_are_recorded_too(methods: Any, device: kf.Device) -> None:
+    encoder = device.encoder()
+    host = particles(methods, 33)
+    whole = tensor(host)
+    methods.Particle.update.append_to(encoder, whole, 2)
+    made = methods.Scaler(scale=2, bias=1).scaled.append_to(encoder, tensor(numbers(33)))
+    encoder.submit()
+    np.testing.assert_array_equal(whole.to_numpy()["steps"], host["steps"] + 1)
+    close(made.to_numpy(), numbers(33).astype(np.float64) * 4 + 1)
+
+
+def test_methods_say_what_they_are(methods: Any) -> None:
+    scaler = methods.Scaler(scale=2, bias=1)
+    assert repr(scaler.scaled) == "<kernel method Scaler.scaled of Scaler(scale=2, bias=1)>"
+    assert "Multiplies val by scale." in scaler.scale_value.__doc__
+    assert scaler.dtype_.backward is None
+    assert "Scaler.scaled" in repr(scaler.scaled.backward)
+
+
+def test_what_a_method_writes_must_be_writable(methods: Any) -> None:
+    host = particles(methods, 3)
+    host.flags.writeable = False
+    vel = [1, 2, 3]
+    steps = tensor(np.zeros(1, np.int32))
+    for this in [
+        host,
+        methods.Particle(pos=[[1, 2, 3]], vel=vel, steps=steps),
+        methods.Particle(pos=host["pos"], vel=vel, steps=tensor(np.zeros(3, np.int32))),
+        methods.Particle(pos=[1, 2, 3], vel=vel, steps=4),
+    ]:
+        with pytest.raises(kf.ArgumentError, match=r"this") as caught:
+            methods.Particle.update(this, 1)
+        assert caught.value.code == "no-overload"
+    np.testing.assert_array_equal(steps.to_numpy(), [0])
+    with pytest.raises(kf.ArgumentError, match="read-only"):
+        methods.Particle.update(host, 1)
+    with pytest.raises(kf.ArgumentError, match="the method writes it"):
+        methods.Particle(pos=[[1, 2, 3]], vel=vel, steps=steps).update(1)
+
+
+BAD = [
+    ("missing", {}, "missing-argument", "field 'rows' of Table is missing"),
+    ("extra", {"rows": [1, 2, 3], "size": 3}, "unknown-name", "has no field 'size'"),
+    ("length", {"rows": [1, 2]}, "shape-mismatch", "this.rows"),
+    ("number", 4, "type-mismatch", "a Table is needed"),
+]
+
+
+@pytest.mark.parametrize(("this", "code", "text"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+def test_bad_objects(methods: Any, this: Any, code: str, text: str) -> None:
+    with pytest.raises(kf.ArgumentError, match=text) as caught:
+        methods.Table.at(this, tensor(numbers(3)))
+    assert caught.value.code == code

@@ -1,0 +1,190 @@
+// Methods of structs through a generated header, on each device.
+#include "members.h"
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using members::Particle;
+using members::ParticleFields;
+using members::Scaler;
+using members::ScalerFields;
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+class MethodsTest : public ::testing::TestWithParam<std::string> {
+protected:
+    Device device_ = Device::open(GetParam());
+    members::Module module_{device_};
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MethodsTest);
+INSTANTIATE_TEST_SUITE_P(Devices, MethodsTest, ::testing::ValuesIn(device_ids()),
+                         [](const auto& test) { return test_name(test.param); });
+
+constexpr std::array sizes{0, 1, 31, 33, 4097};
+constexpr std::size_t border = 3;
+
+/// Values with a border that must stay as it is.
+template <class T>
+std::vector<T> bordered(std::vector<T> values, const T& poison) {
+    values.insert(values.begin(), border, poison);
+    values.insert(values.end(), border, poison);
+    return values;
+}
+
+template <class T>
+Tensor<T, 1> inside(const Tensor<T, 1>& whole) {
+    return whole.slice(0, border, whole.shape()[0] - static_cast<std::int64_t>(border));
+}
+
+std::vector<Particle> particles(std::size_t count) {
+    std::vector<Particle> made(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto part = static_cast<float>(i % 16) / 8;
+        made[i] = {{part, -part, 1}, {2, part, part * 2}, static_cast<std::int32_t>(i)};
+    }
+    return made;
+}
+
+Particle moved(Particle particle) {
+    particle.pos = {particle.pos.x + particle.vel.x / 2, particle.pos.y + particle.vel.y / 2,
+                    particle.pos.z + particle.vel.z / 2};
+    ++particle.steps;
+    return particle;
+}
+
+TEST_P(MethodsTest, OfAnObjectByValue) {
+    const Scaler scaler{3, 1};
+    float one = 4;
+    scaler.scale_value(module_, one);
+    EXPECT_EQ(one, 13);
+    for (const int size : sizes) {
+        const std::vector<float> values = eighths(static_cast<std::size_t>(size));
+        const auto whole = device_.tensor(bordered(values, 77.F));
+        scaler.scale_value(module_, inside(whole));
+        std::vector<float> expected = values;
+        for (float& value : expected) value = value * 3 + 1;
+        EXPECT_EQ(whole.to_vector(), bordered(expected, 77.F)) << size;
+    }
+    EXPECT_EQ(Scaler::twice(module_, 4.F), 8);
+    EXPECT_EQ((Particle{{}, {}, 4}).count(module_, 3), 7);
+    // What is given by value is only read.
+    const Particle particle{{}, {}, 4};
+    EXPECT_EQ(particle.step(module_), 5);
+    EXPECT_EQ(particle.steps, 4);
+}
+
+TEST_P(MethodsTest, ThatMutateWriteTensorsOfObjects) {
+    for (const int size : sizes) {
+        const std::vector<Particle> values = particles(static_cast<std::size_t>(size));
+        const Particle poison{{7, 7, 7}, {7, 7, 7}, 7};
+        const auto whole = device_.tensor(bordered(values, poison));
+        module_.Particle_update(inside(whole), 0.5F);
+        std::vector<Particle> expected = values;
+        for (Particle& particle : expected) particle = moved(particle);
+        EXPECT_EQ(whole.to_vector(), bordered(expected, poison)) << size;
+    }
+}
+
+TEST_P(MethodsTest, ThatMutateWriteTheFieldsThatAreTensors) {
+    for (const int size : sizes) {
+        const std::vector<Particle> values = particles(static_cast<std::size_t>(size));
+        std::vector<float3> positions;
+        std::vector<float3> expected;
+        std::vector<std::int32_t> steps;
+        for (Particle particle : values) {
+            particle.vel = {2, 4, 6};
+            positions.push_back(particle.pos);
+            expected.push_back(moved(particle).pos);
+            steps.push_back(particle.steps);
+        }
+        const float3 poison{7, 7, 7};
+        const auto pos = device_.tensor(bordered(positions, poison));
+        const auto count = device_.tensor(bordered(steps, -5));
+        ParticleFields{inside(pos), float3{2, 4, 6}, inside(count)}.update(module_, 0.5F);
+        for (std::int32_t& step : steps) ++step;
+        EXPECT_EQ(pos.to_vector(), bordered(expected, poison)) << size;
+        EXPECT_EQ(count.to_vector(), bordered(steps, -5)) << size;
+    }
+}
+
+TEST_P(MethodsTest, GiveTheObjectGradients) {
+    for (const int size : sizes) {
+        const std::vector<float> values = eighths(static_cast<std::size_t>(size));
+        const auto count = static_cast<std::size_t>(size);
+        const auto val = device_.tensor(values).with_grads();
+        const auto whole = device_.tensor(bordered(std::vector<Scaler>(count, {3, 1}), {9, 9})).with_grads();
+        const auto y = module_.Scaler_scaled(inside(whole), val);
+        module_.Scaler_scaled.backward(inside(whole), val, y);
+        std::vector<float> results = values;
+        std::vector<Scaler> gradients(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            results[i] = values[i] * 9 + 1;
+            gradients[i] = {values[i] * 6, 0};
+        }
+        EXPECT_EQ(y.to_vector(), results) << size;
+        EXPECT_EQ(whole.grad().to_vector(), bordered(gradients, Scaler{})) << size;
+        EXPECT_THAT(val.grad().to_vector(), Each(9.F)) << size;
+
+        const auto scale = device_.tensor(std::vector<float>(count, 3.F)).with_grads();
+        const ScalerFields fields{scale, 1.F};
+        EXPECT_EQ(fields.scaled(module_, val).to_vector(), results) << size;
+        module_.Scaler_scaled.backward(fields, val, y);
+        std::vector<float> expected = values;
+        for (float& value : expected) value *= 6;
+        EXPECT_EQ(scale.grad().to_vector(), expected) << size;
+    }
+    Diff<Scaler> scaler{{3, 1}, {}};
+    const auto val = device_.tensor<float>({1, 2, 3});
+    module_.Scaler_scaled.backward(scaler, val, module_.Scaler_scaled(scaler.value, val));
+    EXPECT_EQ(scaler.grad, (Scaler{36, 0}));
+}
+
+TEST_P(MethodsTest, ConstructorsMakeObjectsAndTensorsOfThem) {
+    EXPECT_EQ(module_.make_scaler(3.F, 4.F), (Scaler{3, 4}));
+    for (const int size : sizes) {
+        const std::vector<float> values = eighths(static_cast<std::size_t>(size));
+        const auto target =
+            device_.tensor(bordered(std::vector<Scaler>(static_cast<std::size_t>(size)), {9, 9}));
+        module_.make_scaler(device_.tensor(values), 4.F, out(inside(target)));
+        std::vector<Scaler> expected;
+        for (const float value : values) expected.push_back({value, 4});
+        EXPECT_EQ(target.to_vector(), bordered(expected, Scaler{9, 9})) << size;
+    }
+}
+
+TEST_P(MethodsTest, OverloadsStaticFunctionsAndSeveralOutputs) {
+    const Scaler scaler{3, 5};
+    EXPECT_EQ(scaler.dtype(module_, 2.F), 6);
+    EXPECT_THAT(scaler.dtype(module_, 2.F, device_.tensor<float>({1, 2})).to_vector(), ElementsAre(7, 8));
+    EXPECT_EQ(members::Units::to_feet(module_, 2.F), 8);
+    const auto val = device_.tensor<float>({1, 2}).with_grads();
+    const auto [whole, part] = scaler.split(module_, val);
+    EXPECT_THAT(whole.to_vector(), ElementsAre(3, 6));
+    EXPECT_THAT(part.to_vector(), ElementsAre(5, 10));
+    module_.Scaler_split.backward(scaler, val, whole, part);
+    EXPECT_THAT(val.grad().to_vector(), ElementsAre(8, 8));
+}
+
+TEST_P(MethodsTest, OfGenericStructsAndOnesWithoutGradient) {
+    const auto x = device_.tensor<float>({1, 2, 3}).with_grads();
+    EXPECT_THAT(members::Box_float_{2}.plus(module_, x).to_vector(), ElementsAre(3, 4, 5));
+    const members::Table table{{1, 2, 3}};
+    const auto y = table.at(module_, x);
+    EXPECT_THAT(y.to_vector(), ElementsAre(1, 4, 9));
+    module_.Table_at.backward(table, x, y);
+    EXPECT_THAT(x.grad().to_vector(), ElementsAre(1, 2, 3));
+}
+
+TEST_P(MethodsTest, RefuseFieldsThatDisagree) {
+    const auto pos = device_.tensor<float3>({{1, 2, 3}, {4, 5, 6}});
+    const auto steps = device_.tensor<std::int32_t>({1, 2, 3});
+    const auto failed = module_.Particle_update.try_call(ParticleFields{pos, float3{}, steps}, 1.F);
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code(), ErrorCode::shape_mismatch);
+    EXPECT_THAT(failed.error().what(), ::testing::HasSubstr("this.steps"));
+    EXPECT_THAT(steps.to_vector(), ElementsAre(1, 2, 3));
+}
+
+}  // namespace
+}  // namespace kf::test
