@@ -75,8 +75,14 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
     return text + ")" + result;
 }
 
+std::string with_article(const std::string& noun) {
+    constexpr std::string_view vowels = "aeioAEIO";  // "u" is that of "a uint"
+    const bool vowel = !noun.empty() && vowels.find(noun.front()) != std::string_view::npos;
+    return (vowel ? "an " : "a ") + noun;
+}
+
 std::string describe_tensor(ScalarType scalar, const Dims& flat_shape) {
-    return "a " + to_string(scalar) + " tensor of shape " + to_string(flat_shape);
+    return with_article(to_string(scalar)) + " tensor of shape " + to_string(flat_shape);
 }
 
 }  // namespace kf::detail

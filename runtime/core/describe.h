@@ -9,6 +9,8 @@
 
 namespace kf::detail {
 
+/// "a float", "an int2".
+[[nodiscard]] std::string with_article(const std::string& noun);
 /// "float", "float3 tensor[2]".
 [[nodiscard]] std::string describe(const manifest::Argument& argument);
 /// "polynomial(a: float, x: float tensor[1]) -> float tensor[1]".

@@ -108,7 +108,7 @@ std::string found_text(const ArgShape& given) {
             return "a list of shape " + to_string(given.shape) + " of " + number + "s";
         }
         case ArgShape::Kind::array:
-            return "a " + to_string(given.scalar) + " array of shape " + to_string(given.shape);
+            return with_article(to_string(given.scalar)) + " array of shape " + to_string(given.shape);
         case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
         case ArgShape::Kind::generator: return "a " + generator_text(given.generator, given.shape.size());
     }

@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/device_state.h"
+#include "core/generator.h"
 #include "core/items.h"
 #include "core/resolve.h"
 #include "python/differentiable.h"
@@ -25,6 +26,7 @@ namespace {
 using detail::Arg;
 using detail::ArgShape;
 using detail::PassKind;
+using detail::with_article;
 using manifest::ArgumentKind;
 using manifest::Role;
 
@@ -236,18 +238,23 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
 }
 
 /// What is given for the fields of a parameter that an overload takes field by field.
-void add_items(const manifest::Parameter& parameter, const py::object& given, const Where& where,
-               std::vector<py::object>& values) {
+void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const py::object& given,
+               const Where& where, std::vector<py::object>& values) {
     if (parameter.form != manifest::Form::fields) {
         values.push_back(given);
         return;
     }
     std::vector<py::object> fields(parameter.fields.size());
-    if (given) fields = fields_of(given, parameter, where);
+    std::vector<bool> made;
+    for (const manifest::Parameter& field : parameter.fields) {
+        const bool leaf = field.form == manifest::Form::leaf;
+        made.push_back(leaf && !detail::has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]));
+    }
+    if (given) fields = fields_of(given, parameter, where, made);
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
         if (fields[i] && fields[i].is_none()) fields[i] = {};
-        add_items(parameter.fields[i], fields[i], {where.owner, name}, values);
+        add_items(call, parameter.fields[i], fields[i], {where.owner, name}, values);
     }
 }
 
@@ -259,7 +266,7 @@ void Call::take_items(std::size_t overload) {
         values_ = given_;
     } else {
         for (std::size_t i = 0; i < given_.size(); ++i) {
-            add_items(call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
+            add_items(call, call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
                       values_);
         }
     }
@@ -395,9 +402,9 @@ void Call::look_at(std::size_t i) {
     } else {
         host.nested = look_through(host.content, where(i));
         if (!host.nested) {
-            refuse(
-                ErrorCode::type_mismatch, where(i),
-                "a number, a list, a NumPy array or a kf.Tensor is needed, not a " + type_name(host.content));
+            refuse(ErrorCode::type_mismatch, where(i),
+                   "a number, a list, a NumPy array or a kf.Tensor is needed, not " + shown(host.content) +
+                       " (" + with_article(type_name(host.content)) + ")");
         }
         if (is_written(i) && item(i).of_object) {
             refuse(
@@ -420,14 +427,15 @@ void Call::look_at_struct(std::size_t i) {
     if (by_value) {
         const bool array = !item(i).structure->extents.empty();
         if (is_output(i) && pass_ == PassKind::forward) {
-            refuse(ErrorCode::type_mismatch, where(i), "a " + type + " is returned: it can't be given");
+            refuse(ErrorCode::type_mismatch, where(i),
+                   with_article(type) + " is returned: it can't be given");
         }
         const bool list = PyList_Check(host.content.ptr()) || PyTuple_Check(host.content.ptr()) ||
                           py::isinstance<py::array>(host.content);
         if (array ? !list : !is_struct_like(host.content)) {
             refuse(ErrorCode::type_mismatch, where(i),
-                   "a " + type + " is needed" + (array ? "'s list" : "") + ", not " + shown(host.content) +
-                       " (a " + type_name(host.content) + ")");
+                   with_article(type) + " is needed" + (array ? "'s list" : "") + ", not " +
+                       shown(host.content) + " (" + with_article(type_name(host.content)) + ")");
         }
         return;
     }
@@ -438,7 +446,7 @@ void Call::look_at_struct(std::size_t i) {
     if (!py::isinstance<py::array>(host.content)) {
         refuse(ErrorCode::type_mismatch, where(i),
                "a kf.Tensor or a NumPy array of " + type + " structs is needed, not " + shown(host.content) +
-                   " (a " + type_name(host.content) + ")");
+                   " (" + with_article(type_name(host.content)) + ")");
     }
     host.array = py::reinterpret_borrow<py::array>(host.content);
     host.structure = struct_type(host.array->dtype(), where(i));
@@ -571,7 +579,7 @@ void Call::pack_value(std::size_t i, const ElementType& element) {
     const Dims extents(std::span(element.extents).first(element.rank));
     if (!(host.shape == extents)) {
         refuse(ErrorCode::shape_mismatch, where(i),
-               "a " + to_string(element) + " has shape " + to_string(extents) + ", not " +
+               with_article(to_string(element)) + " has shape " + to_string(extents) + ", not " +
                    to_string(host.shape));
     }
     if (host.array) {
@@ -613,12 +621,12 @@ void Call::pack_flowing(std::size_t i, const ElementType& element) {
         bytes = pack(*nested, element.scalar, where(i));
     } else {
         refuse(ErrorCode::type_mismatch, where(i),
-               "its gradient is a number, a list or an array, not a " + type_name(gradient));
+               "its gradient is a number, a list or an array, not " + with_article(type_name(gradient)));
     }
     if (!(shape == extents)) {
         refuse(ErrorCode::shape_mismatch, where(i),
-               "its gradient has shape " + to_string(shape) + ", a " + to_string(element) + " has " +
-                   to_string(extents));
+               "its gradient has shape " + to_string(shape) + ", " + with_article(to_string(element)) +
+                   " has " + to_string(extents));
     }
     std::ranges::copy(bytes, host.gradient.bytes().begin());
 }

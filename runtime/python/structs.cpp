@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/convert.h"
+#include "core/describe.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/host.h"
@@ -15,6 +16,7 @@
 namespace kf::python {
 namespace {
 
+using detail::with_article;
 using manifest::Form;
 using manifest::Parameter;
 
@@ -56,6 +58,18 @@ std::optional<std::vector<std::string>> declared_fields(py::handle value) {
     std::vector<std::string> list;
     for (const auto& name : names) list.emplace_back(py::str(name));
     return list;
+}
+
+/// " = 3 (an int)", of a field that isn't wanted.
+std::string shown_field(py::handle value, const std::string& name) {
+    const bool keyed = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
+    const py::str key(name);
+    if (keyed ? PyDict_Check(value.ptr()) != 0 && PyDict_Contains(value.ptr(), key.ptr()) != 1
+              : !py::hasattr(value, key))
+        return {};
+    const py::object field =
+        keyed ? py::object(py::reinterpret_borrow<py::object>(value)[key]) : py::object(value.attr(key));
+    return " = " + shown(field) + " (" + with_article(type_name(field)) + ")";
 }
 
 std::string path(const Where& where, const std::string& field) {
@@ -236,36 +250,52 @@ bool is_struct_like(py::handle value) {
            as_differentiable(value) == nullptr;
 }
 
-std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where) {
+std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where,
+                                  const std::vector<bool>& made) {
     if (!is_struct_like(value)) {
         refuse(ErrorCode::type_mismatch, where,
-               "a " + structure.type + " is needed (a dict or an object with the fields " +
-                   field_names(structure) + "), not " + shown(value) + " (a " + type_name(value) + ")");
+               with_article(structure.type) + " is needed (a dict or an object with the fields " +
+                   field_names(structure) + "), not " + shown(value) + " (" + with_article(type_name(value)) +
+                   ")");
     }
     if (const auto declared = declared_fields(value)) {
         for (const std::string& name : *declared) {
             if (std::ranges::find(structure.fields, name, &Parameter::name) != structure.fields.end())
                 continue;
             refuse(ErrorCode::unknown_name, where,
-                   structure.type + " has no field '" + name + "'; it has " + field_names(structure));
+                   structure.type + " has no field '" + name + "'" + shown_field(value, name) + "; it has " +
+                       field_names(structure));
         }
     }
     const bool by_key = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
     std::vector<py::object> fields;
-    for (const Parameter& field : structure.fields) {
+    for (std::size_t i = 0; i < structure.fields.size(); ++i) {
+        const Parameter& field = structure.fields[i];
+        const bool hidden = !made.empty() && made[i];
         const bool there =
             by_key ? py::cast<bool>(py::object(
                          PyDict_Check(value.ptr()) != 0
                              ? py::reinterpret_borrow<py::object>(value).attr("__contains__")(field.name)
                              : value.attr("dtype").attr("names").attr("__contains__")(field.name)))
                    : py::hasattr(value, field.name.c_str());
+        if (!there && hidden) {
+            fields.emplace_back();
+            continue;
+        }
         if (!there) {
             refuse(ErrorCode::missing_argument, where,
                    "field '" + field.name + "' of " + structure.type + " is missing in " + shown(value) +
-                       " (a " + type_name(value) + ")");
+                       " (" + with_article(type_name(value)) + ")");
         }
         fields.push_back(by_key ? py::object(value[field.name.c_str()])
                                 : py::object(value.attr(field.name.c_str())));
+        if (!hidden) continue;
+        if (!fields.back().is_none()) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "the kernel makes field '" + field.name + "' of " + structure.type +
+                       " itself: leave it out instead of giving " + shown(fields.back()));
+        }
+        fields.back() = {};
     }
     return fields;
 }

@@ -19,7 +19,9 @@ bool is_struct_like(py::handle value);
 
 /// The values of exactly these fields, in their order. Refuses a missing field, and one too many where the
 /// value says what it has (a dict, a dataclass, a named tuple, a generated class).
-std::vector<py::object> fields_of(py::handle value, const manifest::Parameter& structure, const Where& where);
+/// `made`: which fields the kernel makes itself; they are left out, or None, and come back null.
+std::vector<py::object> fields_of(py::handle value, const manifest::Parameter& structure, const Where& where,
+                                  const std::vector<bool>& made = {});
 
 /// Whether its fields look like values of the right depth, as far as that is quickly seen. Checks no names.
 bool looks_like_value(const manifest::Call& call, const manifest::Parameter& structure, py::handle value);

@@ -260,6 +260,90 @@ def test_what_a_method_writes_must_be_writable(methods: Any) -> None:
         methods.Particle(pos=[[1, 2, 3]], vel=vel, steps=steps).update(1)
 
 
+def site(methods: Any, **fields: Any) -> Any:
+    given = {"noise": kf.rand_float(), "gain": 3.0, "weights": np.array([2, 5], np.float32), **fields}
+    return methods.Site(**given)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (31, 33), (3, 4097)])
+def test_fields_that_the_kernel_makes(methods: Any, shape: tuple[int, int]) -> None:
+    x = numbers(*shape)
+    rows, columns = np.indices(shape)
+    expected = x.astype(np.float64) * 3
+    # A vector of indices has x along the last dimension.
+    close(site(methods).sample(tensor(x)).to_numpy(), expected + columns * 2 + rows * 5)
+    close(methods.Site.sample(vars(site(methods)), tensor(x)).to_numpy(), expected + columns * 2 + rows * 5)
+    close(site(methods, place=[7, 11]).sample(tensor(x)).to_numpy(), expected + 7 * 2 + 11 * 5)
+
+
+def test_fields_that_the_kernel_makes_differ_by_call(methods: Any) -> None:
+    found = site(methods).random(shape=4097).to_numpy()
+    assert ((found >= 0) & (found < 1)).all()
+    assert len(np.unique(found)) > 4000
+    assert abs(found.mean() - 0.5) < 0.02
+    np.testing.assert_array_equal(found, site(methods).random(shape=4097, out=np.ndarray))
+
+
+def test_gradients_of_fields_may_be_overwritten(methods: Any) -> None:
+    shape = (3, 33)
+    x, rows, columns = numbers(*shape), *np.indices(shape)
+    seven = [tensor(np.full(size, 7, np.float32)) for size in [shape, (2,)]]
+    gain = tensor(numbers(*shape, seed=1)).with_grads(grad_out=seven[0])
+    weights = tensor(np.array([2, 5], np.float32)).with_grads(grad_out=seven[1])
+    this = site(methods, gain=gain, weights=weights)
+    out = this.sample(tensor(x))
+    this.sample.backward(tensor(x), out)
+    close(seven[0].to_numpy(), x)
+    np.testing.assert_array_equal(seven[1].to_numpy(), [columns.sum(), rows.sum()])
+
+
+def test_a_field_may_be_a_whole_tensor(methods: Any) -> None:
+    values = numbers(9)
+    i = np.random.default_rng(1).integers(0, 9, 4097).astype(np.int32)
+    gradient = tensor(np.full(9, 7, np.float32))
+    this = methods.Lookup(table=tensor(values).with_grads(grad_out=gradient), scale=kf.differentiable(3.0))
+    out = this.at(tensor(i))
+    close(out.to_numpy(), values[i].astype(np.float64) * 3)
+    this.at.backward(tensor(i), out)
+    close(gradient.to_numpy(), 3.0 * np.bincount(i, minlength=9))
+    np.testing.assert_allclose(this.scale.grad, values[i].astype(np.float64).sum(), rtol=1e-3)
+    close(methods.Lookup(table=values, scale=2).at(i, out=np.ndarray), values[i].astype(np.float64) * 2)
+
+
+BAD_FIELDS = [
+    ("made", "random", {"place": [1, 2]}, "type-mismatch", "makes field 'place' of Site itself"),
+    (
+        "generator",
+        "random",
+        {"noise": kf.wang_hash()},
+        "type-mismatch",
+        "this.noise.*rand_float, found a wang",
+    ),
+    ("number", "random", {"noise": 0.5}, "type-mismatch", "this.noise.*expected rand_float"),
+    ("type", "random", {"gain": "much"}, "type-mismatch", "this.gain.*'much'.*a str"),
+    ("length", "random", {"weights": [1, 2, 3]}, "shape-mismatch", "this.weights"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "fields", "code", "text"),
+    [case[1:] for case in BAD_FIELDS],
+    ids=[case[0] for case in BAD_FIELDS],
+)
+def test_bad_fields(methods: Any, method: str, fields: dict[str, Any], code: str, text: str) -> None:
+    with pytest.raises(kf.ArgumentError, match=text) as caught:
+        getattr(site(methods, **fields), method)(shape=3)
+    assert caught.value.code == code
+
+
+def test_fields_that_are_too_many_or_missing_are_named(methods: Any) -> None:
+    given = vars(site(methods))
+    with pytest.raises(kf.ArgumentError, match=r"'this': Site has no field 'size' = 3 \(an int\)"):
+        methods.Site.random({**given, "size": 3}, shape=3)
+    with pytest.raises(kf.ArgumentError, match="'this': field 'noise' of Site is missing"):
+        methods.Site.random({name: given[name] for name in ["gain", "weights"]}, shape=3)
+
+
 BAD = [
     ("missing", {}, "missing-argument", "field 'rows' of Table is missing"),
     ("extra", {"rows": [1, 2, 3], "size": 3}, "unknown-name", "has no field 'size'"),

@@ -335,7 +335,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "extra field",
         {"pos": [1, 2, 3], "dir": [1, 2, 3], "x": 1},
         "unknown-name",
-        "has no field 'x'; it has pos, dir",
+        "has no field 'x' = 1 (an int); it has pos, dir",
     ),
     (
         "short list",
@@ -349,7 +349,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "type-mismatch",
         "argument 'ray.pos': a list holds numbers, not 'a'",
     ),
-    ("number", 5, "type-mismatch", "argument 'ray': a Ray is needed, not 5 (a int)"),
+    ("number", 5, "type-mismatch", "argument 'ray': a Ray is needed, not 5 (an int)"),
     ("list", [1, 2, 3], "type-mismatch", "argument 'ray': a Ray is needed"),
     (
         "dtype",

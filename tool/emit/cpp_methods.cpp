@@ -38,6 +38,11 @@ std::string generator_type(const Argument& argument) {
 
 bool is_generator(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
 
+/// Of a field: what the host gives for a generator, or what stands for one that it gives nothing for.
+std::string made_type(const Argument& argument) {
+    return has_host_value(argument) ? generator_type(argument) : "kf::Made";
+}
+
 /// Builds the methods of one call.
 class Builder {
 public:
@@ -260,6 +265,7 @@ private:
         const std::string type = fields_type(parameter.host, parameter.type, end, [&](std::size_t item) {
             const Argument& host = items_[item].host;
             writes_values = writes_values || (is_value(host) && host.role != Role::in);
+            if (is_generator(host)) return made_type(host);
             return is_value(host) ? type_of(item) : tensor_of(item);
         });
         if (parameter.role == Role::result) {
@@ -275,6 +281,10 @@ private:
                 method.arguments.emplace_back("Arg::none()");
                 method.assigns.push_back(names_[at] + " = " + tensor_of(at) + "(std::move(args[" +
                                          std::to_string(at) + "].allocated))");
+                continue;
+            }
+            if (!has_host_value(host)) {
+                method.arguments.emplace_back("Arg::none()");
                 continue;
             }
             const std::string how = host.role == Role::in ? "in" : host.role == Role::inout ? "inout" : "out";
@@ -297,6 +307,7 @@ private:
     /// How a backward pass takes an item.
     [[nodiscard]] std::string backward_type(CppMethodKind kind, std::size_t item) const {
         const Argument& host = items_[item].host;
+        if (is_generator(host)) return made_type(host);
         if (!is_value(host)) return tensor_of(item);
         const bool wants = is_output(host) ? host.differentiable
                                            : kind == CppMethodKind::call && host.gradient != Gradient::never;
@@ -325,6 +336,7 @@ private:
             const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];
             add(method, by_reference ? "const " + type + "&" : type, name, output && value ? "{}" : "");
             for (std::size_t i = at; i < end; ++i) {
+                if (!has_host_value(items_[i].host)) continue;
                 if (!is_output(items_[i].host) || items_[i].host.differentiable)
                     method.arguments[i] = "Arg::in(" + names_[i] + ")";
             }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plan/generators.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 
@@ -45,12 +46,20 @@ class Collector {
 public:
     explicit Collector(std::vector<UsedStruct>& used) : used_(used) {}
 
-    void add(const manifest::Parameter& parameter, const Type& type) {
+    void add(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type) {
         if (parameter.form == Form::leaf) return;
         if (parameter.form != Form::fields) return add_whole(type);
         const std::vector<Field> fields = fields_of(type);
-        for (std::size_t i = 0; i < parameter.fields.size(); ++i) add(parameter.fields[i], fields[i].type);
-        entry(type).fields = true;
+        for (std::size_t i = 0; i < parameter.fields.size(); ++i)
+            add(call, parameter.fields[i], fields[i].type);
+        UsedStruct& used = entry(type);
+        used.fields = true;
+        for (const manifest::Parameter& field : parameter.fields) {
+            const bool leaf = field.form == Form::leaf;
+            if (!leaf || has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)].host)) continue;
+            if (std::find(used.made.begin(), used.made.end(), field.name) == used.made.end())
+                used.made.push_back(field.name);
+        }
     }
 
     void add_statics(const std::string& owner) {
@@ -73,7 +82,7 @@ private:
             return kind_name(one.type) == kind_name(type);
         });
         if (known != used_.end()) return *known;
-        return used_.emplace_back(UsedStruct{type, false, false, false});
+        return used_.emplace_back(UsedStruct{type, false, false, {}, false});
     }
 
     std::vector<UsedStruct>& used_;
@@ -109,7 +118,7 @@ std::vector<UsedStruct> used_structs(const Plan& plan) {
     for (const PlannedFunction& function : plan.functions) {
         for (const PlannedCall& call : function.calls) {
             for (const PlannedParameter& parameter : call.parameters)
-                collector.add(parameter.host, parameter.type);
+                collector.add(call, parameter.host, parameter.type);
         }
     }
     for (const PlannedFunction& function : plan.functions) {

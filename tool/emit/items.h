@@ -18,8 +18,9 @@ std::vector<PlannedArgument> host_items(const PlannedCall& call);
 /// A struct type, or a vector given field by field, and how the plan's calls take it.
 struct UsedStruct {
     Type type;
-    bool whole = false;    ///< by value or in tensors
-    bool fields = false;   ///< field by field
+    bool whole = false;                  ///< by value or in tensors
+    bool fields = false;                 ///< field by field
+    std::vector<std::string> made = {};  ///< fields that some call's kernel makes, the host giving nothing
     bool statics = false;  ///< it has static functions; alone: of such a type nothing but the name is known
 };
 

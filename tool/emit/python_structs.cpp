@@ -98,10 +98,17 @@ View::List PythonStructs::module_view() const {
                                             {"formats", wrap_list(12, "\"formats\": [", formats, "],")},
                                             {"offsets", wrap_list(12, "\"offsets\": [", offsets, "],")},
                                             {"size", std::to_string(layout.size)}});
-        const std::string tail = fields.size() == 1 ? ",)" : ")";
+        const auto tuple = [](const std::string& name, const std::vector<std::string>& items) {
+            return wrap_list(4, name + " = (", items, items.size() == 1 ? ",)" : ")");
+        };
+        std::vector<std::string> quoted;
+        for (const std::string& name : used.made) quoted.push_back("\"" + name + "\"");
+        View::List made;
+        if (!quoted.empty()) made.emplace_back(tuple("_made", quoted));
         list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
                                        {"slang", used.type.name},
-                                       {"fields", wrap_list(4, "_fields = (", fields, tail)},
+                                       {"fields", tuple("_fields", fields)},
+                                       {"made", std::move(made)},
                                        {"dtype", std::move(dtype)}});
     }
     return list;
@@ -112,9 +119,16 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
     for (const UsedStruct& used : used_) {
         View::List fields;
         std::vector<std::string> parameters{"self"};
+        bool by_name = false;
         for (const Field& field : used.type.fields) {
             fields.emplace_back(View::Object{{"name", field.name}});
-            parameters.push_back(field.name + ": Any");
+            const bool made = std::find(used.made.begin(), used.made.end(), field.name) != used.made.end();
+            // Behind one that may be left out, others go by name.
+            if (!made && parameters.back().ends_with("None") && !by_name) {
+                parameters.emplace_back("*");
+                by_name = true;
+            }
+            parameters.push_back(field.name + (made ? ": Any = None" : ": Any"));
         }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},

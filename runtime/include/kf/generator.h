@@ -54,6 +54,9 @@ struct RandFloat {
     bool hash_seed = false;
 };
 
+/// Stands for a struct's field that the kernel makes itself (call_id, thread_id), where the others are given.
+struct Made {};
+
 namespace detail {
 
 /// What an argument's generator is; `none` for values and tensors. Numbered as manifest::Generator.

@@ -25,6 +25,8 @@ class Struct:
 
     dtype: ClassVar["np.dtype[np.void]"]
     _fields: ClassVar[tuple[str, ...]] = ()
+    #: Fields that some function's kernel makes itself, such as call_id: they may be left out.
+    _made: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, *, module: Module | None = None, slang: str = "", **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -44,6 +46,8 @@ class Struct:
             if field not in known:
                 raise _refusal("unknown-name", f"{name} has no field '{field}'; it has {', '.join(known)}")
         for field in known:
+            if field not in fields and field in self._made:
+                fields[field] = None
             if field not in fields:
                 raise _refusal("missing-argument", f"{name}: field '{field}' is missing")
             setattr(self, field, fields[field])

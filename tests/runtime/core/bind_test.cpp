@@ -173,7 +173,7 @@ TEST(BindArguments, ChecksTypesRanksAndTrailingExtents) {
                      forward(manifest, {G::tensor(at(A, {5})), G::value(), G::none()});
                  });
     expect_error(ErrorCode::type_mismatch,
-                 AllOf(HasSubstr("argument 'x': expected float tensor[2]"), HasSubstr("found a int tensor")),
+                 AllOf(HasSubstr("argument 'x': expected float tensor[2]"), HasSubstr("found an int tensor")),
                  [&] {
                      forward(manifest, {G::tensor(at(A, {5, 3}), ScalarType::int32), G::value(), G::none()});
                  });

@@ -44,9 +44,9 @@ TEST(Resolve, GoesByRank) {
 TEST(Resolve, ListsCandidates) {
     expect_error(
         ErrorCode::no_overload,
-        AllOf(HasSubstr("add: no overload takes (a int tensor of shape [3], a whole number, nothing)"),
+        AllOf(HasSubstr("add: no overload takes (an int tensor of shape [3], a whole number, nothing)"),
               HasSubstr("\n  add(a: float, b: float) -> float\n"
-                        "    argument 'a': expected float, found a int tensor of shape [3]\n"),
+                        "    argument 'a': expected float, found an int tensor of shape [3]\n"),
               HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
         [] {
             resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});

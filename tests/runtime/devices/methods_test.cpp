@@ -176,6 +176,33 @@ TEST_P(MethodsTest, OfGenericStructsAndOnesWithoutGradient) {
     EXPECT_THAT(x.grad().to_vector(), ElementsAre(1, 2, 3));
 }
 
+TEST_P(MethodsTest, TakeFieldsThatTheKernelMakes) {
+    const auto x = device_.tensor<float>({{1, 2, 3}, {4, 5, 6}}).with_grads();
+    const auto weights = device_.tensor<float>({10, 100}).with_grads();
+    const members::SiteFields site{kf::Made{}, kf::RandFloat{}, 2.F, weights};
+    const auto y = site.sample(module_, x);
+    EXPECT_THAT(y.to_vector(), ElementsAre(2, 14, 26, 108, 120, 132));
+    module_.Site_sample.backward({kf::Made{}, kf::RandFloat{}, 2.F, weights}, x, y);
+    EXPECT_THAT(x.grad().to_vector(), Each(2.F));
+    EXPECT_THAT(weights.grad().to_vector(), ElementsAre(6, 3));
+    const auto placed = members::SiteFields{kf::int2{1, 2}, kf::RandFloat{}, 2.F, weights};
+    EXPECT_THAT(placed.sample(module_, x).to_vector(), ElementsAre(212, 214, 216, 218, 220, 222));
+    const auto random =
+        module_.Site_random({{}, kf::RandFloat{}, 0.F, std::array{0.F, 0.F}}, kf::Shape<1>{{33}}).to_vector();
+    EXPECT_THAT(random, ::testing::SizeIs(33));
+    EXPECT_THAT(random, Each(::testing::AllOf(::testing::Ge(0.F), ::testing::Lt(1.F))));
+}
+
+TEST_P(MethodsTest, TakeAFieldThatIsAWholeTensor) {
+    const auto table = device_.tensor<float>({1, 2, 3}).with_grads();
+    const auto i = device_.tensor<std::int32_t>({2, 0, 2});
+    const members::LookupFields lookup{table, 10.F};
+    const auto y = lookup.at(module_, i);
+    EXPECT_THAT(y.to_vector(), ElementsAre(30, 10, 30));
+    module_.Lookup_at.backward({table, 10.F}, i, y);
+    EXPECT_THAT(table.grad().to_vector(), ElementsAre(10, 0, 20));
+}
+
 TEST_P(MethodsTest, RefuseFieldsThatDisagree) {
     const auto pos = device_.tensor<float3>({{1, 2, 3}, {4, 5, 6}});
     const auto steps = device_.tensor<std::int32_t>({1, 2, 3});
