@@ -174,7 +174,9 @@ std::string argument_id(const Argument& argument) {
 }
 
 bool is_looped(const PlannedArgument& argument) {
-    return argument.type.kind == TypeKind::matrix || argument.type.kind == TypeKind::array;
+    // A vector of one has no scalar's form, and no name of its own on the host.
+    const bool single = argument.type.kind == TypeKind::vector && argument.type.columns == 1;
+    return single || argument.type.kind == TypeKind::matrix || argument.type.kind == TypeKind::array;
 }
 
 bool is_read_by_scalars(const PlannedArgument& argument) {

@@ -75,7 +75,9 @@ std::string cpp_type(const std::string& element_name) {
                ">";
     }
     const manifest::Element element = parse_element(element_name).value();
-    if (element.extents.empty()) return std::string(names_of(element.scalar).cpp);
+    std::string scalar(names_of(element.scalar).cpp);
+    if (element.extents.empty()) return scalar;
+    if (element.extents == std::vector<std::int64_t>{1}) return "std::array<" + scalar + ", 1>";
     std::string extents;
     for (const std::int64_t extent : element.extents)
         extents += (extents.empty() ? "" : "x") + std::to_string(extent);

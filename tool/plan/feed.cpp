@@ -118,7 +118,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                          std::to_string(least));
     }
     argument.call_rank = parts.call_rank;
-    const bool in_block = target.type.kind == TypeKind::scalar || target.type.kind == TypeKind::vector;
+    const bool in_block = target.type.kind == TypeKind::scalar ||
+                          (target.type.kind == TypeKind::vector && target.type.columns > 1);
     argument.in_memory = argument.kind == manifest::ArgumentKind::value &&
                          target.role == manifest::Role::in && (argument.call_rank > 0 || !in_block);
     if (auto failure = check_map(kind, target, argument.call_rank)) return *failure;

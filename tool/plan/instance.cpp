@@ -6,6 +6,7 @@
 
 #include "diagnostic/suggest.h"
 #include "plan/candidates.h"
+#include "plan/inference.h"
 #include "spec/names.h"
 
 namespace kf::gen {
@@ -44,17 +45,11 @@ bool has_extents(const TypeText& type) {
     return true;
 }
 
-/// A way to read the kinds: how much of their elements' last dimensions goes to the call.
-struct Reading {
-    int peeled = 0;
-    Bindings bindings;
-};
-
 class Settler {
 public:
     Settler(const Function& function, const CallSpec& call, const std::vector<const KindSpec*>& kinds,
-            TypeLookup& types)
-        : function_(function), call_(call), kinds_(kinds), types_(types) {
+            std::int64_t call_rank, TypeLookup& types)
+        : function_(function), call_(call), kinds_(kinds), call_rank_(call_rank), types_(types) {
         for (const GenericParameter& generic : function.generics) names_.push_back(generic.name);
     }
 
@@ -133,11 +128,11 @@ private:
         std::vector<Reading> readings = read_kinds(stated);
         if (readings.empty()) return contradiction(stated);
         std::stable_sort(readings.begin(), readings.end(),
-                         [](const Reading& a, const Reading& b) { return a.peeled < b.peeled; });
+                         [](const Reading& a, const Reading& b) { return a.cost < b.cost; });
         std::optional<Diagnostics> first_failure;
         std::optional<std::pair<Reading, Function>> found;
         for (Reading& reading : readings) {
-            if (found && reading.peeled > found->first.peeled) break;
+            if (found && reading.cost > found->first.cost) break;
             if (found && reading.bindings == found->first.bindings) continue;
             Outcome<Function> concrete = specialise(reading.bindings);
             if (!concrete) {
@@ -157,17 +152,16 @@ private:
         return std::move(found->second);
     }
 
-    /// The parameter's type where generic parameters are still open in it, and the kind names an element.
-    std::optional<std::pair<TypeText, TypeText>> open_pattern(std::size_t i, const Bindings& stated) const {
+    /// The parameter's type where generic parameters are still open in it, and the kind says what they are.
+    std::optional<TypeText> open_pattern(std::size_t i, const Bindings& stated) const {
         const std::optional<TypeText> pattern = parse_type(function_.parameters[i].type.name);
-        const std::optional<TypeText> element = parse_type(kinds_[i]->element);
-        if (!pattern || !element) return std::nullopt;
+        if (!pattern || !says_type(*kinds_[i], *pattern)) return std::nullopt;
         TypeText open = substituted(*pattern, stated);
         if (!mentioned(open, names_)) return std::nullopt;
-        return std::pair(std::move(open), *element);
+        return open;
     }
 
-    /// All ways to match the kinds' elements with the parameters' types.
+    /// All ways to match the kinds with the parameters' types.
     std::vector<Reading> read_kinds(const Bindings& stated) const {
         std::vector<Reading> readings{{0, stated}};
         for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
@@ -175,27 +169,11 @@ private:
             if (!open) continue;
             std::vector<Reading> longer;
             for (const Reading& reading : readings) {
-                match(open->first, open->second, *kinds_[i], reading, longer);
+                read_kind(*open, *kinds_[i], names_, call_rank_, reading, longer);
             }
             readings = std::move(longer);
         }
         return readings;
-    }
-
-    /// The element's own last dimensions may be the call's (rule 1); a tensor's may be the parameter's.
-    void match(const TypeText& pattern, const TypeText& element, const KindSpec& kind, const Reading& so_far,
-               std::vector<Reading>& matched) const {
-        const auto attempt = [&](const TypeText& parameter, const TypeText& type, int cost) {
-            Reading reading{so_far.peeled + cost, so_far.bindings};
-            if (unify(parameter, type, names_, reading.bindings)) matched.push_back(std::move(reading));
-        };
-        attempt(pattern, element, 0);
-        int cost = 1;
-        for (auto inner = peeled(element); inner; inner = peeled(*inner)) attempt(pattern, *inner, cost++);
-        cost = 1;
-        for (auto inner = peeled(pattern); inner && cost <= kind.rank; inner = peeled(*inner)) {
-            attempt(*inner, element, cost++);
-        }
     }
 
     Diagnostic contradiction(const Bindings& stated) const {
@@ -205,10 +183,11 @@ private:
         }
         for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
             const Parameter& parameter = function_.parameters[i];
-            if (const auto open = open_pattern(i, stated)) {
-                notes.push_back("argument '" + parameter.name + "' of type '" + parameter.type.name +
-                                "' gets elements of " + spelled(open->second));
-            }
+            if (!open_pattern(i, stated)) continue;
+            const KindSpec& kind = *kinds_[i];
+            notes.push_back("argument '" + parameter.name + "' of type '" + parameter.type.name + "' gets " +
+                            (kind.element.empty() ? "'" + kind.spelling + "'"
+                                                  : "elements of " + spelled(*parse_type(kind.element))));
         }
         return error("generic-inference", call_.function_location,
                      "the kinds can't all feed '" + function_.name + "': its generic parameters would differ",
@@ -240,6 +219,8 @@ private:
             Outcome<Type> type = fill_in(parameter.type, bindings);
             if (!type) return type.errors();
             parameter.type = std::move(type.value());
+            // Slang marks tensors so in generic functions: the gradient goes through their loads.
+            if (parameter.type.kind == TypeKind::tensor) parameter.no_diff = false;
         }
         Outcome<Type> result = fill_in(function_.result, bindings);
         if (!result) return result.errors();
@@ -338,6 +319,7 @@ private:
     const Function& function_;
     const CallSpec& call_;
     const std::vector<const KindSpec*>& kinds_;
+    std::int64_t call_rank_;
     TypeLookup& types_;
     std::vector<std::string> names_;
 };
@@ -370,8 +352,9 @@ Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& cal
 }
 
 Outcome<Instance> instantiate(const Function& function, const CallSpec& call,
-                              const std::vector<const KindSpec*>& kinds, TypeLookup& types) {
-    return Settler(function, call, kinds, types).settle();
+                              const std::vector<const KindSpec*>& kinds, std::int64_t call_rank,
+                              TypeLookup& types) {
+    return Settler(function, call, kinds, call_rank, types).settle();
 }
 
 }  // namespace kf::gen

@@ -1,6 +1,7 @@
 // A function with every generic parameter and every interface settled by the spec.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ struct Instance {
 Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& call);
 
 /// Settles `function`, given one kind for each of its parameters. Generic parameters are those stated, then
-/// what the element types of the kinds say: the whole element where it fits, or what its last dimensions
-/// hold. An interface's type is the kind's element. Errors: "generic-argument", "generic-inference",
-/// "generic-constraint", "interface-type".
+/// what the kinds say: of their element types the whole where it fits, or what its last dimensions hold; of
+/// generators what they make; of whole tensors the rank too. `call_rank`: as many indices a call_id makes; 0
+/// where that isn't known, and then it makes one. An interface's type is the kind's element. Errors:
+/// "generic-argument", "generic-inference", "generic-constraint", "interface-type".
 Outcome<Instance> instantiate(const Function& function, const CallSpec& call,
-                              const std::vector<const KindSpec*>& kinds, TypeLookup& types);
+                              const std::vector<const KindSpec*>& kinds, std::int64_t call_rank,
+                              TypeLookup& types);
 
 }  // namespace kf::gen

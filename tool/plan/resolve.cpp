@@ -29,6 +29,7 @@ using manifest::Role;
 
 /// Enough threads to fill a multiprocessor a few groups at a time on every device we know.
 constexpr std::uint32_t default_group_size = 256;
+constexpr std::int64_t max_call_rank = 8;
 
 Role role_of(Direction direction) {
     if (direction == Direction::out) return Role::out;
@@ -213,7 +214,24 @@ private:
 
     /// The call as `function` would take it, with its generic parameters and interfaces settled.
     Outcome<Fit> fit_one(const Function& function, const Choice& choice) {
-        Outcome<Instance> instance = instantiate(function, call_, choice.parameters, types_);
+        Outcome<Fit> fit = fit_with(function, choice, 0);
+        const bool counts = function.is_generic() &&
+                            std::any_of(choice.parameters.begin(), choice.parameters.end(),
+                                        [](const KindSpec* kind) { return kind->kind == Kind::call_id; });
+        // The call's rank may follow from arguments that generic parameters are settled for first.
+        for (std::int64_t rank = 1; counts && !fit && rank <= max_call_rank; ++rank) {
+            Outcome<Fit> other = fit_with(function, choice, rank);
+            if (other) return other;
+            // A rank that fits the kinds so far knows better what is wrong with the others.
+            const std::string& id = other.errors().front().id;
+            if (!id.starts_with("generic-") && id != "argument-rank") fit = std::move(other);
+        }
+        return fit;
+    }
+
+    /// With generic parameters settled for a call of that rank; 0: not known.
+    Outcome<Fit> fit_with(const Function& function, const Choice& choice, std::int64_t rank) {
+        Outcome<Instance> instance = instantiate(function, call_, choice.parameters, rank, types_);
         if (!instance) return instance.errors();
         Outcome<PlannedCall> planned = plan_one(instance.value().function, choice);
         if (!planned) return planned.errors();

@@ -119,7 +119,7 @@ std::optional<manifest::Element> parse_plain(std::string_view name) {
     }
     if (size < 2) return std::nullopt;
     const auto scalar = scalar_named(name.substr(0, size - 1));
-    const auto columns = length(name[size - 1]);
+    const auto columns = name.back() == '1' ? std::optional<std::int64_t>(1) : length(name[size - 1]);
     if (!scalar || !columns) return std::nullopt;
     return manifest::Element{*scalar, {*columns}};
 }

@@ -14,7 +14,7 @@ TEST(TypeTextTest, OneTypeHasOneSpelling) {
         {"uint32_t", "uint", "uint"},
         {"vector<float,3>", "float3", "float3"},
         {"float3", "float3", "float3"},
-        {"vector<float,1>", "vector<float, 1>", "vector<float, 1>"},
+        {"vector<float,1>", "float1", "float1"},
         {"matrix<half,2,4>", "half2x4", "half2x4"},
         {"int[2][3]", "int[2][3]", "Array<Array<int, 3>, 2>"},
         {"Array< Array<int,3> , 2 >", "int[2][3]", "Array<Array<int, 3>, 2>"},

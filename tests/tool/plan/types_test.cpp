@@ -57,7 +57,7 @@ TEST(TypesTest, MatricesOfOtherIntegersHaveNoElement) {
 }
 
 TEST(TypesTest, OtherWordsAreNoElements) {
-    for (const char* name : {"", "float1", "float5", "float33", "2", "Ray", "void", "int8", "float2x5",
+    for (const char* name : {"", "float0", "float5", "float33", "2", "Ray", "void", "int8", "float2x5",
                              "float1x2", "float[0]", "float[x]", "float[2", "float[2][2][2][2][2]"}) {
         EXPECT_FALSE(parse_element(name)) << name;
     }
