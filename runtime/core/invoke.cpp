@@ -404,7 +404,7 @@ private:
             recorder_->dispatch(dispatch);
         } else {
             driver_.dispatch(dispatch);
-            if (key_ != nullptr && key_->arguments().data() == args_.data()) {
+            if (key_ != nullptr) {
                 module_.launches().remember(ref_, call_index_, request, binding_, *key_, kernel_, block,
                                             layout);
             }

@@ -6,6 +6,7 @@
 
 #include "core/bind_error.h"
 #include "core/convert.h"
+#include "core/items.h"
 #include "core/module_state.h"
 #include "core/tensor_state.h"
 
@@ -59,80 +60,140 @@ void put(std::byte* target, T value) {
     std::memcpy(target, &value, sizeof value);
 }
 
-/// The launch's parameters that aren't the same each time; false where one isn't known here.
-bool note_parameters(const BindRequest& request, const Binding& binding, const LaunchKey& key,
-                     const manifest::BlockLayout& layout, KnownLaunch& launch) {
-    const auto& slots = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)].slots;
-    const auto address = [&](std::size_t i, LaunchKey::Part part, const CallView& bound, std::int64_t at) {
-        const std::size_t view = LaunchKey::index(i, part);
-        if (bound.address != 0) {
-            launch.addresses.push_back({view, static_cast<std::size_t>(at)});
-        }
-        // An output that was allocated has no view in the key.
-        return bound.address == 0 || binding.arguments[i].allocate || bound.address == key.view(view).address;
-    };
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-        const auto i = static_cast<std::size_t>(std::max<std::int64_t>(0, slots[s].argument));
-        const std::int64_t at = layout.offsets[s];
-        switch (slots[s].kind) {
-            case SlotKind::value:
-                launch.values.push_back(
-                    {i, static_cast<std::size_t>(at), element_type(request.call.arguments[i].element)});
-                break;
-            case SlotKind::address:
-                if (!address(i, LaunchKey::data, binding.arguments[i].data, at)) return false;
-                break;
-            case SlotKind::grad_in:
-                if (!address(i, LaunchKey::grad_in, binding.arguments[i].grad_in, at)) return false;
-                break;
-            case SlotKind::grad_out:
-                if (!address(i, LaunchKey::grad_out, binding.arguments[i].grad_out, at)) return false;
-                break;
-            case SlotKind::total:
-            case SlotKind::groups:
-            case SlotKind::shape:
-            case SlotKind::step:
-            case SlotKind::stride:
-            case SlotKind::trailing_stride:
-            case SlotKind::extent:
-            case SlotKind::grad_in_stride:
-            case SlotKind::grad_in_trailing_stride:
-            case SlotKind::grad_out_stride:
-            case SlotKind::grad_out_trailing_stride:
-            case SlotKind::grad_mode:
-            case SlotKind::scratch:
-            case SlotKind::scratch_count:
-            case SlotKind::scratch_stride:
-            case SlotKind::counter: break;
-            default: return false;
-        }
+/// Which of the host's arguments each leaf is part of.
+std::vector<std::size_t> items_of_leaves(const manifest::Call& call) {
+    std::vector<std::size_t> items(call.arguments.size());
+    for (std::size_t i = 0; i < manifest::item_count(call); ++i) {
+        const std::size_t first = manifest::leaf_of(call, i);
+        const std::int64_t leaves = call.items.empty() ? 1 : call.items[i].leaves;
+        std::fill_n(items.begin() + static_cast<std::ptrdiff_t>(first), leaves, i);
     }
-    return true;
+    return items;
 }
 
-/// As the binder checks aliasing, and as invoke() notes uses.
-void note_uses(const BindRequest& request, const Binding& binding, KnownLaunch& launch) {
-    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        const manifest::Argument& argument = request.call.arguments[i];
-        const BoundArgument& bound = binding.arguments[i];
-        if (bound.allocate) {
-            launch.outputs.push_back({i, element_type(argument.element), bound.allocate_shape});
+/// Describes a launch that was bound, so that others like it need not be.
+class Notes {
+public:
+    Notes(const BindRequest& request, const Binding& binding, const LaunchKey& key, KnownLaunch& launch)
+        : request_(request),
+          binding_(binding),
+          key_(key),
+          launch_(launch),
+          items_(items_of_leaves(request.call)) {}
+
+    /// The launch's parameters that aren't the same each time; false where one isn't known here.
+    bool note_parameters(const manifest::BlockLayout& layout) {
+        const auto& slots = request_.manifest.kernels[static_cast<std::size_t>(binding_.kernel)].slots;
+        for (std::size_t s = 0; s < slots.size(); ++s) {
+            const auto i = static_cast<std::size_t>(std::max<std::int64_t>(0, slots[s].argument));
+            const auto at = static_cast<std::size_t>(layout.offsets[s]);
+            switch (slots[s].kind) {
+                case SlotKind::value:
+                    launch_.values.push_back({items_[i], at, static_cast<std::size_t>(argument(i).offset),
+                                              element_type(argument(i).element)});
+                    break;
+                case SlotKind::address:
+                    if (!note_address(i, LaunchKey::data, binding_.arguments[i].data, at)) return false;
+                    break;
+                case SlotKind::grad_in:
+                    if (!note_address(i, LaunchKey::grad_in, binding_.arguments[i].grad_in, at)) return false;
+                    break;
+                case SlotKind::grad_out:
+                    if (!note_address(i, LaunchKey::grad_out, binding_.arguments[i].grad_out, at))
+                        return false;
+                    break;
+                case SlotKind::total:
+                case SlotKind::groups:
+                case SlotKind::shape:
+                case SlotKind::step:
+                case SlotKind::stride:
+                case SlotKind::trailing_stride:
+                case SlotKind::extent:
+                case SlotKind::grad_in_stride:
+                case SlotKind::grad_in_trailing_stride:
+                case SlotKind::grad_out_stride:
+                case SlotKind::grad_out_trailing_stride:
+                case SlotKind::grad_mode:
+                case SlotKind::scratch:
+                case SlotKind::scratch_count:
+                case SlotKind::scratch_stride:
+                case SlotKind::counter: break;
+                default: return false;
+            }
         }
-        if (request.arguments[i].kind != Arg::Kind::tensor) {
-            continue;
-        }
-        const bool forward = request.pass == PassKind::forward;
-        if (reads_data(argument, request.pass)) {
-            launch.uses.push_back({LaunchKey::index(i, LaunchKey::data), forward && writes_data(argument)});
-        }
-        if (bound.grad_in.present) {
-            launch.uses.push_back({LaunchKey::index(i, LaunchKey::grad_in), false});
-        }
-        if (bound.mode != GradMode::none) {
-            launch.uses.push_back({LaunchKey::index(i, LaunchKey::grad_out), true});
+        return true;
+    }
+
+    /// As the binder checks aliasing, and as invoke() notes uses.
+    void note_uses() {
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            const BoundArgument& bound = binding_.arguments[i];
+            if (bound.allocate) {
+                note_output(i);
+            }
+            if (request_.arguments[i].kind != Arg::Kind::tensor) {
+                continue;
+            }
+            const bool forward = request_.pass == PassKind::forward;
+            if (reads_data(argument(i), request_.pass)) {
+                note_use(i, LaunchKey::data, forward && writes_data(argument(i)));
+            }
+            if (bound.grad_in.present) {
+                note_use(i, LaunchKey::grad_in, false);
+            }
+            if (bound.mode != GradMode::none) {
+                note_use(i, LaunchKey::grad_out, true);
+            }
         }
     }
-}
+
+private:
+    [[nodiscard]] const manifest::Argument& argument(std::size_t leaf) const {
+        return request_.call.arguments[leaf];
+    }
+
+    bool note_address(std::size_t leaf, LaunchKey::Part part, const CallView& bound, std::size_t at) {
+        if (bound.address == 0) {
+            return true;
+        }
+        const std::size_t view = LaunchKey::index(items_[leaf], part);
+        const auto field = static_cast<std::uint64_t>(argument(leaf).offset);
+        launch_.addresses.push_back({view, at, field});
+        // An output that was allocated has no view in the key.
+        return binding_.arguments[leaf].allocate || bound.address == key_.view(view).address + field;
+    }
+
+    /// A tensor of structs is one output of all its fields.
+    void note_output(std::size_t leaf) {
+        const std::size_t item = items_[leaf];
+        if (leaf != manifest::leaf_of(request_.call, item)) {
+            return;
+        }
+        ElementType element = element_type(argument(leaf).element);
+        if (!request_.call.items.empty() && request_.call.items[item].form != manifest::Form::leaf) {
+            element = ElementType{};
+            element.struct_size = static_cast<std::uint32_t>(request_.call.items[item].size);
+        }
+        launch_.outputs.push_back({item, element, binding_.arguments[leaf].allocate_shape});
+    }
+
+    void note_use(std::size_t leaf, LaunchKey::Part part, bool writes) {
+        const std::size_t view = LaunchKey::index(items_[leaf], part);
+        for (KnownLaunch::Use& known : launch_.uses) {
+            if (known.view == view) {
+                known.writes = known.writes || writes;
+                return;
+            }
+        }
+        launch_.uses.push_back({view, writes});
+    }
+
+    const BindRequest& request_;
+    const Binding& binding_;
+    const LaunchKey& key_;
+    KnownLaunch& launch_;
+    std::vector<std::size_t> items_;
+};
 
 }  // namespace
 
@@ -190,7 +251,8 @@ bool LaunchKey::take(std::span<const Arg> arguments, PassKind pass) {
             case Arg::Kind::tensor: {
                 const ElementType& element = arg.tensor->state()->element;
                 if (!add(4 | (static_cast<std::uint64_t>(element.scalar) << 8U) |
-                         (std::uint64_t{element.rank} << 16U))) {
+                         (std::uint64_t{element.rank} << 16U) |
+                         (std::uint64_t{element.struct_size} << 32U))) {
                     return false;
                 }
                 for (std::size_t k = 0; k < element.rank; ++k) {
@@ -259,16 +321,17 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
     std::array<std::byte, max_block> block;
     std::ranges::copy(known->block, block.begin());
     for (const KnownLaunch::Address& address : known->addresses) {
-        put(block.data() + address.offset, key.view(address.view).address);
+        put(block.data() + address.offset, key.view(address.view).address + address.field);
     }
     for (const KnownLaunch::Value& value : known->values) {
-        put_value(value.element, arguments[value.argument].value, block.data() + value.offset);
+        const auto* given = static_cast<const std::byte*>(arguments[value.argument].value);
+        put_value(value.element, given + value.field, block.data() + value.offset);
     }
     for (const KnownLaunch::Output& output : known->outputs) {
         AnyTensor made = make_tensor(module.device().state(), device, output.element, output.shape);
         for (const KnownLaunch::Address& address : known->addresses) {
             if (address.view == LaunchKey::index(output.argument, LaunchKey::data)) {
-                put(block.data() + address.offset, made.address());
+                put(block.data() + address.offset, made.address() + address.field);
             }
         }
         uses.add(made.state()->allocation, true);
@@ -285,7 +348,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
                            const manifest::BlockLayout& layout) {
     Slot* slot = find(function, call, request.pass);
     if (slot == nullptr || block.size() > max_block || binding.temporary.size != 0 ||
-        key.arguments().size() != request.call.arguments.size()) {
+        key.arguments().size() != manifest::item_count(request.call)) {
         return;
     }
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
@@ -296,10 +359,11 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
         }
     }
     auto launch = std::make_shared<KnownLaunch>();
-    if (!note_parameters(request, binding, key, layout, *launch)) {
+    Notes notes(request, binding, key, *launch);
+    if (!notes.note_parameters(layout)) {
         return;
     }
-    note_uses(request, binding, *launch);
+    notes.note_uses();
     if (launch->uses.size() + launch->outputs.size() > max_uses || !are_apart(key, launch->uses)) {
         return;
     }

@@ -18,8 +18,8 @@ namespace kf::detail {
 class DeviceState;
 class ModuleState;
 
-/// What decides how a call is bound, of its arguments: all but where tensors lie and what values are. Points
-/// into the arguments.
+/// What decides how a call is bound, of its arguments: all but where tensors lie and what values are. A
+/// struct that is passed whole is one of them. Points into the arguments.
 class LaunchKey {
 public:
     /// A tensor or its gradient, with the bytes that it may touch: [low, high).
@@ -56,12 +56,14 @@ private:
 /// A bound launch. Immutable.
 struct KnownLaunch {
     struct Address {
-        std::size_t view = 0;  ///< LaunchKey::index
-        std::size_t offset = 0;
+        std::size_t view = 0;     ///< LaunchKey::index
+        std::size_t offset = 0;   ///< in the block
+        std::uint64_t field = 0;  ///< bytes into each struct that the tensor holds
     };
     struct Value {
         std::size_t argument = 0;
-        std::size_t offset = 0;
+        std::size_t offset = 0;  ///< in the block
+        std::size_t field = 0;   ///< bytes into the struct that is given
         ElementType element;
     };
     struct Output {
