@@ -72,6 +72,9 @@ void check_kind(const BindRequest& request, std::size_t i) {
         }
         return;
     }
+    if (view.kind == Arg::Kind::misfit) {
+        fail(request, i, ErrorCode::value_range, "the number given doesn't fit " + describe(argument));
+    }
     const bool tensor = view.kind == Arg::Kind::tensor;
     const bool generator = view.kind == Arg::Kind::generator;
     if (tensor != (argument.kind == ArgumentKind::tensor) ||

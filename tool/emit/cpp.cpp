@@ -87,6 +87,7 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
                 made.methods.push_back(std::move(method));
         }
         leave_out_repeated(made.methods);
+        separate_scalars(made.methods);
         for (CppMethod& method : made.methods) {
             if (method.outputs.size() > 1)
                 method.result = method.local = result_struct(made, method, classes);

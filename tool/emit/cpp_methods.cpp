@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/items.h"
@@ -37,6 +38,23 @@ std::string generator_type(const Argument& argument) {
 }
 
 bool is_generator(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
+
+constexpr std::string_view scalar_arg_name = "kf::ScalarArg<";
+
+std::string scalar_arg(const std::string& type) { return std::string(scalar_arg_name) + type + ">"; }
+
+bool is_scalar_arg(const std::string& type) { return type.starts_with(scalar_arg_name); }
+
+/// Whether arguments of some types could go to both.
+bool compete(const CppMethod& one, const CppMethod& other) {
+    if (one.kind != other.kind || one.backward != other.backward || one.types.size() != other.types.size())
+        return false;
+    for (std::size_t i = 0; i < one.types.size(); ++i) {
+        const bool scalars = is_scalar_arg(one.types[i]) && is_scalar_arg(other.types[i]);
+        if (!scalars && one.types[i] != other.types[i]) return false;
+    }
+    return true;
+}
 
 /// Of a field: what the host gives for a generator, or what stands for one that it gives nothing for.
 std::string made_type(const Argument& argument) {
@@ -125,6 +143,11 @@ private:
     [[nodiscard]] std::string type_of(std::size_t item) const { return structs_.type(items_[item]); }
     [[nodiscard]] std::string tensor_of(std::size_t item) const { return structs_.tensor_type(items_[item]); }
 
+    /// How a host value that isn't a struct is taken.
+    [[nodiscard]] std::string given_type(std::size_t item) const {
+        return items_[item].host.element.extents.empty() ? scalar_arg(type_of(item)) : type_of(item);
+    }
+
     CppMethod forward(CppMethodKind kind, bool give_result) const {
         CppMethod method = start(kind, false);
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
@@ -144,7 +167,7 @@ private:
             // What `this` is given by value is only read.
             switch (items_[at].host.role) {
                 case Role::in:
-                    add(method, !value ? tensor : structure ? "const " + type + "&" : type, name);
+                    add(method, !value ? tensor : structure ? "const " + type + "&" : given_type(at), name);
                     method.arguments.push_back("Arg::in(" + name + ")");
                     break;
                 case Role::inout:
@@ -334,7 +357,8 @@ private:
             const bool value = !fields && is_value(items_[at].host);
             const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
             const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];
-            add(method, by_reference ? "const " + type + "&" : type, name, output && value ? "{}" : "");
+            const std::string by_value = type == type_of(at) ? given_type(at) : type;
+            add(method, by_reference ? "const " + type + "&" : by_value, name, output && value ? "{}" : "");
             for (std::size_t i = at; i < end; ++i) {
                 if (!has_host_value(items_[i].host)) continue;
                 if (!is_output(items_[i].host) || items_[i].host.differentiable)
@@ -381,6 +405,27 @@ std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
 
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs) {
     return Builder(call, index, structs).build();
+}
+
+void separate_scalars(std::vector<CppMethod>& methods) {
+    const std::vector<CppMethod> plain = methods;
+    for (CppMethod& method : methods) {
+        for (std::size_t i = 0; i < method.types.size(); ++i) {
+            if (!is_scalar_arg(method.types[i])) continue;
+            const std::string own = method.types[i];
+            std::set<std::string> others;
+            for (const CppMethod& other : plain) {
+                if (!compete(plain[static_cast<std::size_t>(&method - methods.data())], other)) continue;
+                if (other.types[i] != own) others.insert(other.types[i]);
+            }
+            method.types[i].pop_back();
+            for (const std::string& other : others) {
+                const std::string_view inner = std::string_view(other).substr(scalar_arg_name.size());
+                method.types[i] += ", " + std::string(inner.substr(0, inner.size() - 1));
+            }
+            method.types[i] += ">";
+        }
+    }
 }
 
 std::vector<std::string> cpp_argument_names(const PlannedCall& call) {

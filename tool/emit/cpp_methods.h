@@ -50,6 +50,10 @@ struct CppMethod {
 /// Of the forward pass, then of the backward pass where there is one.
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs);
 
+/// Where overloads differ in what number they take, each leaves what is just another's to that one, so that
+/// calls aren't ambiguous.
+void separate_scalars(std::vector<CppMethod>& methods);
+
 /// The items' names in C++, all different: "ray.origin" where the ray is given field by field.
 std::vector<std::string> cpp_argument_names(const PlannedCall& call);
 

@@ -11,6 +11,7 @@
 #include <kf/encoder.h>
 #include <kf/generator.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/value.h>
 
 namespace kf::detail {
@@ -21,7 +22,7 @@ enum class PassKind : std::uint8_t { forward, backward };
 /// the call's items, see manifest::Item. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
 struct Arg {
-    enum class Kind : std::uint8_t { absent, value, tensor, generator };
+    enum class Kind : std::uint8_t { absent, value, tensor, generator, misfit };
 
     Kind kind = Kind::absent;
     const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …
@@ -34,6 +35,11 @@ struct Arg {
     template <HostElement T>
     static Arg in(const T& value) {
         return make(Kind::value, &value, nullptr, nullptr, nullptr);
+    }
+    /// A number that didn't fit is for invoke() to refuse, which knows the argument's name.
+    template <class T, class... Others>
+    static Arg in(const ScalarArg<T, Others...>& scalar) {
+        return make(scalar.fits() ? Kind::value : Kind::misfit, &scalar.value(), nullptr, nullptr, nullptr);
     }
     /// An input of a backward call: its gradient is added to diff.grad.
     template <class T>

@@ -13,6 +13,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>

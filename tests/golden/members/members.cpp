@@ -33,14 +33,14 @@ kf::Module checked(kf::Module loaded) {
 
 MakeFunction::MakeFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
-Particle MakeFunction::operator()(float speed) const {
+Particle MakeFunction::operator()(kf::ScalarArg<float> speed) const {
     Particle result{};
     std::array args{Arg::in(speed), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return result;
 }
 
-kf::Result<Particle> MakeFunction::try_call(float speed) const {
+kf::Result<Particle> MakeFunction::try_call(kf::ScalarArg<float> speed) const {
     return kf::attempt([&] { return (*this)(speed); });
 }
 
@@ -90,46 +90,49 @@ kf::Result<void> MakeFunction::try_append_to(kf::Encoder& encoder, const kf::Ten
 
 ParticleMoveFunction::ParticleMoveFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
-void ParticleMoveFunction::operator()(const kf::Tensor<Particle, 1>& this_, float dt) const {
+void ParticleMoveFunction::operator()(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const {
     std::array args{Arg::inout(this_), Arg::in(dt)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
 }
 
-kf::Result<void> ParticleMoveFunction::try_call(const kf::Tensor<Particle, 1>& this_, float dt) const {
+kf::Result<void> ParticleMoveFunction::try_call(const kf::Tensor<Particle, 1>& this_,
+                                                kf::ScalarArg<float> dt) const {
     return kf::attempt([&] { return (*this)(this_, dt); });
 }
 
 void ParticleMoveFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Particle, 1>& this_,
-                                     float dt) const {
+                                     kf::ScalarArg<float> dt) const {
     std::array args{Arg::inout(this_), Arg::in(dt)};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
 }
 
 kf::Result<void> ParticleMoveFunction::try_append_to(kf::Encoder& encoder,
-                                                     const kf::Tensor<Particle, 1>& this_, float dt) const {
+                                                     const kf::Tensor<Particle, 1>& this_,
+                                                     kf::ScalarArg<float> dt) const {
     return kf::attempt([&] { return append_to(encoder, this_, dt); });
 }
 
 void ParticleMoveFunction::operator()(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
-                                      float dt) const {
+                                      kf::ScalarArg<float> dt) const {
     std::array args{Arg::inout(this_.position), Arg::in(this_.speed), Arg::in(dt)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
 kf::Result<void> ParticleMoveFunction::try_call(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
-                                                float dt) const {
+                                                kf::ScalarArg<float> dt) const {
     return kf::attempt([&] { return (*this)(this_, dt); });
 }
 
 void ParticleMoveFunction::append_to(kf::Encoder& encoder,
                                      const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
-                                     float dt) const {
+                                     kf::ScalarArg<float> dt) const {
     std::array args{Arg::inout(this_.position), Arg::in(this_.speed), Arg::in(dt)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
 }
 
 kf::Result<void> ParticleMoveFunction::try_append_to(
-    kf::Encoder& encoder, const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_, float dt) const {
+    kf::Encoder& encoder, const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
+    kf::ScalarArg<float> dt) const {
     return kf::attempt([&] { return append_to(encoder, this_, dt); });
 }
 
@@ -334,14 +337,14 @@ kf::Result<void> ParticleLimitFunction::try_append_to(kf::Encoder& encoder, cons
 
 ToolsClampFunction::ToolsClampFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
-float ToolsClampFunction::operator()(float x) const {
+float ToolsClampFunction::operator()(kf::ScalarArg<float> x) const {
     float result{};
     std::array args{Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return result;
 }
 
-kf::Result<float> ToolsClampFunction::try_call(float x) const {
+kf::Result<float> ToolsClampFunction::try_call(kf::ScalarArg<float> x) const {
     return kf::attempt([&] { return (*this)(x); });
 }
 

@@ -15,6 +15,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -85,8 +86,8 @@ public:
     /// One call.
     /// - speed: in, float
     /// - result: returned, Particle
-    [[nodiscard]] Particle operator()(float speed) const;
-    kf::Result<Particle> try_call(float speed) const;
+    [[nodiscard]] Particle operator()(kf::ScalarArg<float> speed) const;
+    kf::Result<Particle> try_call(kf::ScalarArg<float> speed) const;
 
     /// Call shape [d0].
     /// - speed: in, float tensor [d0]
@@ -121,23 +122,25 @@ public:
     /// Call shape [d0].
     /// - this_: inout, Particle tensor [d0]
     /// - dt: in, float
-    void operator()(const kf::Tensor<Particle, 1>& this_, float dt) const;
-    kf::Result<void> try_call(const kf::Tensor<Particle, 1>& this_, float dt) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<Particle, 1>& this_, float dt) const;
+    void operator()(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
+    kf::Result<void> try_call(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
+    void append_to(kf::Encoder& encoder, const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Particle, 1>& this_,
-                                   float dt) const;
+                                   kf::ScalarArg<float> dt) const;
 
     /// Call shape [d0].
     /// - this_.position: inout, float2 tensor [d0]
     /// - this_.speed: in, float
     /// - dt: in, float
-    void operator()(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_, float dt) const;
-    kf::Result<void> try_call(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_, float dt) const;
+    void operator()(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
+                    kf::ScalarArg<float> dt) const;
+    kf::Result<void> try_call(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
+                              kf::ScalarArg<float> dt) const;
     void append_to(kf::Encoder& encoder, const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
-                   float dt) const;
+                   kf::ScalarArg<float> dt) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder,
                                    const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
-                                   float dt) const;
+                                   kf::ScalarArg<float> dt) const;
 
 private:
     friend class Module;
@@ -279,8 +282,8 @@ public:
     /// One call.
     /// - x: in, float
     /// - result: returned, float
-    [[nodiscard]] float operator()(float x) const;
-    kf::Result<float> try_call(float x) const;
+    [[nodiscard]] float operator()(kf::ScalarArg<float> x) const;
+    kf::Result<float> try_call(kf::ScalarArg<float> x) const;
 
 private:
     friend class Module;

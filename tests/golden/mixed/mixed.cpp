@@ -378,50 +378,51 @@ kf::Result<void> SoftenFunction::Backward::try_append_to(kf::Encoder& encoder,
 CountFunction::CountFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
 kf::Tensor<std::int64_t, 1> CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                      std::uint8_t class_) const {
+                                                      kf::ScalarArg<std::uint8_t> class_) const {
     std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                                std::uint8_t class_) const {
+                                                                kf::ScalarArg<std::uint8_t> class_) const {
     return kf::attempt([&] { return (*this)(flags, class_); });
 }
 
-void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags, std::uint8_t class_,
+void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
                                const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
     std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
 }
 
-kf::Result<void> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags, std::uint8_t class_,
+kf::Result<void> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags,
+                                         kf::ScalarArg<std::uint8_t> class_,
                                          const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
     return kf::attempt([&] { return (*this)(flags, class_, result); });
 }
 
 kf::Tensor<std::int64_t, 1> CountFunction::append_to(kf::Encoder& encoder,
                                                      const kf::Tensor<kf::bool4, 1>& flags,
-                                                     std::uint8_t class_) const {
+                                                     kf::ScalarArg<std::uint8_t> class_) const {
     std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
-kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_append_to(kf::Encoder& encoder,
-                                                                     const kf::Tensor<kf::bool4, 1>& flags,
-                                                                     std::uint8_t class_) const {
+kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_append_to(
+    kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_) const {
     return kf::attempt([&] { return append_to(encoder, flags, class_); });
 }
 
 void CountFunction::append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                              std::uint8_t class_, const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
+                              kf::ScalarArg<std::uint8_t> class_,
+                              const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
     std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
 }
 
 kf::Result<void> CountFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                              std::uint8_t class_,
+                                              kf::ScalarArg<std::uint8_t> class_,
                                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, flags, class_, result); });
 }

@@ -13,6 +13,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -283,23 +284,24 @@ public:
     /// - class_: in, uint8_t
     /// - result: returned, int64_t tensor [d0]
     [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                         std::uint8_t class_) const;
+                                                         kf::ScalarArg<std::uint8_t> class_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                     std::uint8_t class_) const;
-    void operator()(const kf::Tensor<kf::bool4, 1>& flags, std::uint8_t class_,
+                                                     kf::ScalarArg<std::uint8_t> class_) const;
+    void operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
                     const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, std::uint8_t class_,
+    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     [[nodiscard]] kf::Tensor<std::int64_t, 1> append_to(kf::Encoder& encoder,
                                                         const kf::Tensor<kf::bool4, 1>& flags,
-                                                        std::uint8_t class_) const;
+                                                        kf::ScalarArg<std::uint8_t> class_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_append_to(kf::Encoder& encoder,
                                                           const kf::Tensor<kf::bool4, 1>& flags,
-                                                          std::uint8_t class_) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags, std::uint8_t class_,
+                                                          kf::ScalarArg<std::uint8_t> class_) const;
+    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
+                   kf::ScalarArg<std::uint8_t> class_,
                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                   std::uint8_t class_,
+                                   kf::ScalarArg<std::uint8_t> class_,
                                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
 
     /// Call shape [d0].

@@ -34,14 +34,16 @@ kf::Module checked(kf::Module loaded) {
 PolynomialFunction::PolynomialFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
-float PolynomialFunction::operator()(float a, float b, float c, float x) const {
+float PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                                     kf::ScalarArg<float> x) const {
     float result{};
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return result;
 }
 
-kf::Result<float> PolynomialFunction::try_call(float a, float b, float c, float x) const {
+kf::Result<float> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                               kf::ScalarArg<float> c, kf::ScalarArg<float> x) const {
     return kf::attempt([&] { return (*this)(a, b, c, x); });
 }
 
@@ -58,50 +60,58 @@ kf::Result<void> PolynomialFunction::Backward::try_call(kf::DiffArg<float> a, kf
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 
-kf::Tensor<float, 1> PolynomialFunction::operator()(float a, float b, float c,
+kf::Tensor<float, 1> PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                    kf::ScalarArg<float> c,
                                                     const kf::Tensor<float, 1>& x) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
     return kf::Tensor<float, 1>(std::move(args[4].allocated));
 }
 
-kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_call(float a, float b, float c,
+kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                              kf::ScalarArg<float> c,
                                                               const kf::Tensor<float, 1>& x) const {
     return kf::attempt([&] { return (*this)(a, b, c, x); });
 }
 
-void PolynomialFunction::operator()(float a, float b, float c, const kf::Tensor<float, 1>& x,
+void PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                                    const kf::Tensor<float, 1>& x,
                                     const kf::Out<kf::Tensor<float, 1>>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
-kf::Result<void> PolynomialFunction::try_call(float a, float b, float c, const kf::Tensor<float, 1>& x,
+kf::Result<void> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                              kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                                               const kf::Out<kf::Tensor<float, 1>>& result) const {
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 
-kf::Tensor<float, 1> PolynomialFunction::append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Tensor<float, 1> PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 1>& x) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
     return kf::Tensor<float, 1>(std::move(args[4].allocated));
 }
 
-kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a, float b,
-                                                                   float c,
+kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_append_to(kf::Encoder& encoder,
+                                                                   kf::ScalarArg<float> a,
+                                                                   kf::ScalarArg<float> b,
+                                                                   kf::ScalarArg<float> c,
                                                                    const kf::Tensor<float, 1>& x) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x); });
 }
 
-void PolynomialFunction::append_to(kf::Encoder& encoder, float a, float b, float c,
-                                   const kf::Tensor<float, 1>& x,
+void PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                   kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
 }
 
-kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 1>& x,
                                                    const kf::Out<kf::Tensor<float, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x, result); });
@@ -120,63 +130,73 @@ kf::Result<void> PolynomialFunction::Backward::try_call(kf::DiffArg<float> a, kf
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 
-void PolynomialFunction::Backward::append_to(kf::Encoder& encoder, float a, float b, float c,
+void PolynomialFunction::Backward::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                             kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                              const kf::Tensor<float, 1>& x,
                                              const kf::Tensor<float, 1>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::in(result)};
     kf::detail::invoke(function_, 1, PassKind::backward, args, &encoder);
 }
 
-kf::Result<void> PolynomialFunction::Backward::try_append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Result<void> PolynomialFunction::Backward::try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                             kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                              const kf::Tensor<float, 1>& x,
                                                              const kf::Tensor<float, 1>& result) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x, result); });
 }
 
-kf::Tensor<float, 2> PolynomialFunction::operator()(float a, float b, float c,
+kf::Tensor<float, 2> PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                    kf::ScalarArg<float> c,
                                                     const kf::Tensor<float, 2>& x) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 2, PassKind::forward, args);
     return kf::Tensor<float, 2>(std::move(args[4].allocated));
 }
 
-kf::Result<kf::Tensor<float, 2>> PolynomialFunction::try_call(float a, float b, float c,
+kf::Result<kf::Tensor<float, 2>> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                              kf::ScalarArg<float> c,
                                                               const kf::Tensor<float, 2>& x) const {
     return kf::attempt([&] { return (*this)(a, b, c, x); });
 }
 
-void PolynomialFunction::operator()(float a, float b, float c, const kf::Tensor<float, 2>& x,
+void PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                                    const kf::Tensor<float, 2>& x,
                                     const kf::Out<kf::Tensor<float, 2>>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 2, PassKind::forward, args);
 }
 
-kf::Result<void> PolynomialFunction::try_call(float a, float b, float c, const kf::Tensor<float, 2>& x,
+kf::Result<void> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                              kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                                               const kf::Out<kf::Tensor<float, 2>>& result) const {
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 
-kf::Tensor<float, 2> PolynomialFunction::append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Tensor<float, 2> PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 2>& x) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 2, PassKind::forward, args, &encoder);
     return kf::Tensor<float, 2>(std::move(args[4].allocated));
 }
 
-kf::Result<kf::Tensor<float, 2>> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a, float b,
-                                                                   float c,
+kf::Result<kf::Tensor<float, 2>> PolynomialFunction::try_append_to(kf::Encoder& encoder,
+                                                                   kf::ScalarArg<float> a,
+                                                                   kf::ScalarArg<float> b,
+                                                                   kf::ScalarArg<float> c,
                                                                    const kf::Tensor<float, 2>& x) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x); });
 }
 
-void PolynomialFunction::append_to(kf::Encoder& encoder, float a, float b, float c,
-                                   const kf::Tensor<float, 2>& x,
+void PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                   kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                                    const kf::Out<kf::Tensor<float, 2>>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 2, PassKind::forward, args, &encoder);
 }
 
-kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 2>& x,
                                                    const kf::Out<kf::Tensor<float, 2>>& result) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x, result); });
@@ -195,14 +215,16 @@ kf::Result<void> PolynomialFunction::Backward::try_call(kf::DiffArg<float> a, kf
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 
-void PolynomialFunction::Backward::append_to(kf::Encoder& encoder, float a, float b, float c,
+void PolynomialFunction::Backward::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                             kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                              const kf::Tensor<float, 2>& x,
                                              const kf::Tensor<float, 2>& result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::in(result)};
     kf::detail::invoke(function_, 2, PassKind::backward, args, &encoder);
 }
 
-kf::Result<void> PolynomialFunction::Backward::try_append_to(kf::Encoder& encoder, float a, float b, float c,
+kf::Result<void> PolynomialFunction::Backward::try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                             kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                              const kf::Tensor<float, 2>& x,
                                                              const kf::Tensor<float, 2>& result) const {
     return kf::attempt([&] { return append_to(encoder, a, b, c, x, result); });

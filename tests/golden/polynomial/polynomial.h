@@ -13,6 +13,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -53,10 +54,11 @@ public:
                         const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                                   const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& result) const;
-        void append_to(kf::Encoder& encoder, float a, float b, float c, const kf::Tensor<float, 1>& x,
+        void append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                       kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                        const kf::Tensor<float, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, float a, float b, float c,
-                                       const kf::Tensor<float, 1>& x,
+        kf::Result<void> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                       kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                                        const kf::Tensor<float, 1>& result) const;
 
         /// Call shape [d0, d1].
@@ -69,10 +71,11 @@ public:
                         const kf::Tensor<float, 2>& x, const kf::Tensor<float, 2>& result) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                                   const kf::Tensor<float, 2>& x, const kf::Tensor<float, 2>& result) const;
-        void append_to(kf::Encoder& encoder, float a, float b, float c, const kf::Tensor<float, 2>& x,
+        void append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                       kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                        const kf::Tensor<float, 2>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, float a, float b, float c,
-                                       const kf::Tensor<float, 2>& x,
+        kf::Result<void> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                       kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                                        const kf::Tensor<float, 2>& result) const;
 
     private:
@@ -88,8 +91,10 @@ public:
     /// - c: in, float, differentiable
     /// - x: in, float, differentiable
     /// - result: returned, float, differentiable
-    [[nodiscard]] float operator()(float a, float b, float c, float x) const;
-    kf::Result<float> try_call(float a, float b, float c, float x) const;
+    [[nodiscard]] float operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                                   kf::ScalarArg<float> x) const;
+    kf::Result<float> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                               kf::ScalarArg<float> x) const;
 
     /// Call shape [d0].
     /// - a: in, float, differentiable
@@ -97,21 +102,27 @@ public:
     /// - c: in, float, differentiable
     /// - x: in, float tensor [d0], differentiable
     /// - result: returned, float tensor [d0], differentiable
-    [[nodiscard]] kf::Tensor<float, 1> operator()(float a, float b, float c,
+    [[nodiscard]] kf::Tensor<float, 1> operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                  kf::ScalarArg<float> c,
                                                   const kf::Tensor<float, 1>& x) const;
-    kf::Result<kf::Tensor<float, 1>> try_call(float a, float b, float c, const kf::Tensor<float, 1>& x) const;
-    void operator()(float a, float b, float c, const kf::Tensor<float, 1>& x,
-                    const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_call(float a, float b, float c, const kf::Tensor<float, 1>& x,
+    kf::Result<kf::Tensor<float, 1>> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                              kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x) const;
+    void operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                    const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& result) const;
+    kf::Result<void> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                              const kf::Tensor<float, 1>& x,
                               const kf::Out<kf::Tensor<float, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<float, 1> append_to(kf::Encoder& encoder, float a, float b, float c,
+    [[nodiscard]] kf::Tensor<float, 1> append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                 kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                  const kf::Tensor<float, 1>& x) const;
-    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, float a, float b, float c,
+    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 1>& x) const;
-    void append_to(kf::Encoder& encoder, float a, float b, float c, const kf::Tensor<float, 1>& x,
+    void append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                   kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                    const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, float a, float b, float c,
-                                   const kf::Tensor<float, 1>& x,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                   kf::ScalarArg<float> c, const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
 
     /// Call shape [d0, d1].
@@ -120,21 +131,27 @@ public:
     /// - c: in, float, differentiable
     /// - x: in, float tensor [d0, d1], differentiable
     /// - result: returned, float tensor [d0, d1], differentiable
-    [[nodiscard]] kf::Tensor<float, 2> operator()(float a, float b, float c,
+    [[nodiscard]] kf::Tensor<float, 2> operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                                  kf::ScalarArg<float> c,
                                                   const kf::Tensor<float, 2>& x) const;
-    kf::Result<kf::Tensor<float, 2>> try_call(float a, float b, float c, const kf::Tensor<float, 2>& x) const;
-    void operator()(float a, float b, float c, const kf::Tensor<float, 2>& x,
-                    const kf::Out<kf::Tensor<float, 2>>& result) const;
-    kf::Result<void> try_call(float a, float b, float c, const kf::Tensor<float, 2>& x,
+    kf::Result<kf::Tensor<float, 2>> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                              kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x) const;
+    void operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                    const kf::Tensor<float, 2>& x, const kf::Out<kf::Tensor<float, 2>>& result) const;
+    kf::Result<void> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
+                              const kf::Tensor<float, 2>& x,
                               const kf::Out<kf::Tensor<float, 2>>& result) const;
-    [[nodiscard]] kf::Tensor<float, 2> append_to(kf::Encoder& encoder, float a, float b, float c,
+    [[nodiscard]] kf::Tensor<float, 2> append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                 kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                  const kf::Tensor<float, 2>& x) const;
-    kf::Result<kf::Tensor<float, 2>> try_append_to(kf::Encoder& encoder, float a, float b, float c,
+    kf::Result<kf::Tensor<float, 2>> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                                   kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                                    const kf::Tensor<float, 2>& x) const;
-    void append_to(kf::Encoder& encoder, float a, float b, float c, const kf::Tensor<float, 2>& x,
+    void append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                   kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                    const kf::Out<kf::Tensor<float, 2>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, float a, float b, float c,
-                                   const kf::Tensor<float, 2>& x,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, kf::ScalarArg<float> b,
+                                   kf::ScalarArg<float> c, const kf::Tensor<float, 2>& x,
                                    const kf::Out<kf::Tensor<float, 2>>& result) const;
 
     Backward backward;

@@ -34,14 +34,14 @@ kf::Module checked(kf::Module loaded) {
 RaytraceFunction::RaytraceFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
-kf::float3 RaytraceFunction::operator()(const Ray& ray, float t) const {
+kf::float3 RaytraceFunction::operator()(const Ray& ray, kf::ScalarArg<float> t) const {
     kf::float3 result{};
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return result;
 }
 
-kf::Result<kf::float3> RaytraceFunction::try_call(const Ray& ray, float t) const {
+kf::Result<kf::float3> RaytraceFunction::try_call(const Ray& ray, kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return (*this)(ray, t); });
 }
 
@@ -56,30 +56,31 @@ kf::Result<void> RaytraceFunction::Backward::try_call(kf::DiffArg<Ray> ray, kf::
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
-kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, float t) const {
+kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray,
+                                                       kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
     return kf::Tensor<kf::float3, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray,
-                                                                 float t) const {
+                                                                 kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return (*this)(ray, t); });
 }
 
-void RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, float t,
+void RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
-kf::Result<void> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray, float t,
+kf::Result<void> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                             const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                      float t) const {
+                                                      kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
     return kf::Tensor<kf::float3, 1>(std::move(args[2].allocated));
@@ -87,17 +88,18 @@ kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(kf::Encoder& encoder, cons
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_append_to(kf::Encoder& encoder,
                                                                       const kf::Tensor<Ray, 1>& ray,
-                                                                      float t) const {
+                                                                      kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return append_to(encoder, ray, t); });
 }
 
-void RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+void RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
 }
 
-kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                                 kf::ScalarArg<float> t,
                                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }
@@ -113,55 +115,62 @@ kf::Result<void> RaytraceFunction::Backward::try_call(const kf::Tensor<Ray, 1>& 
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
-void RaytraceFunction::Backward::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+void RaytraceFunction::Backward::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                           kf::ScalarArg<float> t,
                                            const kf::Tensor<kf::float3, 1>& result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::in(result)};
     kf::detail::invoke(function_, 1, PassKind::backward, args, &encoder);
 }
 
 kf::Result<void> RaytraceFunction::Backward::try_append_to(kf::Encoder& encoder,
-                                                           const kf::Tensor<Ray, 1>& ray, float t,
+                                                           const kf::Tensor<Ray, 1>& ray,
+                                                           kf::ScalarArg<float> t,
                                                            const kf::Tensor<kf::float3, 1>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(
-    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 2, PassKind::forward, args);
     return kf::Tensor<kf::float3, 1>(std::move(args[3].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_call(
-    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return (*this)(ray, t); });
 }
 
-void RaytraceFunction::operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+void RaytraceFunction::operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                  kf::ScalarArg<float> t,
                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 2, PassKind::forward, args);
 }
 
 kf::Result<void> RaytraceFunction::try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                            float t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
+                                            kf::ScalarArg<float> t,
+                                            const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(
-    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+    kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 2, PassKind::forward, args, &encoder);
     return kf::Tensor<kf::float3, 1>(std::move(args[3].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_append_to(
-    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+    kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return append_to(encoder, ray, t); });
 }
 
 void RaytraceFunction::append_to(kf::Encoder& encoder,
-                                 const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+                                 const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                 kf::ScalarArg<float> t,
                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 2, PassKind::forward, args, &encoder);
@@ -169,7 +178,7 @@ void RaytraceFunction::append_to(kf::Encoder& encoder,
 
 kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder,
                                                  const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                                 float t,
+                                                 kf::ScalarArg<float> t,
                                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }
@@ -189,13 +198,14 @@ kf::Result<void> RaytraceFunction::Backward::try_call(
 
 void RaytraceFunction::Backward::append_to(kf::Encoder& encoder,
                                            const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                           float t, const kf::Tensor<kf::float3, 1>& result) const {
+                                           kf::ScalarArg<float> t,
+                                           const kf::Tensor<kf::float3, 1>& result) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::in(result)};
     kf::detail::invoke(function_, 2, PassKind::backward, args, &encoder);
 }
 
 kf::Result<void> RaytraceFunction::Backward::try_append_to(
-    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t,
     const kf::Tensor<kf::float3, 1>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }

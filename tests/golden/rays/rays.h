@@ -14,6 +14,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -117,10 +118,10 @@ public:
                         const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
                                   const kf::Tensor<kf::float3, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+        void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                        const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
-                                       const kf::Tensor<kf::float3, 1>& result) const;
+        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
 
         /// Call shape [d0].
         /// - ray.pos: in, float3 tensor [d0], differentiable
@@ -132,10 +133,10 @@ public:
         kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
                                   kf::DiffArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
         void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                       float t, const kf::Tensor<kf::float3, 1>& result) const;
+                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_append_to(kf::Encoder& encoder,
-                                       const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
-                                       const kf::Tensor<kf::float3, 1>& result) const;
+                                       const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
 
     private:
         friend class RaytraceFunction;
@@ -148,26 +149,29 @@ public:
     /// - ray: in, Ray, differentiable
     /// - t: in, float, differentiable
     /// - result: returned, float3, differentiable
-    [[nodiscard]] kf::float3 operator()(const Ray& ray, float t) const;
-    kf::Result<kf::float3> try_call(const Ray& ray, float t) const;
+    [[nodiscard]] kf::float3 operator()(const Ray& ray, kf::ScalarArg<float> t) const;
+    kf::Result<kf::float3> try_call(const Ray& ray, kf::ScalarArg<float> t) const;
 
     /// Call shape [d0].
     /// - ray: in, Ray tensor [d0], differentiable
     /// - t: in, float, differentiable
     /// - result: returned, float3 tensor [d0], differentiable
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray, float t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray, float t) const;
-    void operator()(const kf::Tensor<Ray, 1>& ray, float t,
+    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray,
+                                                       kf::ScalarArg<float> t) const;
+    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray,
+                                                   kf::ScalarArg<float> t) const;
+    void operator()(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                     const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, float t,
+    kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                               const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                      float t) const;
+                                                      kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                        float t) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+                                                        kf::ScalarArg<float> t) const;
+    void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                   kf::ScalarArg<float> t,
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
@@ -176,21 +180,24 @@ public:
     /// - t: in, float, differentiable
     /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
+        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
-    void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
+    void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t,
                     const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
-                              const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+    kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                              kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
+        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+        kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
-    void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
-                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+        kf::ScalarArg<float> t) const;
+    void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                   kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder,
-                                   const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+                                   const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                   kf::ScalarArg<float> t,
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     Backward backward;

@@ -42,20 +42,23 @@ std::string flat(const std::string& text) {
     return result;
 }
 
+const std::string abc = "kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c";
+
 TEST(Cpp, ReturnsValuesAndTensors) {
     const std::string header = flat(emitted(testing::polynomial()).header);
     EXPECT_THAT(header,
-                HasSubstr("[[nodiscard]] float operator()(float a, float b, float c, float x) const;"));
-    EXPECT_THAT(header, HasSubstr("[[nodiscard]] kf::Tensor<float, 2> operator()(float a, float b, float c, "
+                HasSubstr("[[nodiscard]] float operator()(" + abc + ", kf::ScalarArg<float> x) const;"));
+    EXPECT_THAT(header, HasSubstr("[[nodiscard]] kf::Tensor<float, 2> operator()(" + abc +
+                                  ", "
                                   "const kf::Tensor<float, 2>& x) const;"));
-    EXPECT_THAT(header, HasSubstr("kf::Result<float> try_call(float a, float b, float c, float x) const;"));
+    EXPECT_THAT(header, HasSubstr("kf::Result<float> try_call(" + abc + ", kf::ScalarArg<float> x) const;"));
 }
 
 TEST(Cpp, TakesAGivenResult) {
     const CppFiles files = emitted(testing::polynomial());
-    EXPECT_THAT(flat(files.header),
-                HasSubstr("void operator()(float a, float b, float c, const kf::Tensor<float, 1>& "
-                          "x, const kf::Out<kf::Tensor<float, 1>>& result) const;"));
+    EXPECT_THAT(flat(files.header), HasSubstr("void operator()(" + abc +
+                                              ", const kf::Tensor<float, 1>& "
+                                              "x, const kf::Out<kf::Tensor<float, 1>>& result) const;"));
     EXPECT_THAT(files.source, HasSubstr("Arg::in(x), Arg::out(result)};\n"
                                         "    kf::detail::invoke(function_, 1, PassKind::forward, args);\n}"));
 }
@@ -72,9 +75,11 @@ TEST(Cpp, DifferentiatesValuesAndTensors) {
 
 TEST(Cpp, RecordsOnlyWhatNeedsNoReadBack) {
     const std::string header = flat(emitted(testing::polynomial()).header);
-    EXPECT_THAT(header, HasSubstr("append_to(kf::Encoder& encoder, float a, float b, float c, "
+    EXPECT_THAT(header, HasSubstr("append_to(kf::Encoder& encoder, " + abc +
+                                  ", "
                                   "const kf::Tensor<float, 1>& x) const;"));
-    EXPECT_THAT(header, Not(HasSubstr("append_to(kf::Encoder& encoder, float a, float b, float c, float x")));
+    EXPECT_THAT(header,
+                Not(HasSubstr("append_to(kf::Encoder& encoder, " + abc + ", kf::ScalarArg<float> x")));
     EXPECT_THAT(header, Not(HasSubstr("append_to(kf::Encoder& encoder, kf::DiffArg")));
 }
 
@@ -83,10 +88,10 @@ TEST(Cpp, KeepsOutputsInTheirPlaces) {
     EXPECT_THAT(header,
                 HasSubstr("kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& x, "
                           "const kf::Out<kf::Tensor<float, 1>>& whole, const kf::Tensor<float, 1>& total)"));
-    EXPECT_THAT(header, HasSubstr("float operator()(float x, float& whole, float& total) const;"));
-    EXPECT_THAT(
-        header,
-        HasSubstr("void operator()(std::uint32_t seed, const kf::Out<kf::Tensor<float, 2>>& target)"));
+    EXPECT_THAT(header,
+                HasSubstr("float operator()(kf::ScalarArg<float> x, float& whole, float& total) const;"));
+    EXPECT_THAT(header, HasSubstr("void operator()(kf::ScalarArg<std::uint32_t> seed, const "
+                                  "kf::Out<kf::Tensor<float, 2>>& target)"));
 }
 
 TEST(Cpp, HasNoBackwardWithoutGradients) {
@@ -158,6 +163,7 @@ TEST(Cpp, RefusesNamespacesThatCannotCompile) {
 }
 
 TEST(Cpp, SpellsMatricesAndArrays) {
+    EXPECT_EQ(cpp_type("float1"), "std::array<float, 1>");
     EXPECT_EQ(cpp_type("float2x3"), "kf::float2x3");
     EXPECT_EQ(cpp_type("int[4]"), "std::array<std::int32_t, 4>");
     EXPECT_EQ(cpp_type("half2[3]"), "std::array<kf::half2, 3>");
