@@ -15,6 +15,7 @@
 #include "python/function.h"
 #include "python/generator.h"
 #include "python/host.h"
+#include "python/plausible.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/structs.h"
@@ -144,6 +145,7 @@ private:
     void look_at(std::size_t i);
     void look_at_struct(std::size_t i);
     std::size_t choose_overload();
+    std::optional<std::size_t> best_overload(const std::vector<std::size_t>& calls, std::string& reasons);
     [[nodiscard]] int item_cost(std::size_t i) const;
     [[nodiscard]] ArgShape shape_of_item(std::size_t i) const;
     ContextPtr choose_context();
@@ -172,8 +174,9 @@ private:
     std::vector<py::object> given_;  ///< one a parameter
     std::vector<bool> as_array_;     ///< the same: outputs that aren't given, asked for as NumPy arrays
     std::size_t overload_ = 0;
-    std::vector<py::object> values_;  ///< one an item; keeps what `hosts_` look at
-    std::vector<Host> hosts_;         ///< one an item
+    std::optional<std::size_t> taken_;  ///< the overload that `hosts_` were looked at for, all of them
+    std::vector<py::object> values_;    ///< one an item; keeps what `hosts_` look at
+    std::vector<Host> hosts_;           ///< one an item
     std::vector<Arg> args_;
     std::optional<Dims> shape_;
     std::optional<void*> stream_;
@@ -286,18 +289,40 @@ void Call::take_items(std::size_t overload) {
     }
 }
 
-/// Tries every overload, since each may take a parameter in a form of its own.
+/// Tries the overloads, since each may take a parameter in a form of its own. When none takes the arguments,
+/// all of them say why.
 std::size_t Call::choose_overload() {
-    constexpr std::size_t none = ~std::size_t{0};
-    std::size_t best = none;
-    int best_cost = 0;
-    std::string reasons;
+    std::vector<std::size_t> plausible;
     for (const std::size_t c : info_.calls) {
+        if (is_plausible(info_, c, given_)) plausible.push_back(c);
+    }
+    if (plausible.empty()) plausible = info_.calls;
+    std::string reasons;
+    std::optional<std::size_t> best = best_overload(plausible, reasons);
+    if (!best) {
+        reasons.clear();
+        best = best_overload(info_.calls, reasons);
+    }
+    if (!best) {
+        throw ArgumentError(
+            ErrorCode::no_overload,
+            info_.function.name + ": no overload takes these arguments; candidates:" + reasons);
+    }
+    if (best != taken_) take_items(*best);
+    return *best;
+}
+
+std::optional<std::size_t> Call::best_overload(const std::vector<std::size_t>& calls, std::string& reasons) {
+    std::optional<std::size_t> best;
+    int best_cost = 0;
+    for (const std::size_t c : calls) {
         try {
+            taken_.reset();
             take_items(c);
             int cost = 0;
             for (std::size_t i = 0; i < hosts_.size(); ++i) cost += item_cost(i);
-            if (best == none || cost < best_cost) {
+            taken_ = c;
+            if (!best || cost < best_cost) {
                 best = c;
                 best_cost = cost;
             }
@@ -307,12 +332,6 @@ std::size_t Call::choose_overload() {
                 "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    " + error.what();
         }
     }
-    if (best == none) {
-        throw ArgumentError(
-            ErrorCode::no_overload,
-            info_.function.name + ": no overload takes these arguments; candidates:" + reasons);
-    }
-    if (best != overload_ || info_.calls.size() > 1) take_items(best);
     return best;
 }
 

@@ -1,6 +1,8 @@
 // kf::Error and Python's exceptions.
 #include "python/errors.h"
 
+#include "python/tensor.h"
+
 namespace kf::python {
 namespace {
 
@@ -71,6 +73,8 @@ void refuse(ErrorCode code, const Where& where, const std::string& message) {
 }
 
 std::string shown(py::handle value) {
+    // Reading a tensor would wait for the device.
+    if (const Tensor* tensor = as_tensor(value)) return "a " + describe(*tensor);
     constexpr std::size_t limit = 60;
     const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));
     Py_ssize_t size = 0;

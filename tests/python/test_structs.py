@@ -417,3 +417,25 @@ def test_generated_class(structs: Any) -> None:
     for bad in ({"pos": 1}, {"pos": 1, "dir": 2, "x": 3}):
         with pytest.raises(kf.ArgumentError):
             structs.Ray(**bad)
+
+
+def test_messages_say_what_a_tensor_is_without_reading_it(structs: Any) -> None:
+    ray = {"pos": (1, 2, 3), "dir": (4, 5, 6)}
+    with pytest.raises(kf.ArgumentError, match=r"not a float32 tensor of shape \(4, 3\)"):
+        structs.advance_one(kf.Tensor.zeros((4, 3), np.float32), 2, ray)
+
+
+def test_overloads_take_the_form_that_is_given(structs: Any) -> None:
+    given = rays(structs, 33)
+    whole, grid = kf.Tensor.from_numpy(given), kf.Tensor.from_numpy(given[:32].reshape(8, 4))
+    apart = {"pos": np.ascontiguousarray(given["pos"]), "dir": np.ascontiguousarray(given["dir"])}
+    wrapped = kf.differentiable(structs.Ray(pos=given[5]["pos"], dir=given[5]["dir"]))
+    for _ in range(3):
+        close(structs.raytrace(whole, 0.5).to_numpy(), traced(given, 0.5))
+        close(structs.raytrace(grid, 0.5).to_numpy(), traced(given[:32].reshape(8, 4), 0.5))
+        close(structs.raytrace(apart, 0.5).to_numpy(), traced(given, 0.5))
+        close(structs.raytrace(given, 0.5).to_numpy(), traced(given, 0.5))
+        close(structs.raytrace(wrapped, 0.5), traced(given[5], 0.5))
+    with pytest.raises(kf.ArgumentError, match="no overload takes") as caught:
+        structs.raytrace(kf.Tensor.zeros((4, 6), np.float32), 0.5)
+    assert str(caught.value).count("raytrace(ray: ") == 10

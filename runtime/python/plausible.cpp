@@ -1,0 +1,52 @@
+// Which overloads are worth a try.
+#include "python/plausible.h"
+
+#include "core/items.h"
+#include "python/differentiable.h"
+#include "python/scalars.h"
+#include "python/structs.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+namespace {
+
+using manifest::Form;
+
+bool takes_struct(const manifest::Parameter& structure, py::handle value) {
+    if (structure.extents.empty()) return is_struct_like(value);
+    return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
+}
+
+/// A parameter that is one item.
+bool takes(const manifest::Argument& first, const HostItem& item, py::handle value) {
+    const Tensor* tensor = as_tensor(value);
+    if (item.structure == nullptr) {
+        const bool is_array = first.kind == manifest::ArgumentKind::tensor && first.rank > 0;
+        return !is_array || !number_kind(value);
+    }
+    if (item.type == nullptr) return takes_struct(*item.structure, value);
+    if (tensor == nullptr) return py::isinstance<py::array>(value);
+    return tensor->structure == item.type &&
+           tensor->any.shape().size() == static_cast<std::size_t>(first.rank);
+}
+
+}  // namespace
+
+bool is_plausible(const FunctionInfo& info, std::size_t call, const std::vector<py::object>& given) {
+    const manifest::Call& planned = info.function.calls[call];
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
+        const manifest::Parameter& parameter = planned.parameters[i];
+        const HostItem& item = info.items[call][at];
+        at += manifest::item_count(parameter);
+        if (!given[i]) continue;
+        py::handle value = given[i];
+        if (const Differentiable* wrapped = as_differentiable(value)) value = wrapped->value;
+        if (parameter.form == Form::fields ? !is_struct_like(value)
+                                           : !takes(planned.arguments[item.leaf], item, value))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace kf::python
