@@ -204,12 +204,17 @@ private:
         const Type& inner = innermost(type);
         if (inner.kind != TypeKind::structure) {
             if (element_of(type)) return true;
+            const bool resource = inner.kind == TypeKind::resource;
             fail(
                 kind, "struct-layout",
                 "field '" + place.name + "' has type '" + type.name +
                     "', which has no layout on the host; expected a scalar, a vector of 2 to 4, a matrix, a "
                     "sized array of those, or a struct of those",
-                {"give the struct field by field, {\"fields\": {…}}, where the field has a kind of its own"});
+                {resource
+                     ? "this version of kfgen passes no textures, samplers or buffers, in structs or alone; "
+                       "a Tensor does for a buffer, in a struct that is given field by field"
+                     : "give the struct field by field, {\"fields\": {…}}, where the field has a kind of its "
+                       "own"});
             return false;
         }
         bool sized = true;

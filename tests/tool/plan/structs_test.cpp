@@ -131,6 +131,13 @@ TEST(Structs, GradientsAreNamedByParameterOrByField) {
     EXPECT_THAT(ids(plan_of(call + R"(scene.sky"]}})", functions())), ElementsAre("backward-input"));
 }
 
+TEST(Structs, WithTexturesSayWhatDoesInstead) {
+    const auto plan = plan_of(R"({"function": "flag", "args": {"light": "value"}})", functions());
+    ASSERT_FALSE(plan);
+    ASSERT_FALSE(plan.errors().front().notes.empty());
+    EXPECT_THAT(plan.errors().front().notes.front(), HasSubstr("passes no textures"));
+}
+
 struct Refused {
     const char* call;
     const char* id;
