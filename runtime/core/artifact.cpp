@@ -126,6 +126,7 @@ json to_json(const Argument& argument) {
             {"differentiable", argument.differentiable},
             {"gradient", name_of(gradient_names, argument.gradient)},
             {"overwrite", argument.overwrite},
+            {"tangent_of", argument.tangent_of},
             {"offset", argument.offset},
             {"pitch", argument.pitch},
             {"spacing", argument.spacing}};
@@ -216,7 +217,10 @@ json to_json(const Manifest& manifest) {
         for (const Call& call : function.calls) {
             calls.push_back(to_json(call));
         }
-        functions.push_back({{"name", function.name}, {"doc", function.doc}, {"calls", std::move(calls)}});
+        functions.push_back({{"name", function.name},
+                             {"doc", function.doc},
+                             {"calls", std::move(calls)},
+                             {"jvp", function.jvp}});
     }
     BlobWriter blobs;
     json kernels = json::array();
@@ -282,6 +286,7 @@ Argument argument_of(const json& j) {
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");
+    argument.tangent_of = integer(j.at("tangent_of"));
     argument.offset = integer(j.at("offset"));
     argument.pitch = integer(j.at("pitch"));
     argument.spacing = integers(j.at("spacing"));
@@ -384,6 +389,7 @@ Manifest manifest_of(const json& j) {
         Function& added = manifest.functions.emplace_back();
         added.name = text(function, "name");
         added.doc = text(function, "doc");
+        added.jvp = integer(function.at("jvp"));
         for (const json& call : list(function, "calls")) {
             added.calls.push_back(call_of(call));
         }

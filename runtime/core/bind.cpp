@@ -66,7 +66,7 @@ void check_kind(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     if (view.kind == Arg::Kind::absent) {
-        if (is_input(argument) && has_host_value(argument)) {
+        if (is_input(argument) && has_host_value(argument) && argument.tangent_of < 0) {
             fail(request, i, ErrorCode::missing_argument,
                  "expected " + describe(argument) + ", found nothing");
         }
@@ -94,6 +94,21 @@ void check_kind(const BindRequest& request, std::size_t i) {
     }
     if (tensor) {
         check_tensor(request, i);
+    }
+}
+
+/// A tangent has the shape of what it belongs to; it isn't broadcast to it.
+void check_tangent(const BindRequest& request, std::size_t i) {
+    const std::int64_t primal = request.call.arguments[i].tangent_of;
+    if (primal < 0 || request.arguments[i].kind != Arg::Kind::tensor) {
+        return;
+    }
+    const ArgumentView& other = request.arguments[static_cast<std::size_t>(primal)];
+    if (other.kind == Arg::Kind::tensor && !(request.arguments[i].data.extents == other.data.extents)) {
+        fail(request, i, ErrorCode::shape_mismatch,
+             "it has shape " + to_string(request.arguments[i].data.extents) + ", '" +
+                 request.call.arguments[static_cast<std::size_t>(primal)].name + "' has shape " +
+                 to_string(other.data.extents));
     }
 }
 
@@ -254,6 +269,9 @@ void check_arguments(const BindRequest& request) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         check_kind(request, i);
     }
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        check_tangent(request, i);
+    }
 }
 
 void bind_shape(const BindRequest& request, Binding& binding) {
@@ -324,7 +342,7 @@ void bind_views(const BindRequest& request, Binding& binding) {
             if (request.pass == PassKind::backward && view.value_gradient) {
                 (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
             }
-        } else if (request.pass == PassKind::forward) {
+        } else if (request.pass == PassKind::forward && is_output(argument)) {
             plan_output(request, i, binding);
         }
     }

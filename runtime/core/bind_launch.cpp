@@ -229,7 +229,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         plan.zeroed = plan.size;  // what lies between them is read back too
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        if (request.call.arguments[i].in_memory) {
+        if (request.call.arguments[i].in_memory && request.arguments[i].kind != Arg::Kind::absent) {
             binding.arguments[i].value_at = take(plan, element_bytes(request.call.arguments[i]));
         }
     }

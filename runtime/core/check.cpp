@@ -184,6 +184,30 @@ void check_parameters(const Call& call, const std::string& where) {
     }
 }
 
+/// A tangent is like the argument that it belongs to.
+void check_tangent(const Call& call, const Argument& argument, const std::string& where) {
+    if (argument.tangent_of == -1) {
+        return;
+    }
+    require(
+        argument.tangent_of >= 0 && argument.tangent_of < static_cast<std::int64_t>(call.arguments.size()),
+        where, "a tangent of nothing");
+    const Argument& primal = call.arguments[static_cast<std::size_t>(argument.tangent_of)];
+    require(primal.tangent_of == -1, where, "a tangent of a tangent");
+    require(argument.role == Role::in || argument.role == Role::out, where, "a tangent of another role");
+    require(primal.kind == ArgumentKind::generator ||
+                (argument.kind == primal.kind && argument.element == primal.element &&
+                 argument.rank == primal.rank && argument.inner_rank == primal.inner_rank),
+            where, "a tangent of another kind");
+    const auto is_primal = [&](const Parameter& parameter) { return parameter.leaf == argument.tangent_of; };
+    const bool first =
+        std::any_of(call.parameters.begin(), call.parameters.end(), [&](const Parameter& parameter) {
+            return &call.arguments[static_cast<std::size_t>(parameter.leaf)] == &argument;
+        });
+    require(!first || std::any_of(call.parameters.begin(), call.parameters.end(), is_primal), where,
+            "a tangent of no parameter");
+}
+
 void check_slot(const Call& call, const Slot& slot, const std::string& where) {
     switch (slot.kind) {
         case SlotKind::total:
@@ -344,6 +368,8 @@ void check(const Manifest& manifest) {
         require(!function.name.empty() && names.insert(function.name).second, where,
                 "a name that isn't unique");
         require(!function.calls.empty(), where, "no calls");
+        require(function.jvp >= -1 && function.jvp < static_cast<std::int64_t>(manifest.functions.size()),
+                where, "a forward derivative that isn't there");
         for (const Call& call : function.calls) {
             require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
                     "a call rank out of range");
@@ -352,6 +378,9 @@ void check(const Manifest& manifest) {
                 check_argument(call, argument, where + ": argument '" + argument.name + "'");
             }
             check_parameters(call, where);
+            for (const Argument& argument : call.arguments) {
+                check_tangent(call, argument, where + ": argument '" + argument.name + "'");
+            }
             check_pass(manifest, call, call.forward, true, where + ": forward");
             check_pass(manifest, call, call.backward, call.has_backward, where + ": backward");
         }

@@ -62,6 +62,10 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
             continue;
         }
         const bool leaf = parameter.form == manifest::Form::leaf;
+        const bool tangent = call.arguments[static_cast<std::size_t>(parameter.leaf)].tangent_of >= 0;
+        if (tangent && role != manifest::Role::in) {
+            continue;  // comes with what it belongs to
+        }
         if (leaf && !has_host_value(call.arguments[static_cast<std::size_t>(parameter.leaf)])) {
             continue;
         }
@@ -70,7 +74,7 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
         if (role != manifest::Role::in) {
             text += role == manifest::Role::out ? "out " : "inout ";
         }
-        text += parameter.name + ": " + describe(call, parameter);
+        text += parameter.name + ": " + describe(call, parameter) + (tangent ? " = 0" : "");
     }
     return text + ")" + result;
 }

@@ -37,6 +37,13 @@ std::int64_t byte_size(const Parameter& parameter) {
     return size;
 }
 
+bool is_jvp(const Function& function) {
+    return std::any_of(function.calls.begin(), function.calls.end(), [](const Call& call) {
+        return std::any_of(call.arguments.begin(), call.arguments.end(),
+                           [](const Argument& argument) { return argument.tangent_of >= 0; });
+    });
+}
+
 Role role_of(const Call& call, const Parameter& parameter) {
     for (std::int64_t i = parameter.leaf; i < parameter.leaf + parameter.leaves; ++i) {
         const Role role = call.arguments[static_cast<std::size_t>(i)].role;

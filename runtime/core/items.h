@@ -33,6 +33,9 @@ namespace kf::manifest {
 /// Bytes of what a parameter that is passed whole holds: a struct, or an array of them.
 [[nodiscard]] std::int64_t byte_size(const Parameter& parameter);
 
+/// Whether a function is the forward derivative of another one: not to be found by its name.
+[[nodiscard]] bool is_jvp(const Function& function);
+
 /// The role of a parameter: that of its fields which are written, else `in`.
 [[nodiscard]] Role role_of(const Call& call, const Parameter& parameter);
 

@@ -89,6 +89,7 @@ public:
             const auto at = static_cast<std::size_t>(layout.offsets[s]);
             switch (slots[s].kind) {
                 case SlotKind::value:
+                    if (request_.arguments[i].kind == Arg::Kind::absent) break;  // a tangent, and 0
                     launch_.values.push_back({items_[i], at, static_cast<std::size_t>(argument(i).offset),
                                               element_type(argument(i).element)});
                     break;

@@ -14,7 +14,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 2;
+inline constexpr std::int64_t abi_version = 3;
 
 enum class Scalar : std::uint8_t {
     boolean,
@@ -81,6 +81,7 @@ struct Argument {
     bool in_memory = false;       ///< of values read: too large for the block, so the kernel takes an address
     bool differentiable = false;  ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
+    std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
     bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
     // Of a field of a struct that the host passes whole.
     std::int64_t offset = 0;  ///< bytes from the struct's start
@@ -206,6 +207,7 @@ struct Function {
     std::string name;  ///< on the host
     std::string doc;   ///< from the Slang source
     std::vector<Call> calls;
+    std::int64_t jvp = -1;  ///< the function of its forward derivatives, by index; -1: none
 
     bool operator==(const Function&) const = default;
 };

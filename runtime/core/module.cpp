@@ -3,6 +3,7 @@
 #include <kf/module.h>
 
 #include "core/artifact.h"
+#include "core/items.h"
 #include "core/module_state.h"
 #include "core/sha256.h"
 
@@ -38,6 +39,11 @@ const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, dr
     return kernels_[index]->get(driver, manifest_.kernels[index]);
 }
 
+FunctionRef jvp_of(const FunctionRef& function) {
+    const std::int64_t index = function.module->manifest().functions.at(function.function).jvp;
+    return {function.module, static_cast<std::size_t>(index)};
+}
+
 }  // namespace detail
 
 Module Module::load(const Device& device, std::span<const std::byte> artifact) {
@@ -55,7 +61,9 @@ const std::string& Module::sha256() const { return state_->digest(); }
 std::vector<std::string> Module::functions() const {
     std::vector<std::string> names;
     for (const manifest::Function& function : state_->manifest().functions) {
-        names.push_back(function.name);
+        if (!manifest::is_jvp(function)) {
+            names.push_back(function.name);
+        }
     }
     return names;
 }
@@ -63,6 +71,9 @@ std::vector<std::string> Module::functions() const {
 detail::FunctionRef Module::function(std::string_view name) const {
     std::string names;
     for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {
+        if (manifest::is_jvp(state_->manifest().functions[i])) {
+            continue;
+        }
         const std::string& here = state_->manifest().functions[i].name;
         if (here == name) {
             return {state_, i};

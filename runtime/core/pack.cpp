@@ -87,7 +87,10 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
         switch (slot.kind) {
             case SlotKind::groups: put(target, binding.groups); break;
             case SlotKind::value:
-                put_value(element_type(call.arguments[index].element), values[index], target);
+                // A tangent that isn't given is 0, as the block is.
+                if (values[index] != nullptr) {
+                    put_value(element_type(call.arguments[index].element), values[index], target);
+                }
                 break;
             case SlotKind::step: put(target, bound->step); break;
             case SlotKind::extent:

@@ -67,7 +67,8 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         return fits ? std::optional(0) : std::nullopt;
     }
     if (given.kind == ArgShape::Kind::absent) {
-        return argument.role == Role::out || argument.role == Role::result ? std::optional(0) : std::nullopt;
+        const bool optional = argument.role == Role::out || argument.role == Role::result;
+        return optional || argument.tangent_of >= 0 ? std::optional(0) : std::nullopt;
     }
     const ScalarType wanted = scalar_type(argument.element.scalar);
     const bool tensor = argument.kind == ArgumentKind::tensor;

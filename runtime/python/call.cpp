@@ -1,6 +1,7 @@
 // One call from Python: arguments are taken, an overload is resolved, data goes to the device and back.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -164,6 +165,7 @@ private:
     void download_written();
     void collect_gradients();
     py::object results(const ContextPtr& context);
+    [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
     py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
     py::object struct_result(std::size_t i);
@@ -193,7 +195,7 @@ bool asks_for_array(py::handle value) {
 std::string parameter_list(const FunctionInfo& info) {
     std::string text;
     for (const Parameter& parameter : info.parameters) {
-        if (parameter.hidden) continue;
+        if (parameter.hidden || (parameter.tangent_of && parameter.role != Role::in)) continue;
         text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
     }
     return text;
@@ -221,7 +223,7 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     std::vector<std::size_t> by_place;
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool named = pass_ == PassKind::forward && info_.parameters[i].role == Role::result;
-        if (!named && !info_.parameters[i].hidden) by_place.push_back(i);
+        if (!named && !info_.parameters[i].hidden && !info_.parameters[i].tangent_of) by_place.push_back(i);
     }
     const std::size_t places = by_place.size();
     if (arguments.size() > places) {
@@ -233,7 +235,10 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     for (const auto& [key, value] : keywords) take_keyword(key, value);
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const Role role = info_.parameters[i].role;
-        if (!given_[i] && role != Role::out && role != Role::result && !info_.parameters[i].hidden) {
+        const std::optional<std::size_t> primal = info_.parameters[i].tangent_of;
+        if (primal && role == Role::out && !given_[i]) as_array_[i] = as_array_[*primal];
+        if (!given_[i] && role != Role::out && role != Role::result && !info_.parameters[i].hidden &&
+            !primal) {
             refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword},
                    "not given");
         }
@@ -242,7 +247,7 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
 
 /// What is given for the fields of a parameter that an overload takes field by field.
 void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const py::object& given,
-               const Where& where, std::vector<py::object>& values) {
+               const Where& where, bool partial, std::vector<py::object>& values) {
     if (parameter.form != manifest::Form::fields) {
         values.push_back(given);
         return;
@@ -253,11 +258,11 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
         const bool leaf = field.form == manifest::Form::leaf;
         made.push_back(leaf && !detail::has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]));
     }
-    if (given) fields = fields_of(given, parameter, where, made);
+    if (given) fields = fields_of(given, parameter, where, made, partial);
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
         if (fields[i] && fields[i].is_none()) fields[i] = {};
-        add_items(call, parameter.fields[i], fields[i], {where.owner, name}, values);
+        add_items(call, parameter.fields[i], fields[i], {where.owner, name}, partial, values);
     }
 }
 
@@ -270,7 +275,7 @@ void Call::take_items(std::size_t overload) {
     } else {
         for (std::size_t i = 0; i < given_.size(); ++i) {
             add_items(call, call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
-                      values_);
+                      info_.parameters[i].tangent_of.has_value(), values_);
         }
     }
     hosts_ = std::vector<Host>(values_.size());
@@ -283,7 +288,7 @@ void Call::take_items(std::size_t overload) {
         hosts_[i].given = values_[i];
         if (hosts_[i].given) {
             look_at(i);
-        } else if (!is_output(i) && !item(i).hidden) {
+        } else if (!is_output(i) && !item(i).hidden && !item(i).optional) {
             refuse(ErrorCode::missing_argument, where(i), "not given");
         }
     }
@@ -739,13 +744,17 @@ void Call::collect_gradients() {
     }
 }
 
-/// The return value, then out and inout values in parameter order.
+/// The return value, then out and inout values in parameter order; of a forward derivative these and their
+/// tangents.
 py::object Call::results(const ContextPtr& context) {
     std::vector<py::object> values;
+    std::vector<py::object> tangents;
+    std::map<std::size_t, std::size_t> places;  // of parameters among the values
     std::size_t at = 0;
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
-        if (!is_returned(info_.parameters[i])) {
-            const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
+        const Parameter& parameter = info_.parameters[i];
+        const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
+        if (!is_returned(parameter)) {
             const std::size_t end = at + (tree == nullptr ? 1 : manifest::item_count(*tree));
             for (; at < end; ++at) {
                 Host& host = hosts_[at];
@@ -754,11 +763,29 @@ py::object Call::results(const ContextPtr& context) {
             }
             continue;
         }
-        manifest::Parameter leaf;
-        py::object value = result(call_->parameters.empty() ? leaf : call_->parameters[i], at, context);
-        const bool first = info_.parameters[i].role == Role::result;
-        values.insert(first ? values.begin() : values.end(), std::move(value));
+        py::object value = result(tree == nullptr ? manifest::Parameter() : *tree, at, context);
+        if (parameter.tangent_of) {
+            tangents[places.at(*parameter.tangent_of)] = std::move(value);
+            continue;
+        }
+        places[i] = values.size();
+        values.push_back(std::move(value));
+        tangents.push_back(py::none());
     }
+    // The result is the last parameter, and comes first.
+    const auto result_first = [&](std::vector<py::object>& list) {
+        for (const auto& [i, place] : places) {
+            if (info_.parameters[i].role == Role::result)
+                std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(place), list.end());
+        }
+    };
+    result_first(values);
+    if (!manifest::is_jvp(info_.function)) return together(values);
+    result_first(tangents);
+    return py::make_tuple(together(values), together(tangents));
+}
+
+py::object Call::together(const std::vector<py::object>& values) const {
     if (values.empty()) return py::none();
     if (values.size() == 1) return values.front();
     py::tuple tuple(values.size());
@@ -813,7 +840,8 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
     std::size_t named = 0;
     for (const Parameter& parameter : info.parameters) {
         const bool result = parameter.role == Role::result;
-        const bool by_place = !parameter.hidden && (pass == PassKind::backward || !result);
+        const bool by_place =
+            !parameter.hidden && !parameter.tangent_of && (pass == PassKind::backward || !result);
         const bool by_name = !parameter.hidden && (keywords.contains(result ? "out" : parameter.keyword) ||
                                                    (result && keywords.contains("result")));
         given.push_back(by_name || (by_place && places < arguments.size()));
@@ -825,7 +853,7 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
     std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const Parameter& parameter = info.parameters[i];
-        if (given[i] || parameter.hidden) continue;
+        if (given[i] || parameter.hidden || parameter.tangent_of) continue;
         const bool output = parameter.role == Role::out || parameter.role == Role::result;
         missing += output ? 1 : info.parameters.size() + 1;
     }

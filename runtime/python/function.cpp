@@ -34,6 +34,11 @@ struct Backward {
     Function function;
 };
 
+/// Its forward derivative.
+struct Jvp {
+    Function function;
+};
+
 class LoadedModule {
 public:
     explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
@@ -49,14 +54,16 @@ private:
 
 std::string names_of(const manifest::Manifest& manifest) {
     std::string text;
-    for (const auto& function : manifest.functions) text += (text.empty() ? "" : ", ") + function.name;
+    for (const auto& function : manifest.functions) {
+        if (!manifest::is_jvp(function)) text += (text.empty() ? "" : ", ") + function.name;
+    }
     return text.empty() ? "none" : text;
 }
 
 Function LoadedModule::function(const std::string& name) const {
     const auto& functions = manifest().functions;
     const auto found = std::ranges::find(functions, name, &manifest::Function::name);
-    if (found == functions.end()) {
+    if (found == functions.end() || manifest::is_jvp(*found)) {
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
                "no function '" + name + "'; it has " + names_of(manifest()));
     }
@@ -117,7 +124,11 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
 std::string result_class(const std::string& function) {
     std::string name;
     bool upper = true;
-    for (const char letter : function) {
+    // A forward derivative's, "quotient.jvp", has the same.
+    const std::string suffix = ".jvp";
+    const std::string own =
+        function.ends_with(suffix) ? function.substr(0, function.size() - suffix.size()) : function;
+    for (const char letter : own) {
         const bool digit = letter >= '0' && letter <= '9';
         if (!digit && (letter < 'A' || letter > 'Z') && (letter < 'a' || letter > 'z')) {
             upper = true;  // "_", and the "." of a method
@@ -132,6 +143,7 @@ std::string result_class(const std::string& function) {
 py::object named_tuple(const FunctionInfo& info) {
     py::list fields;
     for (const auto& parameter : info.parameters) {
+        if (parameter.tangent_of) continue;
         if (parameter.role == Role::result)
             fields.insert(0, parameter.keyword);
         else if (is_returned(parameter))
@@ -140,6 +152,26 @@ py::object named_tuple(const FunctionInfo& info) {
     if (fields.size() < 2) return py::none();
     return py::module_::import("collections")
         .attr("namedtuple")(result_class(info.function.name), fields, py::arg("rename") = true);
+}
+
+/// The arguments of a forward derivative: tangents={"a": …} becomes one keyword for each.
+py::dict with_tangents(const FunctionInfo& info, const py::kwargs& given) {
+    py::dict keywords;
+    for (const auto& [key, value] : given) {
+        if (py::cast<std::string_view>(key) != "tangents") {
+            keywords[key] = value;
+            continue;
+        }
+        if (value.is_none()) continue;
+        if (PyDict_Check(value.ptr()) == 0) {
+            refuse(
+                ErrorCode::type_mismatch, {info.function.name, "tangents"},
+                "a dict of tangents by argument is needed, as in tangents={\"x\": dx}, not " + shown(value));
+        }
+        for (const auto& [name, tangent] : py::reinterpret_borrow<py::dict>(value))
+            keywords[py::str("tangents." + std::string(py::str(name)))] = tangent;
+    }
+    return keywords;
 }
 
 constexpr auto forward = detail::PassKind::forward;
@@ -166,6 +198,28 @@ void bind_backward(py::module_& module) {
         });
 }
 
+void bind_jvp(py::module_& module) {
+    const auto run = [](const Jvp& self, const py::args& arguments, const py::kwargs& keywords) {
+        const FunctionInfo& info = self.function.info();
+        return call(info, forward, nullptr, arguments, with_tangents(info, keywords));
+    };
+    py::class_<Jvp>(
+        module, "Jvp",
+        "The forward derivative of a function: a Jacobian times a vector.\n\n"
+        "Takes the function's arguments, and tangents={\"x\": dx} for any of its differentiable "
+        "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
+        "its tangent.")
+        .def("__call__", run)
+        .def("call", run)
+        .def("append_to",
+             [](const Jvp& self, const py::args& arguments, const py::kwargs& keywords) {
+                 return append(
+                     self.function, forward, arguments,
+                     py::reinterpret_borrow<py::kwargs>(with_tangents(self.function.info(), keywords)));
+             })
+        .def("__repr__", [](const Jvp& self) { return "<" + self.function.info().function.name + ">"; });
+}
+
 }  // namespace
 
 namespace {
@@ -185,6 +239,7 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
     item.role = manifest::role_of(call, parameter);
     item.of_object = name == object_name || name.starts_with(std::string(object_name) + ".");
     item.leaf = static_cast<std::size_t>(parameter.leaf);
+    item.optional = call.arguments[item.leaf].tangent_of >= 0 && item.role == Role::in;
     if (parameter.form == manifest::Form::leaf) {
         item.hidden = !detail::has_host_value(call.arguments[item.leaf]);
         return;
@@ -194,8 +249,9 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
         item.type = struct_type(dtype_of(call, parameter), {owner, name});
 }
 
-std::string keyword_of(const std::string& name, Role role) {
-    const bool reserved = role != Role::result && (name == "out" || name == "shape" || name == "stream");
+std::string keyword_of(const std::string& name, Role role, bool jvp) {
+    const bool reserved = role != Role::result && (name == "out" || name == "shape" || name == "stream" ||
+                                                   (jvp && name == "tangents"));
     return name + (reserved ? "_" : "");
 }
 
@@ -208,6 +264,10 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
       function(artifact->manifest.functions[number]),
       classes(std::move(registered)) {
     std::vector<std::vector<Parameter>> lists;
+    const bool tangents = manifest::is_jvp(function);
+    if (function.jvp >= 0 && first == 0) {
+        jvp = std::make_shared<const FunctionInfo>(artifact, static_cast<std::size_t>(function.jvp), classes);
+    }
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
         has_structs = has_structs || !overload.parameters.empty();
@@ -216,17 +276,25 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
         for (const auto& parameter : overload.parameters) {
             const Role role =
                 parameter.name == object_name ? Role::in : manifest::role_of(overload, parameter);
-            const std::string keyword = keyword_of(parameter.name, role);
+            const std::string keyword = keyword_of(parameter.name, role, tangents);
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, function.name, list);
-            taken.push_back({keyword, role, list.size() == before + 1 && list.back().hidden});
+            taken.push_back({keyword, role, list.size() == before + 1 && list.back().hidden, {}});
+            const std::int64_t primal =
+                overload.arguments[static_cast<std::size_t>(parameter.leaf)].tangent_of;
+            if (primal < 0) continue;
+            const auto is_primal = [&](const manifest::Parameter& other) { return other.leaf == primal; };
+            const auto found = std::ranges::find_if(overload.parameters, is_primal);
+            taken.back().tangent_of = static_cast<std::size_t>(found - overload.parameters.begin());
         }
         for (std::size_t i = 0; overload.parameters.empty() && i < overload.arguments.size(); ++i) {
             const auto& argument = overload.arguments[i];
-            const std::string keyword = keyword_of(argument.name, argument.role);
-            list.push_back(
-                {keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument), false});
-            taken.push_back({keyword, argument.role, list.back().hidden});
+            const std::string keyword = keyword_of(argument.name, argument.role, tangents);
+            const bool tangent = argument.tangent_of >= 0;
+            list.push_back({keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument),
+                            false, tangent && argument.role == Role::in});
+            taken.push_back({keyword, argument.role, list.back().hidden, {}});
+            if (tangent) taken.back().tangent_of = static_cast<std::size_t>(argument.tangent_of);
         }
     }
     std::vector<std::size_t> rest;
@@ -249,6 +317,7 @@ void bind_function(py::module_& module) {
     };
     const auto name = [](const Function& self) { return self.info().function.name; };
     bind_backward(module);
+    bind_jvp(module);
     py::class_<Function>(module, "Function", py::dynamic_attr())
         .def("__call__", run)
         .def("call", run)
@@ -260,6 +329,11 @@ void bind_function(py::module_& module) {
                                [](const Function& self) -> py::object {
                                    if (!self.info().differentiable) return py::none();
                                    return py::cast(Backward{self});
+                               })
+        .def_property_readonly("jvp",
+                               [](const Function& self) -> py::object {
+                                   if (self.info().jvp == nullptr) return py::none();
+                                   return py::cast(Jvp{Function(self.info().jvp)});
                                })
         .def("set",
              [](const Function& self, const py::kwargs& given) { return configured(self, "global", given); })
@@ -284,8 +358,9 @@ void bind_function(py::module_& module) {
         .def_property_readonly("functions",
                                [](const LoadedModule& self) {
                                    std::vector<std::string> names;
-                                   for (const auto& function : self.manifest().functions)
-                                       names.push_back(function.name);
+                                   for (const auto& function : self.manifest().functions) {
+                                       if (!manifest::is_jvp(function)) names.push_back(function.name);
+                                   }
                                    return names;
                                })
         .def(

@@ -4,6 +4,7 @@
 #include <kf/invoke.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Parameter {
     std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
     manifest::Role role = manifest::Role::in;  ///< of `this` always that, since it doesn't come back
     bool hidden = false;                       ///< a generator that the host gives nothing for
+    std::optional<std::size_t> tangent_of;     ///< of forward derivatives: the parameter whose tangent it is
 
     bool operator==(const Parameter&) const = default;
 };
@@ -32,6 +34,7 @@ struct HostItem {
     std::size_t leaf = 0;                            ///< the first
     bool hidden = false;                             ///< a generator that the host gives nothing for
     bool of_object = false;                          ///< `this` or of it: written, it doesn't come back
+    bool optional = false;                           ///< a tangent, 0 where it isn't given
 };
 
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
@@ -52,6 +55,7 @@ struct FunctionInfo {
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
     bool differentiable = false;               ///< some overload has a backward pass
+    std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one
     std::shared_ptr<StructClasses> classes;
     py::object results;  ///< the named tuple's class; None unless there are several results
 };
@@ -60,7 +64,8 @@ struct FunctionInfo {
 inline bool is_returned(const Parameter& parameter) { return parameter.role != manifest::Role::in; }
 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
-/// of a forward call: a number, array or tensor, a named tuple of several, or None.
+/// of a forward call: a number, array or tensor, a named tuple of several, or None. A forward derivative has
+/// two of that, the second for the tangents (None for what has none).
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
                 const py::tuple& arguments, const py::dict& keywords);
 

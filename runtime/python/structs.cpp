@@ -124,7 +124,7 @@ bool copied_whole(const manifest::Call& call, const Parameter& structure, py::ha
 
 class Packer {
 public:
-    explicit Packer(const manifest::Call& call) : call_(call) {}
+    Packer(const manifest::Call& call, bool partial) : call_(call), partial_(partial) {}
 
     /// `level`: how many of the leaves' extents are of arrays around.
     void pack(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
@@ -164,14 +164,16 @@ private:
     void pack_one(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
                   const Where& where) {
         if (copied_whole(call_, node, value, target)) return;
-        const std::vector<py::object> fields = fields_of(value, node, where);
+        const std::vector<py::object> fields = fields_of(value, node, where, {}, partial_);
         for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (!fields[i]) continue;
             const std::string name = path(where, node.fields[i].name);
             pack(node.fields[i], level, fields[i], target + node.fields[i].offset, {where.owner, name});
         }
     }
 
     const manifest::Call& call_;
+    bool partial_;
 };
 
 py::object unpack(const manifest::Call& call, const Parameter& node, std::size_t level, std::size_t dimension,
@@ -251,7 +253,7 @@ bool is_struct_like(py::handle value) {
 }
 
 std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where,
-                                  const std::vector<bool>& made) {
+                                  const std::vector<bool>& made, bool partial) {
     if (!is_struct_like(value)) {
         refuse(ErrorCode::type_mismatch, where,
                with_article(structure.type) + " is needed (a dict or an object with the fields " +
@@ -278,7 +280,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
                              ? py::reinterpret_borrow<py::object>(value).attr("__contains__")(field.name)
                              : value.attr("dtype").attr("names").attr("__contains__")(field.name)))
                    : py::hasattr(value, field.name.c_str());
-        if (!there && hidden) {
+        if (!there && (hidden || partial)) {
             fields.emplace_back();
             continue;
         }
@@ -289,8 +291,9 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
         }
         fields.push_back(by_key ? py::object(value[field.name.c_str()])
                                 : py::object(value.attr(field.name.c_str())));
+        if (partial && fields.back().is_none()) fields.back() = {};
         if (!hidden) continue;
-        if (!fields.back().is_none()) {
+        if (fields.back() && !fields.back().is_none()) {
             refuse(ErrorCode::type_mismatch, where,
                    "the kernel makes field '" + field.name + "' of " + structure.type +
                        " itself: leave it out instead of giving " + shown(fields.back()));
@@ -302,7 +305,8 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
 
 void pack_struct(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,
                  const Where& where) {
-    Packer(call).pack(structure, 0, value, target, where);
+    const bool partial = call.arguments[static_cast<std::size_t>(structure.leaf)].tangent_of >= 0;
+    Packer(call, partial).pack(structure, 0, value, target, where);
 }
 
 py::object unpack_struct(const manifest::Call& call, const Parameter& structure, const std::byte* source,

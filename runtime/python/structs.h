@@ -20,13 +20,15 @@ bool is_struct_like(py::handle value);
 /// The values of exactly these fields, in their order. Refuses a missing field, and one too many where the
 /// value says what it has (a dict, a dataclass, a named tuple, a generated class).
 /// `made`: which fields the kernel makes itself; they are left out, or None, and come back null.
+/// `partial`: missing fields, and those that are None, come back null.
 std::vector<py::object> fields_of(py::handle value, const manifest::Parameter& structure, const Where& where,
-                                  const std::vector<bool>& made = {});
+                                  const std::vector<bool>& made = {}, bool partial = false);
 
 /// Whether its fields look like values of the right depth, as far as that is quickly seen. Checks no names.
 bool looks_like_value(const manifest::Call& call, const manifest::Parameter& structure, py::handle value);
 
-/// Packs a struct that is passed by value, or an array of structs; `target` is where it starts.
+/// Packs a struct that is passed by value, or an array of structs; `target` is where it starts. Of a tangent,
+/// fields may be missing, and what they have at `target` stays.
 void pack_struct(const manifest::Call& call, const manifest::Parameter& structure, py::handle value,
                  std::byte* target, const Where& where);
 

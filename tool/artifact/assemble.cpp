@@ -73,6 +73,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         manifest::Function& function = manifest.functions.emplace_back();
         function.name = planned.name;
         function.doc = planned.doc;
+        function.jvp = planned.jvp;
         for (std::size_t c = 0; c < planned.calls.size(); ++c) {
             manifest::Call& call = function.calls.emplace_back();
             for (const PlannedArgument& argument : planned.calls[c].arguments)

@@ -40,6 +40,7 @@ View::List adapters(const PlannedCall& call) {
     std::string parameters;
     std::string passed;
     for (const PlannedParameter& parameter : parameters_of(call)) {
+        if (parameter.tangent_of >= 0) continue;
         // What has no gradient in the user's function has none here, so that kernels see one signature.
         const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +
                                  direction_of(parameter.role) + declared_name(parameter.type);
@@ -53,7 +54,7 @@ View::List adapters(const PlannedCall& call) {
         if (!object) passed += (passed.empty() ? "" : ", ") + name;
     }
     View::Object adapter;
-    adapter.emplace("is_differentiable", call.has_backward);
+    adapter.emplace("is_differentiable", call.has_backward || call.is_jvp);
     adapter.emplace("signature", result + " " + adapter_name + "(" + parameters + ")");
     adapter.emplace("statement",
                     std::string(result == "void" ? "" : "return ") + callee(call) + "(" + passed + ")");

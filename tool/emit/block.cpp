@@ -65,6 +65,7 @@ private:
         const Argument& argument = planned.host;
         const std::string name = argument_id(argument);
         if (is_generated(argument)) return add_generator_fields(argument, name, index, fields_);
+        if (argument.tangent_of >= 0 && !argument.differentiable && argument.role == Role::in) return;
         const manifest::Element parameter{argument.element.scalar, argument.trailing};
         for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
             add("uint", "extent" + std::to_string(d) + "_" + name, {SlotKind::extent, index, d}, 4);
@@ -168,6 +169,8 @@ private:
 std::string argument_id(const Argument& argument) {
     std::string id = argument.name;
     if (argument.role == Role::result) id.replace(0, std::string("result").size(), "return");
+    if (argument.tangent_of >= 0)
+        id = (argument.role == Role::in ? "kf_d_" : "kf_d_out_") + id.substr(id.find('.') + 1);
     for (std::size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot))
         id.replace(dot, 1, "__");
     return id;

@@ -28,7 +28,7 @@ const std::string& field_of(const std::vector<BlockField>& fields, manifest::Slo
                             std::int64_t argument = -1, std::int64_t dimension = -1);
 
 /// The argument's part of names in the kernel: its own name, or "return", which no parameter can have, with
-/// __ before each field's: "ray__origin".
+/// __ before each field's: "ray__origin". Tangents are "kf_d_ray__origin", and "kf_d_out_return".
 std::string argument_id(const manifest::Argument& argument);
 
 /// Whether the element is a matrix or an array, read and written in loops over its scalars.

@@ -24,6 +24,7 @@ namespace {
 /// A planned function with its C++ names and member functions.
 struct CppFunction {
     const PlannedFunction* plan;
+    const PlannedFunction* jvp;  ///< of its forward derivatives; null: none has one
     std::string class_name;
     std::string member;
     std::vector<CppMethod> methods;
@@ -31,14 +32,14 @@ struct CppFunction {
 
     [[nodiscard]] bool has(bool backward, CppMethodKind kind) const {
         return std::any_of(methods.begin(), methods.end(), [&](const CppMethod& method) {
-            return method.backward == backward && method.kind == kind;
+            return !method.jvp && method.backward == backward && method.kind == kind;
         });
     }
     [[nodiscard]] bool has_backward() const { return has(true, CppMethodKind::call); }
 };
 
 std::string signature(const CppMethod& method) {
-    std::string text = (method.backward ? "backward." : "") + method.name();
+    std::string text = (method.backward ? "backward." : method.jvp ? "jvp." : "") + method.name();
     for (const std::string& type : method.types) text += ", " + type;
     return text;
 }
@@ -50,7 +51,7 @@ void leave_out_repeated(std::vector<CppMethod>& methods) {
         if (method.outputs.empty()) seen.insert(signature(method));
     }
     std::erase_if(methods, [&](const CppMethod& method) {
-        return !method.outputs.empty() && !seen.insert(signature(method)).second;
+        return !method.jvp && !method.outputs.empty() && !seen.insert(signature(method)).second;
     });
 }
 
@@ -78,17 +79,31 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
     UniqueNames members(std::move(taken));
     std::vector<CppFunction> functions;
     for (const PlannedFunction& function : plan.functions) {
+        if (function.is_jvp) continue;
         CppFunction& made = functions.emplace_back();
         made.plan = &function;
+        made.jvp = function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
         made.class_name = classes.claim(pascal_case(function.name) + "Function");
         made.member = members.claim(cpp_identifier(function.name));
         for (std::size_t i = 0; i < function.calls.size(); ++i) {
             for (CppMethod& method : cpp_methods(function.calls[i], i, structs))
                 made.methods.push_back(std::move(method));
         }
+        for (std::size_t i = 0; made.jvp != nullptr && i < made.jvp->calls.size(); ++i) {
+            for (CppMethod& method : cpp_methods(made.jvp->calls[i], i, structs))
+                made.methods.push_back(std::move(method));
+        }
         leave_out_repeated(made.methods);
         separate_scalars(made.methods);
         for (CppMethod& method : made.methods) {
+            if (method.jvp) {
+                if (method.outputs.empty()) continue;
+                const std::string type = method.outputs.size() > 1 ? result_struct(made, method, classes)
+                                                                   : method.outputs.front().type;
+                method.result = method.local = "kf::Dual<" + type + ">";
+                method.outputs.clear();
+                continue;
+            }
             if (method.outputs.size() > 1)
                 method.result = method.local = result_struct(made, method, classes);
         }
@@ -126,8 +141,8 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
         const std::string types = join(method.types);
         const auto [other, fresh] = seen.emplace(signature(method), method.call);
         if (fresh || !reported.emplace(other->second, method.call).second) continue;
-        const auto [first, second] =
-            parting(function.plan->calls[other->second], function.plan->calls[method.call]);
+        const std::vector<PlannedCall>& calls = method.jvp ? function.jvp->calls : function.plan->calls;
+        const auto [first, second] = parting(calls[other->second], calls[method.call]);
         errors.push_back(
             {Severity::error,
              "duplicate-signature",
@@ -220,13 +235,14 @@ std::vector<std::string> overload_doc(const PlannedCall& call) {
 }
 
 /// One entry for each call that has methods of this pass.
-View::List overloads(const CppFunction& function, bool backward) {
-    const std::size_t indent = backward ? 8 : 4;
+View::List overloads(const CppFunction& function, bool backward, bool jvp = false) {
+    const std::size_t indent = backward || jvp ? 8 : 4;
+    const std::vector<PlannedCall>& calls = jvp ? function.jvp->calls : function.plan->calls;
     View::List list;
-    for (std::size_t call = 0; call < function.plan->calls.size(); ++call) {
+    for (std::size_t call = 0; call < calls.size(); ++call) {
         View::List declarations;
         for (const CppMethod& method : function.methods) {
-            if (method.call != call || method.backward != backward) continue;
+            if (method.call != call || method.backward != backward || method.jvp != jvp) continue;
             const std::string head = method.result + " " + method.name() + "(";
             declarations.emplace_back(wrap_list(indent, (method.nodiscard ? "[[nodiscard]] " : "") + head,
                                                 method.parameters(true), ") const;"));
@@ -236,7 +252,7 @@ View::List overloads(const CppFunction& function, bool backward) {
         }
         if (declarations.empty()) continue;
         list.emplace_back(View::Object{{"separate", !list.empty()},
-                                       {"doc", strings(overload_doc(function.plan->calls[call]))},
+                                       {"doc", strings(overload_doc(calls[call]))},
                                        {"declarations", std::move(declarations)}});
     }
     return list;
@@ -261,6 +277,9 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         View::List backward;
         if (function.has_backward())
             backward.emplace_back(View::Object{{"overloads", overloads(function, true)}});
+        View::List jvp;
+        if (function.jvp != nullptr)
+            jvp.emplace_back(View::Object{{"overloads", overloads(function, false, true)}});
         views.emplace_back(View::Object{{"class", function.class_name},
                                         {"member", function.member},
                                         {"results", std::move(results)},
@@ -268,6 +287,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                                         {"doc", std::move(doc)},
                                         {"records", function.has(false, CppMethodKind::append_to)},
                                         {"backward", std::move(backward)},
+                                        {"jvp", std::move(jvp)},
                                         {"overloads", overloads(function, false)}});
     }
     View::List asserts = layouts(plan);
@@ -318,7 +338,11 @@ std::string forwarding(const CppMethod& method) {
 }
 
 View method_view(const CppFunction& function, const CppMethod& method) {
-    const std::string owner = function.class_name + (method.backward ? "::Backward" : "") + "::";
+    const std::string owner = function.class_name +
+                              (method.backward ? "::Backward"
+                               : method.jvp    ? "::Jvp"
+                                               : "") +
+                              "::";
     View::List local;
     View::List returns;
     View::List gathered;
@@ -396,6 +420,7 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
         std::vector<std::string> parts;
         if (function.has_backward()) parts.emplace_back("backward(function)");
+        if (function.jvp != nullptr) parts.emplace_back("jvp(kf::detail::jvp_of(function))");
         parts.emplace_back("function_(function)");
         views.emplace_back(
             View::Object{{"constructor", constructor(function.class_name + "::" + function.class_name +

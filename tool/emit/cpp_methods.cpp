@@ -73,6 +73,7 @@ public:
           names_(cpp_argument_names(call)) {}
 
     std::vector<CppMethod> build() {
+        if (call_.is_jvp) return build_jvp();
         bool has_result = false;
         bool gives_tensor = false;
         bool reads_back = false;
@@ -367,6 +368,109 @@ private:
         });
         keep_trailing_defaults(method);
         return method;
+    }
+
+    // ---- forward derivatives
+
+    std::vector<CppMethod> build_jvp() const {
+        const bool reads_back = std::any_of(items_.begin(), items_.end(), [](const PlannedArgument& item) {
+            return item.host.role != Role::in && is_value(item.host);
+        });
+        std::vector<CppMethod> methods{jvp(CppMethodKind::call)};
+        if (!reads_back) methods.push_back(jvp(CppMethodKind::append_to));
+        return methods;
+    }
+
+    CppMethod jvp(CppMethodKind kind) const {
+        CppMethod method = start(kind, false);
+        method.jvp = true;
+        method.nodiscard = true;
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            if (parameter.tangent_of >= 0) return;
+            std::size_t item = at;
+            const std::string type = fields_type(parameter.host, parameter.type, item, [&](std::size_t leaf) {
+                const Argument& host = items_[leaf].host;
+                return is_generator(host) ? generator_type(host)
+                       : is_value(host)   ? type_of(leaf)
+                                          : tensor_of(leaf);
+            });
+            const bool fields = parameter.host.form == Form::fields;
+            const Argument& host = items_[at].host;
+            if (parameter.role == Role::out || parameter.role == Role::result) {
+                method.outputs.push_back({type, root(at), at, fields || is_value(host)});
+                return;
+            }
+            if (!fields && !has_host_value(host)) return;
+            const bool writes = parameter.role == Role::inout;
+            method.nodiscard = method.nodiscard && !writes;
+            const bool scalar = !writes && !fields && is_value(host) && !holds_structs(items_[at].type);
+            const bool by_value = scalar && !has_tangent(parameter);
+            const std::string full = has_tangent(parameter) ? "kf::Dual<" + type + ">" : type;
+            const bool changes = writes && (fields || is_value(host));
+            add(method, by_value ? full : changes ? full + "&" : "const " + full + "&", root(at));
+        });
+        method.nodiscard = method.nodiscard && !method.outputs.empty();
+        std::stable_partition(method.outputs.begin(), method.outputs.end(),
+                              [](const CppOutput& output) { return output.name == "result"; });
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            for (std::size_t i = 0; i < manifest::item_count(parameter.host); ++i)
+                pass_dual(method, parameter, at, at + i);
+        });
+        add_shape(method, false);
+        return method;
+    }
+
+    /// The name of the C++ parameter that an item belongs to.
+    [[nodiscard]] std::string root(std::size_t item) const {
+        return names_[item].substr(0, names_[item].find('.'));
+    }
+
+    [[nodiscard]] bool has_tangent(const PlannedParameter& parameter) const {
+        const std::int64_t index = &parameter - parameters_.data();
+        return std::any_of(parameters_.begin(), parameters_.end(),
+                           [&](const PlannedParameter& other) { return other.tangent_of == index; });
+    }
+
+    /// How a parameter of a forward derivative passes one of its items, the first being at `first`.
+    void pass_dual(CppMethod& method, const PlannedParameter& parameter, std::size_t first,
+                   std::size_t item) const {
+        const Argument& host = items_[item].host;
+        const bool tangent = parameter.tangent_of >= 0;
+        method.arguments.emplace_back("Arg::none()");
+        const bool nothing = tangent && parameter.role == Role::in && !host.differentiable;
+        if (nothing || !has_host_value(host)) return;
+        // Tangents lie in the member beside what they belong to.
+        std::size_t primal = first;
+        const PlannedParameter* owner = &parameter;
+        if (tangent) {
+            owner = &parameters_[static_cast<std::size_t>(parameter.tangent_of)];
+            primal = first_item(*owner);
+        }
+        const std::string path = names_[primal + item - first].substr(root(primal).size());
+        const std::string member = tangent ? ".tangent" : has_tangent(*owner) ? ".value" : "";
+        if (owner->role == Role::in || owner->role == Role::inout) {
+            const char* how = host.role == Role::in      ? "Arg::in("
+                              : host.role == Role::inout ? "Arg::inout("
+                                                         : "Arg::out(";
+            method.arguments.back() = how + root(primal) + member + path + ")";
+            return;
+        }
+        const std::string place = std::string("result") + (tangent ? ".tangent" : ".value") +
+                                  (method.outputs.size() > 1 ? "." + root(primal) : "") + path;
+        if (is_value(host)) {
+            method.arguments.back() = "Arg::out(" + place + ")";
+        } else {
+            method.assigns.push_back(place + " = " + tensor_of(item) + "(std::move(args[" +
+                                     std::to_string(item) + "].allocated))");
+        }
+    }
+
+    [[nodiscard]] std::size_t first_item(const PlannedParameter& wanted) const {
+        std::size_t first = 0;
+        for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+            if (&parameter == &wanted) first = at;
+        });
+        return first;
     }
 
     static void keep_trailing_defaults(CppMethod& method) {

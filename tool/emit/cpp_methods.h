@@ -26,6 +26,7 @@ struct CppOutput {
 struct CppMethod {
     CppMethodKind kind = CppMethodKind::call;
     bool backward = false;
+    bool jvp = false;  ///< of the forward derivative; `call` is among those of its function
     bool nodiscard = false;
     std::size_t call = 0;            ///< index among the function's calls
     std::string result;              ///< its type; "void"
@@ -35,8 +36,9 @@ struct CppMethod {
     std::string local;                   ///< type of the host value that is returned; empty: none
     std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each item of the call
     std::size_t result_at = 0;           ///< which item the result is
-    std::vector<CppOutput> outputs;      ///< of functions that return what else is given to write to
-    std::vector<std::string> assigns;    ///< statements that put allocated tensors into the local
+    /// Of functions that return what else is given to write to; of forward derivatives all that they return.
+    std::vector<CppOutput> outputs;
+    std::vector<std::string> assigns;  ///< statements that put allocated tensors into the local
     std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
     std::string extents;  ///< a local variable with that shape
 
@@ -47,7 +49,8 @@ struct CppMethod {
     [[nodiscard]] std::vector<std::string> parameters(bool with_defaults) const;
 };
 
-/// Of the forward pass, then of the backward pass where there is one.
+/// Of the forward pass, then of the backward pass where there is one. Of a forward derivative's call: its
+/// own.
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs);
 
 /// Where overloads differ in what number they take, each leaves what is just another's to that one, so that

@@ -96,6 +96,12 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const manifest::Argument& argument = arguments[i].host;
         if (!has_host_value(argument)) continue;
+        if (argument.tangent_of >= 0) {
+            // They are like what they belong to; those that go in may be left out.
+            if (argument.role == manifest::Role::in && argument.differentiable)
+                lines.push_back("- " + argument.name + ": 0 where it isn't given");
+            continue;
+        }
         if (argument.kind == manifest::ArgumentKind::generator) {
             lines.push_back("- " + names[i] + ": in, " + generator_text(argument));
             continue;

@@ -2,11 +2,12 @@
 #include "emit/kernel.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "emit/adapter.h"
 #include "emit/block.h"
 #include "emit/generator.h"
+#include "emit/kernel_text.h"
+#include "emit/loops.h"
 #include "emit/render.h"
 #include "emit/tensor_argument.h"
 #include "emit_templates.h"
@@ -35,19 +36,6 @@ constexpr StrideKinds data_strides{SlotKind::stride, SlotKind::trailing_stride};
 constexpr StrideKinds grad_in_strides{SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride};
 constexpr StrideKinds grad_out_strides{SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride};
 
-/// "scale_float_3_forward" of "scale<float, 3>.forward".
-std::string identifier(const std::string& name) {
-    std::string text;
-    for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-            text += c;
-        } else if (text.back() != '_') {
-            text += '_';
-        }
-    }
-    return text;
-}
-
 class KernelWriter {
 public:
     explicit KernelWriter(const KernelRequest& request)
@@ -60,8 +48,8 @@ public:
 
     Outcome<EmittedKernel> write() {
         EmittedKernel kernel;
-        kernel.name = call_.function + (pass_ == PassKind::forward ? ".forward" : ".backward") +
-                      (strided_ ? ".strided" : ".contiguous");
+        const char* pass = call_.is_jvp ? ".jvp" : pass_ == PassKind::forward ? ".forward" : ".backward";
+        kernel.name = call_.function + pass + (strided_ ? ".strided" : ".contiguous");
         kernel.by_address = target_ == CodeTarget::spirv && std430_size(fields_) > push_constant_limit;
         for (const BlockField& field : fields_) {
             kernel.slots.push_back(field.slot);
@@ -69,7 +57,7 @@ public:
         }
         kernel.source.entry_point = "kf_" + identifier(kernel.name);
         kernel.source.origin = call_.location;
-        if (pass_ == PassKind::backward) kernel.source.hint = backward_hint(call_);
+        if (pass_ == PassKind::backward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
         longest_run_ = run_length();
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
         const View::Object single = write_body(1);
@@ -94,7 +82,9 @@ private:
         passed_.clear();
         offset_names_.clear();
         for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
-        for (const PlannedParameter& parameter : call_.parameters) add_parameter(parameter);
+        for (const PlannedParameter& parameter : call_.parameters) {
+            if (parameter.tangent_of < 0) add_parameter(parameter);
+        }
         View::Object body{{"locals", locals_}, {"call", call_expression()}, {"stores", stores_},
                           {"adds", adds_},     {"indices", indices()},      {"has_indices", has_indices()}};
         if (run > 1) {
@@ -195,7 +185,9 @@ private:
     }
 
     void add_parameter(const PlannedParameter& parameter) {
-        if (parameter.host.form == manifest::Form::leaf) {
+        if (call_.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
+            add_pair(parameter);
+        } else if (parameter.host.form == manifest::Form::leaf) {
             add_argument(static_cast<std::size_t>(parameter.host.leaf));
         } else if (pass_ == PassKind::forward) {
             add_struct_forward(parameter);
@@ -278,6 +270,7 @@ private:
         View::List fills;
         for_each_field(parameter, [&] {
             const bool gradient = source == Source::gradient;
+            if (parameter.tangent_of >= 0 && (!host().differentiable || is_whole(host()))) return;
             if (gradient ? !host().differentiable || is_whole(host()) : !is_read(host())) return;
             const std::string field = name + planned_->path;
             std::string statement;
@@ -299,17 +292,9 @@ private:
             fills.emplace_back(View::Object{{"statement", statement}});
         });
         std::string type = declared_name(parameter.type);
-        if (source == Source::gradient) type = differential_name(parameter.type);
+        if (source == Source::gradient || parameter.tangent_of >= 0) type = differential_name(parameter.type);
         locals_.emplace_back(
             View::Object{{"type", type}, {"name", name}, {"initial", View::List{}}, {"fill", fills}});
-    }
-
-    static std::string differential_name(const Type& type) {
-        if (type.kind == TypeKind::array) {
-            return "Array<" + differential_name(type.element.front()) + ", " + std::to_string(type.extent) +
-                   ">";
-        }
-        return type.kind == TypeKind::structure ? type.name + ".Differential" : declared_name(type);
     }
 
     static bool is_read(const Argument& argument) {
@@ -357,6 +342,82 @@ private:
         });
     }
 
+    // ---- Forward derivatives ----
+
+    /// `fwd_diff` takes a pair of what is differentiable and its tangent, and gives such pairs.
+    void add_pair(const PlannedParameter& parameter) {
+        const bool leaf = parameter.host.form == manifest::Form::leaf;
+        const std::string id =
+            leaf ? argument_id(call_.arguments[static_cast<std::size_t>(parameter.host.leaf)].host)
+                 : struct_id(parameter);
+        const std::string pair = "pair_" + id;
+        if (parameter.role == Role::in || parameter.role == Role::inout) {
+            std::string values = add_read(parameter, "arg_" + id);
+            if (const PlannedParameter* tangent = tangent_of(parameter, Role::in))
+                values += ", " + add_read(*tangent, "kf_d_" + id);
+            add_local("var", pair, "diffPair(" + values + ")");
+        } else {
+            add_local("DifferentialPair<" + declared_name(parameter.type) + ">", pair, {});
+        }
+        if (parameter.role == Role::result) {
+            result_ = pair + " = ";
+        } else {
+            passed_.push_back(pair);
+        }
+        if (parameter.role == Role::in) return;
+        add_stores(parameter, pair + ".p");
+        if (const PlannedParameter* tangent = tangent_of(parameter, Role::out))
+            add_stores(*tangent, pair + ".d");
+    }
+
+    const PlannedParameter* tangent_of(const PlannedParameter& parameter, Role role) const {
+        const std::int64_t index = &parameter - call_.parameters.data();
+        for (const PlannedParameter& other : call_.parameters) {
+            if (other.tangent_of == index && other.role == role) return &other;
+        }
+        return nullptr;
+    }
+
+    std::string add_read(const PlannedParameter& parameter, const std::string& name) {
+        if (parameter.host.form != manifest::Form::leaf) {
+            add_struct_local(parameter, name, Source::data);
+            return name;
+        }
+        select(static_cast<std::size_t>(parameter.host.leaf));
+        return add_loaded("const ", name, Source::data);
+    }
+
+    void add_stores(const PlannedParameter& parameter, const std::string& value) {
+        for_each_field(parameter, [&] {
+            if (host().role == Role::in) return;
+            if (parameter.tangent_of < 0 || host().differentiable) return add_store(value + planned_->path);
+            // A field without a tangent.
+            const std::string zero = "kf_zero_" + argument_id(host());
+            add_local(slang_type(), zero, "{}");
+            add_store(zero);
+        });
+    }
+
+    /// Of a missing tangent that is 0: what is read of one that is there.
+    std::string if_there(const std::string& loaded, const std::string& type) const {
+        if (host().tangent_of < 0) return loaded;
+        return args(SlotKind::address) + " != nullptr ? " + loaded + " : " + type + "(0)";
+    }
+
+    /// The view of a whole tensor's tangent.
+    std::string add_tangent_view() {
+        const std::int64_t primal = index_;
+        std::string view;
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const Argument& tangent = call_.arguments[i].host;
+            if (tangent.tangent_of != primal || !tangent.differentiable) continue;
+            select(i);
+            view = add_view("view_" + argument_id(host()), SlotKind::address, data_strides, "kf_at_");
+        }
+        select(static_cast<std::size_t>(primal));
+        return view;
+    }
+
     // ---- Parameters that are tensors ----
 
     /// Declares a local that holds the tensor and returns its name.
@@ -369,6 +430,7 @@ private:
                 add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
         }
         if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("grad_out_view_" + id);
+        if (call_.is_jvp) views.grad_in = views.grad_out = add_tangent_view();
         std::string name = "arg_" + id;
         add_local("const " + slang_type(), name,
                   tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
@@ -534,7 +596,9 @@ private:
 
     std::string call_expression() const {
         const std::string called = called_name(call_);
-        std::string text = pass_ == PassKind::forward ? result_ + called + "(" : "bwd_diff(" + called + ")(";
+        std::string text = pass_ == PassKind::backward ? "bwd_diff(" + called + ")("
+                           : call_.is_jvp              ? result_ + "fwd_diff(" + called + ")("
+                                                       : result_ + called + "(";
         for (std::size_t i = 0; i < passed_.size(); ++i) text += (i > 0 ? ", " : "") + passed_[i];
         return text + ")";
     }
@@ -577,20 +641,24 @@ private:
         if (is_generated(host())) return generated_value(generated());
         if (is_in_block(host())) return narrowed(args(SlotKind::value));
         if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
-        return in_run("kf_" + argument_id(host()),
-                      from_storage(load_from(SlotKind::address, data_strides, "kf_at_")));
+        return in_run(
+            "kf_" + argument_id(host()),
+            if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
     }
 
     /// An input of one element for all calls is loaded once, before the first.
     std::string in_shared_run() {
         const std::string name = "kf_" + argument_id(host());
         const std::string shared = "kf_shared_" + argument_id(host());
-        shared_.emplace_back(View::Object{
-            {"type", slang_type()}, {"name", shared}, {"value", from_storage(load_contiguous("0"))}});
+        shared_.emplace_back(
+            View::Object{{"type", slang_type()},
+                         {"name", shared},
+                         {"value", if_there(from_storage(load_contiguous("0")), slang_type())}});
         keep(slang_type(), name);
         loads_.emplace_back(View::Object{
-            {"statement", "if (" + args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared +
-                              "; else " + name + "[kf_u] = " + from_storage(load_contiguous("kf_call"))}});
+            {"statement",
+             "if (" + args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared + "; else " + name +
+                 "[kf_u] = " + if_there(from_storage(load_contiguous("kf_call")), slang_type())}});
         return name + "[kf_u]";
     }
 
@@ -623,7 +691,10 @@ private:
                           slang_type() + "(1)");
     }
 
-    std::string load_scalar() { return from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")); }
+    std::string load_scalar() {
+        return if_there(from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")),
+                        slang_name(host().element.scalar));
+    }
 
     std::string load_gradient_scalar() {
         return args(SlotKind::grad_in) + " != nullptr ? " +
@@ -711,59 +782,15 @@ private:
     /// Scalars from one call's element to the next in contiguous kernels.
     std::int64_t pitch() const { return host().pitch != 0 ? host().pitch : scalar_count(host().trailing); }
 
-    std::vector<std::string> dense_strides() const {
-        std::vector<std::string> strides(host().trailing.size());
-        std::int64_t stride = 1;
-        for (std::size_t i = strides.size(); i-- > 0;) {
-            strides[i] = std::to_string(stride);
-            stride *= host().trailing[i];
-        }
-        return strides;
-    }
+    std::vector<std::string> dense_strides() const { return gen::dense_strides(host().trailing); }
 
     // ---- Loops over the scalars of a matrix or an array ----
 
-    static std::string loop_variable(std::size_t dimension) { return "kf_i" + std::to_string(dimension); }
-
-    std::string loop(const std::string& statement) const {
-        // Past this many scalars, unrolled code costs more than it saves.
-        constexpr std::int64_t most_unrolled = 64;
-        const std::string unroll = scalar_count(host().trailing) <= most_unrolled ? "[ForceUnroll] " : "";
-        std::string text;
-        for (std::size_t i = 0; i < host().trailing.size(); ++i) {
-            const std::string variable = loop_variable(i);
-            text += unroll + "for (int " + variable + " = 0; " + variable + " < " +
-                    std::to_string(host().trailing[i]) + "; ++" + variable + ") ";
-        }
-        return text + statement;
-    }
-
-    /// The scalar that the loops are at: the outer loops are over the arrays of structs on the way, [].
+    std::string loop(const std::string& statement) const { return loop_over(host().trailing, statement); }
     std::string subscripted(const std::string& place) const {
-        std::string text;
-        std::size_t loops = 0;
-        for (std::size_t i = 0; i < place.size(); ++i) {
-            text += place[i];
-            if (place[i] == '[' && place[i + 1] == ']') text += loop_variable(loops++);
-        }
-        for (; loops < host().trailing.size(); ++loops) text += "[" + loop_variable(loops) + "]";
-        return text;
+        return gen::subscripted(place, host().trailing);
     }
-
-    std::string along(const std::vector<std::string>& strides) const {
-        std::string text;
-        for (std::size_t i = 0; i < strides.size(); ++i) {
-            text += " + " + (strides[i] == "1" ? loop_variable(i) : loop_variable(i) + " * " + strides[i]);
-        }
-        return text;
-    }
-
     std::string flat_index() const { return along(dense_strides()).substr(3); }
-
-    static std::string times(const std::string& index, std::int64_t count) {
-        if (count == 1 || index == "0") return index;
-        return index + " * " + std::to_string(count);
-    }
 
     // ---- What memory and the block hold, and what the function takes ----
 
@@ -782,15 +809,7 @@ private:
     }
 
     std::string narrowed(const std::string& value) const {
-        switch (host().element.scalar) {
-            case Scalar::boolean: return value + " != 0";
-            case Scalar::int8:
-            case Scalar::int16:
-            case Scalar::uint8:
-            case Scalar::uint16:
-            case Scalar::float16: return slang_type() + "(" + value + ")";
-            default: return value;
-        }
+        return gen::narrowed(value, host().element.scalar, slang_type());
     }
 
     // ---- Names ----

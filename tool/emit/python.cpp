@@ -45,12 +45,13 @@ ArgumentNames argument_names(const PlannedCall& call) {
     const std::vector<PlannedArgument> items = host_items(call);
     std::size_t at = 0;
     for (const PlannedParameter& parameter : parameters_of(call)) {
-        const std::string name =
-            names.claim(parameter.role == Role::result ? "result" : python_identifier(parameter.host.name));
+        std::string name = parameter.host.name;
+        if (parameter.tangent_of < 0)
+            name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
         list.parameters.push_back(name);
         for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
             const std::string& path = items[at].host.name;
-            list.items.push_back(name + path.substr(std::min(path.find('.'), path.size())));
+            list.items.push_back(name + path.substr(parameter.host.name.size()));
         }
     }
     return list;
@@ -133,15 +134,22 @@ std::vector<std::string> escaped(std::vector<std::string> lines) {
     return lines;
 }
 
-enum class Form : std::uint8_t { call, append_to, backward, backward_append_to };
+enum class Form : std::uint8_t { call, append_to, backward, backward_append_to, jvp, jvp_append_to };
+
+bool is_jvp(Form form) { return form == Form::jvp || form == Form::jvp_append_to; }
+bool is_recorded(Form form) {
+    return form == Form::append_to || form == Form::backward_append_to || form == Form::jvp_append_to;
+}
 
 bool is_backward(Form form) { return form == Form::backward || form == Form::backward_append_to; }
 
 /// The stub's classes of one function.
 class FunctionWriter {
 public:
-    FunctionWriter(const PlannedFunction& function, std::string class_name, const PythonStructs& structs)
-        : function_(function), class_(std::move(class_name)), structs_(structs) {}
+    /// `jvp`: the function of its forward derivatives, or null.
+    FunctionWriter(const PlannedFunction& function, const PlannedFunction* jvp, std::string class_name,
+                   const PythonStructs& structs)
+        : function_(function), jvp_(jvp), class_(std::move(class_name)), structs_(structs) {}
 
     View view(const std::string& member) {
         const bool has_backward = std::any_of(function_.calls.begin(), function_.calls.end(),
@@ -150,6 +158,9 @@ public:
         if (has_backward)
             backward.emplace_back(
                 View::Object{{"methods", methods(Form::backward, Form::backward_append_to)}});
+        View::List jvp;
+        if (jvp_ != nullptr)
+            jvp.emplace_back(View::Object{{"methods", methods(Form::jvp, Form::jvp_append_to)}});
         std::vector<std::string> doc = escaped(doc_lines(function_.doc));
         View::List lines;
         for (std::size_t i = 0; i < doc.size(); ++i) {
@@ -163,7 +174,9 @@ public:
                             {"has_doc", !doc.empty()},
                             {"doc", std::move(lines)},
                             {"backward", std::move(backward)},
+                            {"jvp", std::move(jvp)},
                             {"methods", methods(Form::call, Form::append_to)},
+                            {"jvp_type", jvp_ != nullptr ? class_ + "Jvp" : "None"},
                             {"backward_type", has_backward ? class_ + "Backward" : "None"}};
     }
 
@@ -186,14 +199,14 @@ private:
 
     void add_methods(View::List& list, const std::string& name, Form form) {
         std::vector<PythonSignature> signatures;
-        for (std::size_t i = 0; i < function_.calls.size(); ++i) {
-            if (offers(function_.calls[i], form))
-                signatures.push_back(signature(function_.calls[i], i, form));
+        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            if (offers(calls[i], form)) signatures.push_back(signature(calls[i], i, form));
         }
         std::vector<std::string> texts;
         for (const PythonSignature& signature : separate_overloads(std::move(signatures))) {
             std::vector<std::string> doc;
-            if (name == "__call__") doc = escaped(describe(signature));
+            if (name == "__call__") doc = escaped(describe(signature, calls));
             for (const Definition& variant : definitions(signature, form)) {
                 texts.push_back(definition(name, variant.parameters, variant.result, doc));
                 doc.clear();
@@ -208,7 +221,7 @@ private:
     static bool offers(const PlannedCall& call, Form form) {
         if (is_backward(form) && !call.has_backward) return false;
         const std::vector<PlannedArgument> items = host_items(call);
-        if (form == Form::append_to)
+        if (form == Form::append_to || form == Form::jvp_append_to)
             return std::all_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
                 return argument.host.role == Role::in || !is_value(argument.host);
             });
@@ -230,13 +243,24 @@ private:
         for (const PlannedArgument& argument : call.arguments)
             made.takes_shape = made.takes_shape && (argument.host.call_rank == 0 || !is_input(argument.host));
         std::vector<std::pair<std::string, std::string>> results;
+        std::set<std::string> differentiable;
         std::size_t at = 0;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const PlannedArgument& item = items[at];
             at += manifest::item_count(parameters[i].host);
-            add_parameter(made, parameters[i], item, names[i], form, results);
+            if (parameters[i].tangent_of >= 0) {
+                const std::string& primal = names[static_cast<std::size_t>(parameters[i].tangent_of)];
+                if (parameters[i].role == Role::out) differentiable.insert(primal);
+            } else {
+                add_parameter(made, parameters[i], item, names[i], form, results);
+            }
         }
-        made.results.insert(is_backward(form) ? "None" : result_type(results));
+        std::string result = is_backward(form) ? "None" : result_type(results);
+        if (is_jvp(form)) {
+            for (auto& [name, type] : results) type = differentiable.contains(name) ? type : "None";
+            result = "tuple[" + result + ", " + result_type(results) + "]";
+        }
+        made.results.insert(std::move(result));
         return made;
     }
 
@@ -297,10 +321,11 @@ private:
     }
 
     /// The array that a request for one is answered with.
-    std::string array_type(const PythonSignature& signature) const {
+    std::string array_type(const PythonSignature& signature, Form form) const {
         std::set<std::string> types;
         for (const std::size_t call : signature.calls) {
-            const PlannedArgument last = host_items(function_.calls[call]).back();
+            const PlannedArgument last =
+                host_items((is_jvp(form) ? jvp_->calls : function_.calls)[call]).back();
             types.insert("npt.NDArray[np." +
                          (is_whole(last) ? "void" : numpy_name(last.host.element.scalar)) + "]");
         }
@@ -330,9 +355,10 @@ private:
         std::vector<Definition> made;
         for (const GivenResult given : {GivenResult::none, GivenResult::output, GivenResult::request}) {
             // A given result comes back as it is, when it is all that comes back.
-            const bool generic = !is_backward(form) && signature.given_result != 0 && returns_one(signature);
+            const bool generic =
+                !is_backward(form) && signature.given_result != 0 && returns_one(signature, form);
             if (given != GivenResult::none && !generic) continue;
-            if (given == GivenResult::request && form != Form::call) continue;
+            if (given == GivenResult::request && is_recorded(form)) continue;
             made.push_back({parameters(signature, form, inputs_end, all.size()), result(signature)});
             add_result(made.back(), signature, form, generic, given);
             if (first_output >= inputs_end) continue;
@@ -342,11 +368,12 @@ private:
         return made;
     }
 
-    bool returns_one(const PythonSignature& signature) const {
+    bool returns_one(const PythonSignature& signature, Form form) const {
+        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
                             [](const PythonParameter& parameter) { return parameter.output; }) &&
                std::none_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
-                   const auto parameters = parameters_of(function_.calls[call]);
+                   const auto parameters = parameters_of(calls[call]);
                    return std::any_of(
                        parameters.begin(), parameters.end(),
                        [](const PlannedParameter& parameter) { return parameter.role == Role::inout; });
@@ -361,12 +388,13 @@ private:
         if (!is_backward(form) && !starred && (signature.given_result != 0 || shape)) list.emplace_back("*");
         if (given == GivenResult::output) {
             list.emplace_back("out: _Out");
-            made.result = "_Out";
+            made.result = is_jvp(form) ? "tuple[_Out, kf.Tensor]" : "_Out";
             generic_ = true;
             note("OutValue");
         } else if (given == GivenResult::request) {
             list.push_back("out: " + note("ArrayRequest"));
-            made.result = array_type(signature);
+            made.result = array_type(signature, form);
+            if (is_jvp(form)) made.result = "tuple[" + made.result + ", " + made.result + "]";
             numpy_ = true;
         } else if (generic) {
             list.emplace_back("out: None = None");
@@ -377,8 +405,10 @@ private:
             list.emplace_back("shape: Sequence[int] | None = None");
             sequence_ = true;
         }
-        if (form == Form::append_to || form == Form::backward_append_to) return;
+        if (is_recorded(form) && !is_jvp(form)) return;
         if (std::find(list.begin(), list.end(), "*") == list.end()) list.emplace_back("*");
+        if (is_jvp(form)) list.push_back("tangents: " + note("Tangents") + " | None = None");
+        if (is_recorded(form)) return;
         list.push_back("stream: " + note("Stream") + " | None = None");
     }
 
@@ -391,7 +421,7 @@ private:
                                [&](const PythonParameter& parameter) { return parameter.name == name; });
         };
         const bool nameless = named("");
-        const bool records = form == Form::append_to || form == Form::backward_append_to;
+        const bool records = is_recorded(form);
         std::vector<std::string> list{named("self") ? "_self" : "self"};
         if (records) list.emplace_back(named("encoder") ? "_encoder: kf.Encoder" : "encoder: kf.Encoder");
         if (!nameless && (records || named("self"))) list.emplace_back("/");
@@ -411,17 +441,18 @@ private:
     std::string note(const std::string& text) {
         for (const std::string word :
              {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
-              "StructValue", "TensorValue", "OutValue", "Stream", "ArrayRequest"}) {
+              "StructValue", "TensorValue", "OutValue", "Stream", "ArrayRequest", "Tangents"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
         return text;
     }
 
-    std::vector<std::string> describe(const PythonSignature& signature) const {
+    static std::vector<std::string> describe(const PythonSignature& signature,
+                                             const std::vector<PlannedCall>& calls) {
         std::vector<std::string> lines;
         for (const std::size_t index : signature.calls) {
-            const PlannedCall& call = function_.calls[index];
+            const PlannedCall& call = calls[index];
             if (!lines.empty()) lines.emplace_back();
             lines.push_back(describe_shape(call.rank));
             lines.emplace_back();
@@ -432,6 +463,7 @@ private:
     }
 
     const PlannedFunction& function_;
+    const PlannedFunction* jvp_;
     std::string class_;
     const PythonStructs& structs_;
     std::vector<Tuple> tuples_;
@@ -478,6 +510,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     bool numpy = false;
     bool sequences = false;
     for (const PlannedFunction& function : plan.functions) {
+        if (function.is_jvp) continue;
         const std::string owner = structs.class_named(function.owner);
         const std::string attribute = attribute_name(function.member_name());
         const std::string member =
@@ -500,7 +533,9 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                 View::Object{{"name", attribute},
                              {"type", (function.is_method() ? "ClassVar[kf.Method[" : "ClassVar[") +
                                           class_name + (function.is_method() ? "]]" : "]")}});
-        FunctionWriter writer(function, class_name, structs);
+        const PlannedFunction* jvp =
+            function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
+        FunctionWriter writer(function, jvp, class_name, structs);
         stub_functions.push_back(writer.view(member));
         words.insert(writer.words().begin(), writer.words().end());
         if (writer.overloaded()) typing.insert("overload");

@@ -30,6 +30,7 @@ struct PlannedParameter {
     Type type;
     manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
     bool no_diff = false;
+    std::int64_t tangent_of = -1;  ///< in forward derivatives: the parameter that this is a tangent of
 
     bool operator==(const PlannedParameter&) const = default;
 };
@@ -45,6 +46,8 @@ struct PlannedCall {
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
+    bool has_jvp = false;                      ///< the spec asks for its forward derivative
+    bool is_jvp = false;                       ///< it is one: see plan/forward_diff.h
     Location location;                         ///< the call in the spec
     std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
     Member member = Member::none;              ///< a method's first parameter is "this"
@@ -59,6 +62,8 @@ struct PlannedFunction {
     std::string doc;   ///< from the Slang source, one paragraph a blank line
     std::vector<PlannedCall> calls;
     std::string owner = {};  ///< the Slang type that it is a member of; empty: of none, or a constructor
+    std::int64_t jvp = -1;   ///< the function of its calls' forward derivatives
+    bool is_jvp = false;     ///< it is that of another one: no host function by itself
 
     /// Of a member: its name in the owner.
     [[nodiscard]] std::string member_name() const {

@@ -10,6 +10,7 @@
 #include "diagnostic/suggest.h"
 #include "plan/candidates.h"
 #include "plan/feed.h"
+#include "plan/forward_diff.h"
 #include "plan/generators.h"
 #include "plan/instance.h"
 #include "plan/overloads.h"
@@ -288,6 +289,9 @@ private:
         planned.group_size = group_size(planned.rank);
         errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
+        planned.has_jvp = call_.forward_diff.has_value();
+        if (planned.has_jvp) errors = check_forward_diff(function, planned, *call_.forward_diff);
+        if (!errors.empty()) return errors;
         return planned;
     }
 
@@ -496,7 +500,7 @@ void add_calls(Plan& plan, const CallSpec& spec, const std::string& doc, std::ve
         auto function = std::find_if(plan.functions.begin(), plan.functions.end(),
                                      [&](const PlannedFunction& known) { return known.name == name; });
         if (function == plan.functions.end()) {
-            plan.functions.push_back({name, doc, {}, owner});
+            plan.functions.push_back({name, doc, {}, owner, -1, false});
             function = plan.functions.end() - 1;
         }
         if (function->doc.empty()) function->doc = doc;
@@ -558,6 +562,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
     if (!errors.empty()) return without_repeats(errors);
+    add_forward_derivatives(plan);
     return plan;
 }
 

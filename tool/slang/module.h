@@ -117,6 +117,7 @@ struct Function {
     Type result;
     bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
+    bool forward_differentiable = false;
     std::vector<GenericParameter> generics;  ///< outermost first; empty: nothing to specialise
     Member member = Member::none;            ///< of a struct
     std::string doc;                         ///< the comment written above it, markers stripped, lines kept

@@ -206,6 +206,8 @@ private:
         }
         function.backward_differentiable =
             has(*reflected, Modifier::Differentiable) && !is_forward_only(written.attributes);
+        function.forward_differentiable =
+            has(*reflected, Modifier::Differentiable) && !is_backward_only(written.attributes);
         function.doc = written.doc;
         function.location = location;
         if (function.member == Member::method) {
@@ -259,6 +261,21 @@ private:
             forward = forward || name == "ForwardDifferentiable" || name == "ForwardDerivative";
         }
         return forward;
+    }
+
+    // A derivative given by hand is the only one.
+    static bool is_backward_only(const std::vector<std::string>& attributes) {
+        bool backward = false;
+        for (const std::string& attribute : attributes) {
+            const std::string name = attribute.substr(0, attribute.find('('));
+            if (name == "BackwardDerivative") {
+                backward = true;
+            } else if (name.find("Differentiable") != std::string::npos || name == "ForwardDerivative" ||
+                       name == "PrimalSubstitute") {
+                return false;
+            }
+        }
+        return backward;
     }
 
     void note_derivative(const std::vector<std::string>& attributes) {

@@ -37,7 +37,8 @@ static void from_json(const Json& json, Field& field) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
-                                   backward_differentiable, generics, member, doc, location)
+                                   backward_differentiable, forward_differentiable, generics, member, doc,
+                                   location)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, dependencies)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {

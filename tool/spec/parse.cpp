@@ -118,7 +118,7 @@ private:
         if (const JsonNode* backward = node.find("backward")) {
             result.backward = read_backward(*backward);
         }
-        result.forward_diff = flag(node, "forward_diff");
+        if (flag(node, "forward_diff")) result.forward_diff = node.find("forward_diff")->location;
         result.strict_broadcasting = flag(node, "strict_broadcasting");
         for (const JsonMember& member : members(node, "variants")) {
             result.variants.push_back({member.key, threads(member.value), member.location});

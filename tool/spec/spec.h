@@ -71,7 +71,7 @@ struct CallSpec {
     std::optional<ThreadsSpec> threads;   ///< unset: kfgen chooses
     Dispatch dispatch = Dispatch::arguments;
     BackwardSpec backward;
-    bool forward_diff = false;
+    std::optional<Location> forward_diff;  ///< where it is asked for
     bool strict_broadcasting = false;
     std::vector<VariantSpec> variants;
     std::vector<AccumulateSpec> accumulate;

@@ -35,7 +35,6 @@ private:
             check(kind, "\"this\"");
         }
         unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
-        unless(!call.forward_diff, call.location, "the forward derivative ('forward_diff')");
         unless(!call.backward.deterministic, call.backward.location, "deterministic gradients");
         unless(!call.backward.fused, call.backward.location, "fused gradients");
         each(call.variants, "variants");

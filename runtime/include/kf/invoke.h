@@ -8,6 +8,7 @@
 #include <string>
 
 #include <kf/any_tensor.h>
+#include <kf/dual.h>
 #include <kf/encoder.h>
 #include <kf/generator.h>
 #include <kf/module.h>
@@ -113,6 +114,9 @@ struct FunctionRef {
     std::shared_ptr<ModuleState> module;
     std::size_t function = 0;
 };
+
+/// Its forward derivative, which must be there: a function with the arguments and their tangents.
+FunctionRef jvp_of(const FunctionRef& function);
 
 /// Checks, binds and runs call `call_index` (one of the function's overloads).
 ///

@@ -278,6 +278,17 @@ class Backward:
     def call(self, *args: Any, **kwargs: Any) -> None: ...
     def append_to(self, *args: Any, **kwargs: Any) -> None: ...
 
+class Jvp:
+    """The forward derivative of a function: a Jacobian times a vector.
+
+    Takes the function's arguments, and `tangents={"x": dx}` for any of its differentiable inputs; others have
+    none, which is 0. Returns two things: what the function returns, and its tangent.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+    def call(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+    def append_to(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+
 class Function:
     """A Slang function with its overloads; runs on its tensors' device, else the default one."""
 
@@ -298,6 +309,9 @@ class Function:
     @property
     def backward(self) -> Backward | None:
         """None where the function is not differentiable."""
+    @property
+    def jvp(self) -> Jvp | None:
+        """None where the call spec doesn't ask for it ("forward_diff": true)."""
     def set(self, **values: Any) -> Self:
         """A copy with link-time or global values set."""
     def options(self, **options: Any) -> Self:

@@ -1,5 +1,6 @@
 """Names for what generated stubs accept; they hold no code."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ StructValue: TypeAlias = Any
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
+#: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
+Tangents: TypeAlias = Mapping[str, Any]
 #: Asks for an output as a new NumPy array.
 ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
 
@@ -54,6 +57,7 @@ __all__ = [
     "OutValue",
     "Stream",
     "StructValue",
+    "Tangents",
     "TensorValue",
     "VectorValue",
 ]

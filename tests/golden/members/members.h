@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <kf/device.h>
+#include <kf/dual.h>
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <kf/device.h>
+#include <kf/dual.h>
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>

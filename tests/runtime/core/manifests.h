@@ -86,7 +86,7 @@ public:
                 return *this;
             }
         }
-        manifest_.functions.push_back({name, "Documented.", {call}});
+        manifest_.functions.push_back({name, "Documented.", {call}, -1});
         return *this;
     }
 

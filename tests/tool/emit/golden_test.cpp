@@ -74,6 +74,17 @@ std::vector<Function> member_functions() {
             clamp};
 }
 
+std::vector<Function> tangent_functions() {
+    std::vector<Function> functions = struct_functions();
+    functions.push_back(function_of("float", "polynomial", {{"float", "a"}, {"float", "x"}}));
+    functions.push_back(function_of("int", "split",
+                                    {{"float", "x"},
+                                     {"int", "n"},
+                                     {"float2", "whole", Direction::out},
+                                     {"half", "total", Direction::inout}}));
+    return functions;
+}
+
 std::vector<Case> cases() {
     return {
         {"polynomial",
@@ -101,6 +112,14 @@ std::vector<Case> cases() {
           function_of("half", "soften", {{"half", "x"}, {"half", "amount"}}),
           documented(function_of("int64_t", "count", {{"bool4", "flags"}, {"uint8_t", "class"}}, false),
                      "How many flags are set.")}},
+        // Forward derivatives: of values and tensors, of every role, of a struct.
+        {"tangents",
+         R"([{"function": "polynomial", "args": {"a": "value", "x": ["value", "tensor[1]"]}, "forward_diff": true},
+             {"function": "split", "args": {"x": "tensor[1]", "n": "value", "whole": "tensor[1]",
+              "total": "tensor[1]"}, "forward_diff": true},
+             {"function": "raytrace", "args": {"t": "value", "ray": ["tensor[1]",
+                {"fields": {"pos": "tensor[1]", "dir": "value"}}]}, "forward_diff": true}])",
+         tangent_functions()},
         // Each generator: beside tensors, alone, and in a backward pass.
         {"generated",
          R"([{"function": "place", "args": {"at": "call_id"}},

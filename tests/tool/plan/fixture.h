@@ -88,6 +88,7 @@ inline Function function_of(const std::string& result, const std::string& name,
     function.name = name;
     function.result = type_named(result);
     function.backward_differentiable = differentiable;
+    function.forward_differentiable = differentiable;
     function.location = {"functions.slang", 3, 1};
     for (const ParameterText& parameter : parameters) {
         function.parameters.push_back(

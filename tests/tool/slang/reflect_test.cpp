@@ -173,6 +173,10 @@ TEST(Reflect, Differentiability) {
     EXPECT_FALSE(function_named(module, "forward").backward_differentiable);
     EXPECT_TRUE(function_named(module, "custom").backward_differentiable);
     EXPECT_TRUE(function_named(module, "substituted").backward_differentiable);
+    for (const char* name : {"plain", "backward", "forward"})
+        EXPECT_TRUE(function_named(module, name).forward_differentiable) << name;
+    for (const char* name : {"custom", "substituted", "none"})
+        EXPECT_FALSE(function_named(module, name).forward_differentiable) << name;
     EXPECT_TRUE(function_named(module, "quiet").no_diff_result);
     EXPECT_FALSE(function_named(module, "none").backward_differentiable);
 }

@@ -37,6 +37,7 @@ TEST(Wire, Modules) {
                                 ray,
                                 true,
                                 true,
+                                true,
                                 {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
                                 Member::method,
                                 "doc \xff",

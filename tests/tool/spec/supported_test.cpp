@@ -25,7 +25,7 @@ TEST(Supported, PassesWhatIsGenerated) {
         check(
             R"(, "targets": ["vulkan", {"cuda": {"arch": ["sm_90"], "ptx": false}}], "defines": {"A": "1"}, "search_paths": ["x"], "namespace": "a::b")",
             R"(, "args": {"a": ["value", "value<int>", "tensor[1]", {"kind": "tensor<float>[2]", "grad": "auto", "map": [1, 0]}, "call_id", "thread_id", "grid[2]", "range", "wang_hash", "rand_float"]},
-                        "backward": {"inputs": ["a"]}, "strict_broadcasting": true, "threads": [64], "name": "g")"),
+                        "backward": {"inputs": ["a"]}, "forward_diff": true, "strict_broadcasting": true, "threads": [64], "name": "g")"),
         Diagnostics{});
 }
 
@@ -49,7 +49,7 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
     for (const char* call :
-         {R"("dispatch": "threads")", R"("forward_diff": true)", R"("backward": {"deterministic": true})",
+         {R"("dispatch": "threads")", R"("backward": {"deterministic": true})",
           R"("backward": {"fused": true})", R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
           R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
           R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",

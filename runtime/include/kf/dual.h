@@ -1,0 +1,32 @@
+// A value with its tangent: what forward derivatives take and return.
+#pragma once
+
+#include <concepts>
+#include <utility>
+
+namespace kf {
+
+/// Of an argument a value, a tensor or what a struct's fields are, with the tangent along which the
+/// derivative is taken. Without one it is 0: of tensors that is a null tensor. A tensor's tangent has its
+/// shape, and its layout may differ. What a forward derivative returns is `value`, as the function itself
+/// returns it, and `tangent`, with the same type: `auto [y, dy] = module.f.jvp({x, dx});`
+template <class T>
+struct Dual {
+    T value{};
+    T tangent{};
+
+    Dual() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
+    template <class V>
+    requires std::convertible_to<V, T> Dual(V given)  // NOLINT(google-explicit-constructor)
+        : value(static_cast<T>(std::move(given))) {}
+    template <class V, class D>
+    requires std::convertible_to<V, T> && std::convertible_to<D, T> Dual(V given, D along)
+        : value(static_cast<T>(std::move(given))), tangent(static_cast<T>(std::move(along))) {}
+};
+
+template <class T>
+Dual(T) -> Dual<T>;
+template <class T>
+Dual(T, T) -> Dual<T>;
+
+}  // namespace kf

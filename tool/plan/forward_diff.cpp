@@ -1,0 +1,180 @@
+// Makes the call of a forward derivative.
+#include "plan/forward_diff.h"
+
+#include <algorithm>
+
+#include "plan/tensor_parameter.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Access;
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Role;
+
+bool has_tangent(const PlannedArgument& argument) {
+    if (argument.host.kind == ArgumentKind::generator || argument.no_diff) return false;
+    if (argument.type.kind == TypeKind::tensor) return is_differentiable(argument.type.form);
+    return argument.type.differentiable;
+}
+
+/// What a call reads tangents of, or what it gives them to.
+bool takes_tangent(const PlannedArgument& argument) {
+    if (!has_tangent(argument)) return false;
+    if (argument.type.kind == TypeKind::tensor) return argument.host.access != Access::write;
+    return argument.host.role == Role::in || argument.host.role == Role::inout;
+}
+
+bool gives_tangent(const PlannedArgument& argument) {
+    if (!has_tangent(argument)) return false;
+    if (argument.type.kind == TypeKind::tensor) return argument.host.access != Access::read;
+    return argument.host.role != Role::in;
+}
+
+class Deriver {
+public:
+    explicit Deriver(const PlannedCall& call) : call_(call) {}
+
+    PlannedCall derive() {
+        made_ = call_;
+        made_.arguments.clear();
+        made_.parameters.clear();
+        made_.has_backward = false;
+        made_.has_jvp = false;
+        made_.is_jvp = true;
+        for (const PlannedParameter& parameter : call_.parameters) {
+            if (parameter.role != Role::result) add_primal(parameter);
+        }
+        const auto inputs = made_.parameters;
+        for (std::size_t i = 0; i < inputs.size(); ++i) add_tangents(inputs[i], i);
+        for (const PlannedParameter& parameter : call_.parameters) {
+            if (parameter.role != Role::result) continue;
+            add_primal(parameter);
+            add_tangents(PlannedParameter(made_.parameters.back()), made_.parameters.size() - 1);
+        }
+        return std::move(made_);
+    }
+
+private:
+    [[nodiscard]] std::int64_t next() const { return static_cast<std::int64_t>(made_.arguments.size()); }
+
+    static void move_leaves(manifest::Parameter& parameter, std::int64_t by) {
+        parameter.leaf += by;
+        for (manifest::Parameter& field : parameter.fields) move_leaves(field, by);
+    }
+
+    void add_primal(const PlannedParameter& parameter) {
+        PlannedParameter& made = made_.parameters.emplace_back(parameter);
+        move_leaves(made.host, next() - parameter.host.leaf);
+        for (std::int64_t i = 0; i < parameter.host.leaves; ++i) {
+            PlannedArgument& leaf = made_.arguments.emplace_back(
+                call_.arguments[static_cast<std::size_t>(parameter.host.leaf + i)]);
+            leaf.host.differentiable = false;
+            leaf.host.gradient = manifest::Gradient::never;
+            leaf.host.overwrite = false;
+        }
+    }
+
+    void add_tangents(const PlannedParameter& primal, std::size_t index) {
+        bool any = false;
+        for (std::int64_t i = 0; i < primal.host.leaves; ++i)
+            any = any || has_tangent(made_.arguments[static_cast<std::size_t>(primal.host.leaf + i)]);
+        if (!any) return;
+        if (primal.role == Role::in || primal.role == Role::inout)
+            add_tangent(primal, index, Role::in, "tangents.");
+        if (primal.role == Role::inout) add_tangent(primal, index, Role::out, "tangents_out.");
+        if (primal.role == Role::out || primal.role == Role::result)
+            add_tangent(primal, index, Role::out, "tangents.");
+    }
+
+    void add_tangent(const PlannedParameter& primal, std::size_t index, Role role,
+                     const std::string& prefix) {
+        PlannedParameter made = primal;
+        const auto tangent_name = [&](const std::string& name) {
+            // "return" is a name that no parameter can have.
+            const std::string own = primal.host.name;
+            return prefix + (primal.role == Role::result ? "return" + name.substr(own.size()) : name);
+        };
+        made.host.name = tangent_name(primal.host.name);
+        made.role = role;
+        made.tangent_of = static_cast<std::int64_t>(index);
+        move_leaves(made.host, next() - primal.host.leaf);
+        for (std::int64_t i = primal.host.leaf; i < primal.host.leaf + primal.host.leaves; ++i) {
+            PlannedArgument leaf = made_.arguments[static_cast<std::size_t>(i)];
+            leaf.host.name = tangent_name(leaf.host.name);
+            leaf.host.tangent_of = i;
+            leaf.host.differentiable = has_tangent(leaf);
+            leaf.is_result = false;
+            if (leaf.host.kind == ArgumentKind::generator) make_value(leaf.host);
+            leaf.host.role = role;
+            const bool in_block = leaf.type.kind == TypeKind::scalar || leaf.type.kind == TypeKind::vector;
+            leaf.host.in_memory = leaf.host.kind == ArgumentKind::value && role == Role::in &&
+                                  (leaf.host.call_rank > 0 || !in_block);
+            made_.arguments.push_back(std::move(leaf));
+        }
+        made_.parameters.push_back(std::move(made));
+    }
+
+    /// A generator among a struct's fields has no tangent; something must stand in its place.
+    static void make_value(Argument& host) {
+        host.kind = ArgumentKind::value;
+        host.generator = manifest::Generator::none;
+        host.rank = host.call_rank = 0;
+        host.map.clear();
+    }
+
+    const PlannedCall& call_;
+    PlannedCall made_;
+};
+
+}  // namespace
+
+Diagnostics check_forward_diff(const Function& function, const PlannedCall& call, const Location& location) {
+    const std::string subject = "function '" + function.name + "'";
+    if (!function.forward_differentiable) {
+        return {{Severity::error,
+                 "not-differentiable",
+                 location,
+                 subject + " has no forward derivative",
+                 {"mark it [Differentiable], or give it a [ForwardDerivative], at " + function.location.file +
+                  ":" + std::to_string(function.location.line)}}};
+    }
+    if (call.member == Member::method && call.parameters.front().role == Role::inout) {
+        return {{Severity::error,
+                 "spec-not-supported",
+                 location,
+                 "not supported by this version of kfgen: the forward derivative of a [mutating] method",
+                 {}}};
+    }
+    const auto& arguments = call.arguments;
+    const bool takes = std::any_of(arguments.begin(), arguments.end(), takes_tangent);
+    const bool gives = std::any_of(arguments.begin(), arguments.end(), gives_tangent);
+    if (takes && gives) return {};
+    return {{Severity::error,
+             "not-differentiable",
+             location,
+             subject + " has no " + (takes ? "output" : "input") +
+                 " that can be differentiated, so it has no forward derivative",
+             {}}};
+}
+
+PlannedCall forward_derivative(const PlannedCall& call) { return Deriver(call).derive(); }
+
+void add_forward_derivatives(Plan& plan) {
+    const std::size_t count = plan.functions.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        PlannedFunction derived;
+        for (const PlannedCall& call : plan.functions[i].calls) {
+            if (call.has_jvp) derived.calls.push_back(forward_derivative(call));
+        }
+        if (derived.calls.empty()) continue;
+        derived.name = plan.functions[i].name + ".jvp";
+        derived.is_jvp = true;
+        plan.functions[i].jvp = static_cast<std::int64_t>(plan.functions.size());
+        plan.functions.push_back(std::move(derived));
+    }
+}
+
+}  // namespace kf::gen
