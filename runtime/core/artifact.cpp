@@ -41,7 +41,7 @@ constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
-constexpr std::array variant_names{"contiguous", "strided"};
+constexpr std::array variant_names{"contiguous", "strided", "rows"};
 constexpr std::array slot_names{"total",
                                 "groups",
                                 "shape",
@@ -67,8 +67,14 @@ constexpr std::array slot_names{"total",
                                 "span",
                                 "last",
                                 "extent",
-                                "counter"};
-static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::counter) + 1);
+                                "counter",
+                                "outer",
+                                "rows",
+                                "row_length",
+                                "tile_runs",
+                                "tile_rows",
+                                "tiles_down"};
+static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::tiles_down) + 1);
 
 template <class Names, class Enum>
 const char* name_of(const Names& names, Enum value) {
@@ -144,6 +150,8 @@ json to_json(const Parameter& parameter) {
             {"fields", std::move(fields)}};
 }
 
+json to_json(const Pass& pass) { return json::array({pass.contiguous, pass.strided, pass.rows}); }
+
 json to_json(const Call& call) {
     json arguments = json::array();
     for (const Argument& argument : call.arguments) {
@@ -158,8 +166,9 @@ json to_json(const Call& call) {
             {"rank", call.rank},
             {"strict_broadcasting", call.strict_broadcasting},
             {"has_backward", call.has_backward},
-            {"forward", json::array({call.forward.contiguous, call.forward.strided})},
-            {"backward", json::array({call.backward.contiguous, call.backward.strided})}};
+            {"forward", to_json(call.forward)},
+            {"backward", to_json(call.backward)},
+            {"deterministic", to_json(call.deterministic)}};
 }
 
 /// The images' bytes, each once.
@@ -309,7 +318,7 @@ Parameter parameter_of(const json& j) {
     return parameter;
 }
 
-Pass pass_of(const json& j) { return {integer(j.at(0)), integer(j.at(1))}; }
+Pass pass_of(const json& j) { return {integer(j.at(0)), integer(j.at(1)), integer(j.at(2))}; }
 
 Call call_of(const json& j) {
     Call call;
@@ -325,6 +334,7 @@ Call call_of(const json& j) {
     call.has_backward = flag(j, "has_backward");
     call.forward = pass_of(j.at("forward"));
     call.backward = pass_of(j.at("backward"));
+    call.deterministic = pass_of(j.at("deterministic"));
     return call;
 }
 

@@ -3,6 +3,7 @@
 
 #include <kf/any_tensor.h>
 #include <kf/invoke.h>
+#include <kf/options.h>
 
 #include <cstdint>
 #include <memory_resource>
@@ -54,12 +55,24 @@ struct BoundArgument {
     bool allocate = false;           ///< an output that the caller must make, row-major, ...
     Dims allocate_shape;             ///< ... of this shape in elements
     Dims scratch_strides;            ///< one a call dimension
-    std::int64_t scratch_count = 0;  ///< float32 sums
+    std::int64_t scratch_count = 0;  ///< sums: float32, or exact ones
     // Places in the launch's temporary memory, bytes; -1 for none.
     std::int64_t scratch_at = -1;
     std::int64_t gradient_at = -1;  ///< of a value: where the kernel adds its gradient up
     std::int64_t value_at = -1;     ///< of a value output: where the kernel stores it
     std::int64_t grad_in_at = -1;   ///< of a value output: the gradient that flows in
+};
+
+/// How a kernel that walks rows goes about the call: a row is made of its last dimensions, and a subgroup
+/// takes a tile of it at a time.
+struct Walk {
+    std::size_t split = 0;  ///< the row's first dimension
+    std::int64_t rows = 0;
+    std::int64_t row_length = 0;
+    std::int64_t tile_runs = 1;
+    std::int64_t tile_rows = 1;
+    std::int64_t tiles_down = 1;
+    bool keeps_columns = false;  ///< some gradient is shared by rows: a tile is as wide as a lane's calls
 };
 
 /// Memory that lives for one launch: [counter, scratch, value gradients][value outputs][uploads].
@@ -80,7 +93,9 @@ struct Binding {
     std::int64_t total = 0;    ///< number of calls; 0: nothing to launch
     std::int64_t kernel = -1;  ///< index into Manifest::kernels
     std::uint32_t groups = 0;
+    Walk walk;  ///< of kernels that walk rows
     TemporaryPlan temporary;
+    bool exact = false;  ///< the backward pass by Call::deterministic: its sums are exact, in scratch memory
 };
 
 /// What of the device decides a launch.
@@ -97,6 +112,7 @@ struct BindRequest {
     std::span<const ArgumentView> arguments;
     const Dims* shape = nullptr;  ///< one more party to the broadcast
     DeviceLimits limits;
+    Options options{};
 };
 
 /// Checks all rules of DESIGN §5 and decides the launch; throws ArgumentError. Addresses of what the
@@ -112,10 +128,9 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
 /// Writes a host value's scalars as kernels' parameters have them.
 void put_value(const ElementType& element, const void* source, std::byte* target);
 
-/// How many groups the bound launch gets: Binding::groups, counted anew for a kernel of which `resident`
-/// groups run on one processor at once (0: not known). Kernels loop over what is left.
-[[nodiscard]] std::uint32_t count_groups(const BindRequest& request, const Binding& binding,
-                                         std::uint32_t resident);
+/// Sets how many groups the bound launch gets, for a kernel of which `resident` groups run on one processor
+/// at once (0: not known), and the tiles of one that walks rows. Kernels loop over what is left.
+void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident);
 
 /// Threads that one processor is taken to run at once where a driver doesn't say. Kernels that sum hold
 /// more registers.

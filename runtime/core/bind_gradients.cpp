@@ -54,14 +54,15 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     } else {
         bound.mode = scalars.shared || repeats ? GradMode::partial : GradMode::injective;
     }
-    if (argument.element.scalar != manifest::Scalar::float16 || bound.mode == GradMode::injective) {
+    const bool half = argument.element.scalar == manifest::Scalar::float16;
+    if (!(half || binding.exact) || bound.mode == GradMode::injective) {
         return;
     }
     if (repeats) {
-        fail(
-            request, i, ErrorCode::layout_mismatch,
-            "elements of its half gradient share memory in a way that can't be summed; give a gradient whose "
-            "elements are apart");
+        fail(request, i, ErrorCode::layout_mismatch,
+             std::string("elements of its ") + (half ? "half" : "deterministic") +
+                 " gradient share memory in a way that can't be summed; give a gradient whose elements are "
+                 "apart");
     }
     bound.scratch_count = 1;
     for (const std::int64_t extent : argument.trailing) {
@@ -205,9 +206,11 @@ private:
             is_same_view(request_, binding_, i, at(i).grad_out, j, at(j).grad_out)) {
             return;
         }
-        if (request_.call.arguments[i].element.scalar == manifest::Scalar::float16) {
+        const bool half = request_.call.arguments[i].element.scalar == manifest::Scalar::float16;
+        if (half || binding_.exact) {
             fail(request_, i, ErrorCode::aliasing,
-                 "its half gradient shares memory with that of '" + name(j) +
+                 std::string("its ") + (half ? "half" : "deterministic") +
+                     " gradient shares memory with that of '" + name(j) +
                      "' and isn't the very same view of it");
         }
         for (const std::size_t k : {i, j}) {
@@ -233,12 +236,29 @@ private:
              " one (with_grads() of a tensor, Diff of a value)");
 }
 
+bool is_built(const manifest::Pass& pass) { return pass.contiguous >= 0 || pass.strided >= 0; }
+
+/// What the kernels that aren't deterministic do all the same where no calls share a gradient's element.
+void check_no_sums(const BindRequest& request, const Binding& binding) {
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        const GradMode mode = binding.arguments[i].mode;
+        if (mode == GradMode::everywhere || mode == GradMode::partial) {
+            fail(request, i, ErrorCode::no_deterministic_kernel,
+                 "deterministic gradients are asked for (by options), calls add to elements of its gradient "
+                 "together, and no kernel was generated that does so in the same way each time; say "
+                 "\"backward\": {\"deterministic\": \"auto\"} in the call spec");
+        }
+    }
+}
+
 }  // namespace
 
 void bind_gradients(const BindRequest& request, Binding& binding) {
     if (request.pass == PassKind::forward) {
         return;
     }
+    binding.exact = is_built(request.call.deterministic) &&
+                    (request.options.deterministic.value_or(false) || !is_built(request.call.backward));
     bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
@@ -264,6 +284,9 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     }
     if (!any) {
         fail_without_gradients(request);
+    }
+    if (request.options.deterministic.value_or(false) && !binding.exact) {
+        check_no_sums(request, binding);
     }
 }
 

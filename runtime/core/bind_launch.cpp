@@ -132,8 +132,9 @@ void check_contiguous_only(const BindRequest& request) {
 
 void choose_kernel(const BindRequest& request, Binding& binding) {
     check_contiguous_only(request);
-    const manifest::Pass& pass =
-        request.pass == PassKind::forward ? request.call.forward : request.call.backward;
+    const manifest::Pass& pass = request.pass == PassKind::forward ? request.call.forward
+                                 : binding.exact                   ? request.call.deterministic
+                                                                   : request.call.backward;
     std::size_t offender = request.arguments.size();
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         if (!is_flat(request, i, binding) && offender == request.arguments.size()) {
@@ -142,6 +143,11 @@ void choose_kernel(const BindRequest& request, Binding& binding) {
     }
     const bool flat = offender == request.arguments.size();
     binding.kernel = flat && pass.contiguous >= 0 ? pass.contiguous : pass.strided;
+    const bool shares = std::any_of(binding.arguments.begin(), binding.arguments.end(),
+                                    [](const auto& bound) { return bound.mode == GradMode::partial; });
+    if (pass.rows >= 0 && shares && binding.total > 0 && plan_walk(request, binding)) {
+        binding.kernel = pass.rows;
+    }
     if (binding.kernel < 0) {
         const ScalarView& data = request.arguments[offender].data;
         fail(request, offender, ErrorCode::layout_mismatch,
@@ -169,11 +175,14 @@ void check_overwrite(const BindRequest& request, const Binding& binding) {
 
 constexpr std::int64_t part_alignment = 16;
 
+[[noreturn]] void fail_without_memory() {
+    throw ArgumentError(ErrorCode::shape_mismatch, "the call needs more temporary memory than there can be");
+}
+
 std::int64_t take(TemporaryPlan& plan, std::int64_t bytes) {
     const std::int64_t at = plan.size;
     if (bytes > std::numeric_limits<std::int64_t>::max() / 2 - at) {
-        throw ArgumentError(ErrorCode::shape_mismatch,
-                            "the call needs more temporary memory than there can be");
+        fail_without_memory();
     }
     plan.size = (at + bytes + part_alignment - 1) / part_alignment * part_alignment;
     return at;
@@ -194,9 +203,15 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     if (has(SlotKind::counter) && (scratch || !has(SlotKind::scratch))) {
         plan.counter_at = take(plan, 4 * (1 + static_cast<std::int64_t>(request.arguments.size())));
     }
-    for (BoundArgument& bound : binding.arguments) {
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        BoundArgument& bound = binding.arguments[i];
+        const std::int64_t bytes =
+            binding.exact ? 8 * manifest::exact_words(request.call.arguments[i].element.scalar) : 4;
+        if (bound.scratch_count > std::numeric_limits<std::int64_t>::max() / bytes) {
+            fail_without_memory();
+        }
         if (bound.scratch_count > 0) {
-            bound.scratch_at = take(plan, 4 * bound.scratch_count);
+            bound.scratch_at = take(plan, bytes * bound.scratch_count);
         }
     }
     plan.read_begin = plan.size;
@@ -247,7 +262,7 @@ bool sums(const Binding& binding) {
 // are quickest (by a seventh) with groups for all there is to do; others with as many as run at once, so that
 // each thread has calls enough to pay for its start. Those that sum end in an atomic for each group and sum:
 // as many as run at once too, and for little work fewer, so that each has at least two rounds to do.
-std::uint32_t count_groups(const BindRequest& request, const Binding& binding, std::uint32_t resident) {
+void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
     const std::int64_t threads =
         static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
@@ -258,12 +273,14 @@ std::uint32_t count_groups(const BindRequest& request, const Binding& binding, s
     const std::int64_t filling =
         std::max<std::int64_t>(1, request.limits.processors) * (resident != 0 ? resident : guess);
     std::int64_t groups = needed;
-    if (summing) {
+    if (kernel.variant == manifest::Variant::rows) {
+        groups = size_walk(kernel, filling, binding.walk);
+    } else if (summing) {
         groups = std::min((needed + 1) / 2, filling);
     } else if (kernel.calls_per_thread == 1) {
         groups = std::min(needed, filling);
     }
-    return static_cast<std::uint32_t>(
+    binding.groups = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups)));
 }
 
@@ -274,7 +291,7 @@ void bind_launch(const BindRequest& request, Binding& binding) {
     if (binding.total == 0) {
         return;
     }
-    binding.groups = count_groups(request, binding, 0);
+    size_launch(request, binding, 0);
     plan_temporary(request, binding);
 }
 

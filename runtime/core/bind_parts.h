@@ -17,6 +17,10 @@ void bind_views(const BindRequest& request, Binding& binding);
 void bind_gradients(const BindRequest& request, Binding& binding);
 /// Refuses outputs that overlap what the call also touches.
 void check_aliasing(const BindRequest& request, Binding& binding);
+/// Whether the call's kernel that walks rows can run it; sets Binding::walk and each argument's step.
+bool plan_walk(const BindRequest& request, Binding& binding);
+/// Sets the walk's tiles; returns how many groups share them.
+std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Walk& walk);
 /// Which kernel, how many groups, and the temporary memory.
 void bind_launch(const BindRequest& request, Binding& binding);
 

@@ -211,8 +211,14 @@ void check_tangent(const Call& call, const Argument& argument, const std::string
 void check_slot(const Call& call, const Slot& slot, const std::string& where) {
     switch (slot.kind) {
         case SlotKind::total:
-        case SlotKind::groups: return;
+        case SlotKind::groups:
+        case SlotKind::rows:
+        case SlotKind::row_length:
+        case SlotKind::tile_runs:
+        case SlotKind::tile_rows:
+        case SlotKind::tiles_down: return;
         case SlotKind::shape:
+        case SlotKind::outer:
             require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
             return;
         case SlotKind::counter:
@@ -295,7 +301,8 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bo
                 const std::string& where) {
     require(!wanted || pass.contiguous >= 0 || pass.strided >= 0, where, "a pass without kernels");
     for (const auto& [index, variant] :
-         {std::pair{pass.contiguous, Variant::contiguous}, std::pair{pass.strided, Variant::strided}}) {
+         {std::pair{pass.contiguous, Variant::contiguous}, std::pair{pass.strided, Variant::strided},
+          std::pair{pass.rows, Variant::rows}}) {
         require(index >= -1 && index < static_cast<std::int64_t>(manifest.kernels.size()), where,
                 "a kernel that isn't there");
         if (index < 0) {
@@ -343,6 +350,9 @@ std::int64_t slot_size(const Call& call, const Slot& slot) {
         case SlotKind::span:
         case SlotKind::last:
         case SlotKind::extent:
+        case SlotKind::row_length:
+        case SlotKind::tile_runs:
+        case SlotKind::tiles_down:
         case SlotKind::grad_mode: return 4;
         case SlotKind::value: {
             const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;
@@ -382,7 +392,9 @@ void check(const Manifest& manifest) {
                 check_tangent(call, argument, where + ": argument '" + argument.name + "'");
             }
             check_pass(manifest, call, call.forward, true, where + ": forward");
-            check_pass(manifest, call, call.backward, call.has_backward, where + ": backward");
+            const bool exact = call.deterministic.contiguous >= 0 || call.deterministic.strided >= 0;
+            check_pass(manifest, call, call.backward, call.has_backward && !exact, where + ": backward");
+            check_pass(manifest, call, call.deterministic, false, where + ": deterministic backward");
         }
     }
 }

@@ -15,6 +15,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::missing_gradient: return "missing-gradient";
         case ErrorCode::aliasing: return "aliasing";
         case ErrorCode::not_differentiable: return "not-differentiable";
+        case ErrorCode::no_deterministic_kernel: return "no-deterministic-kernel";
         case ErrorCode::no_overload: return "no-overload";
         case ErrorCode::unknown_name: return "unknown-name";
         case ErrorCode::device_mismatch: return "device-mismatch";

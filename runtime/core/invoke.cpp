@@ -187,7 +187,8 @@ public:
         }
         const driver::Info& info = driver_.info();
         const BindRequest request{
-            module_.manifest(), function_, call_, pass_, views_, shape, {info.processors, info.max_groups}};
+            module_.manifest(), function_, call_, pass_, views_, shape, {info.processors, info.max_groups},
+            ref_.options};
         check_encoder(request);
         bind(request, binding_);
         check_devices(request);
@@ -264,7 +265,7 @@ private:
             }
             kernel_ = module_.kernel(static_cast<std::size_t>(binding_.kernel), driver_);
             if (kernel_->resident_groups != 0) {
-                binding_.groups = count_groups(request, binding_, kernel_->resident_groups);
+                size_launch(request, binding_, kernel_->resident_groups);
             }
         }
         for (std::size_t i = 0; i < given_.size(); ++i) {
@@ -481,7 +482,7 @@ private:
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on) {
     LaunchKey key;
-    const bool known = encoder == nullptr && shape == nullptr && key.take(args, pass);
+    const bool known = encoder == nullptr && shape == nullptr && key.take(args, pass, function.options);
     if (known &&
         function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
         return;

@@ -118,7 +118,13 @@ public:
                 case SlotKind::scratch:
                 case SlotKind::scratch_count:
                 case SlotKind::scratch_stride:
-                case SlotKind::counter: break;
+                case SlotKind::counter:
+                case SlotKind::outer:
+                case SlotKind::rows:
+                case SlotKind::row_length:
+                case SlotKind::tile_runs:
+                case SlotKind::tile_rows:
+                case SlotKind::tiles_down: break;
                 default: return false;
             }
         }
@@ -234,8 +240,8 @@ bool LaunchKey::add_view(const AnyTensor& tensor, View& view) {
     return true;
 }
 
-bool LaunchKey::take(std::span<const Arg> arguments, PassKind pass) {
-    if (arguments.size() > max_arguments) {
+bool LaunchKey::take(std::span<const Arg> arguments, PassKind pass, const Options& options) {
+    if (arguments.size() > max_arguments || !add(options.deterministic.value_or(false) ? 1 : 0)) {
         return false;
     }
     arguments_ = arguments;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kf/invoke.h>
+#include <kf/options.h>
 
 #include <array>
 #include <cstdint>
@@ -36,7 +37,7 @@ public:
     LaunchKey() {}  // NOLINT(modernize-use-equals-default,cppcoreguidelines-pro-type-member-init)
 
     /// False where a call isn't remembered: a value is to come back, or there is too much to compare.
-    bool take(std::span<const Arg> arguments, PassKind pass);
+    bool take(std::span<const Arg> arguments, PassKind pass, const Options& options);
 
     [[nodiscard]] std::span<const Arg> arguments() const { return arguments_; }
     [[nodiscard]] std::span<const std::uint64_t> words() const { return std::span(words_).first(count_); }

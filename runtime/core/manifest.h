@@ -10,6 +10,7 @@
 
 #include "core/parameter.h"
 #include "core/shared_bytes.h"
+#include "core/slots.h"
 
 namespace kf::manifest {
 
@@ -92,57 +93,8 @@ struct Argument {
     bool operator==(const Argument&) const = default;
 };
 
-/// What the runtime writes into one field of a kernel's parameter block.
-/// Strides count scalars; addresses are device addresses, 0 when the argument or its gradient is absent.
-enum class SlotKind : std::uint8_t {
-    total,    ///< int64: number of calls
-    groups,   ///< uint32: number of groups dispatched
-    shape,    ///< int64: extent of call dimension `dimension`
-    value,    ///< the argument's value, all its scalars; bool, (u)int8, (u)int16 widened to 32 bits, half to
-              ///< float
-    address,  ///< of the argument's data; of a value that is an output, of device memory for one element
-              ///< (stored as in a tensor; of an inout one, holding the value that goes in)
-    step,     ///< uint32, contiguous kernels: 1, or 0 for an argument of one element (broadcast)
-    stride,   ///< int64, strided kernels: along call dimension `dimension`, 0 where broadcast
-    trailing_stride,  ///< int64: along dimension `dimension` of those after the call's
-    grad_in,          ///< address of the gradient that flows in (of outputs)
-    grad_in_stride,
-    grad_in_trailing_stride,
-    grad_out,  ///< address of the gradient that flows out (of inputs)
-    grad_out_stride,
-    grad_out_trailing_stride,
-    grad_mode,  ///< uint32: a GradMode, for the gradient that flows out
-    scratch,    ///< address of float32 sums of a half gradient in modes `everywhere` and `partial`, zeroed
-                ///< before the launch, else 0; the last group to finish rounds them into grad_out
-    scratch_count,   ///< int64: how many, else 0
-    scratch_stride,  ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls
-                     ///< share an element; dense over the argument's own other dimensions, in its order, then
-                     ///< `trailing`
-    offset,   ///< int64: a grid's or range's along its own dimension `dimension`; its `stride` counts steps
-    seed,     ///< uint32: of random numbers, hashed already where that was asked for
-    warmup,   ///< uint32: how often a random number is hashed again
-    low,      ///< float32: the least random number
-    span,     ///< float32: how far they may be above it
-    last,     ///< float32: the greatest number below low + span
-    extent,   ///< uint32: of dimension `dimension` of those after the call's
-    counter,  ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
-};
-
-/// How a gradient that flows out is written; chosen for each launch from extents and strides.
-enum class GradMode : std::uint32_t {
-    none = 0,        ///< not wanted
-    injective = 1,   ///< each call has its own element: load, add, store
-    everywhere = 2,  ///< all calls share one element: registers, subgroup, group, one atomic a group
-    partial = 3,     ///< some calls share an element: atomics, aggregated where addresses agree
-};
-
-struct Slot {
-    SlotKind kind = SlotKind::total;
-    std::int64_t argument = -1;  ///< index into Call::arguments, -1 for none
-    std::int64_t dimension = -1;
-
-    bool operator==(const Slot&) const = default;
-};
+/// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
+constexpr std::int64_t exact_words(Scalar scalar) { return scalar == Scalar::float64 ? 90 : 13; }
 
 /// Where a kernel's slots lie on one target.
 struct BlockLayout {
@@ -164,7 +116,9 @@ struct Image {
     bool operator==(const Image&) const = default;
 };
 
-enum class Variant : std::uint8_t { contiguous, strided };
+/// `rows`: strided in all dimensions but the last, or last few, in which calls lie beside each other or share
+/// elements. Gradients that calls share are summed in registers for as long as they stay the same ones.
+enum class Variant : std::uint8_t { contiguous, strided, rows };
 
 /// One compiled entry point: (call, pass, variant) for every target; identical ones are shared by calls.
 struct Kernel {
@@ -184,6 +138,7 @@ struct Kernel {
 struct Pass {
     std::int64_t contiguous = -1;
     std::int64_t strided = -1;
+    std::int64_t rows = -1;
 
     bool operator==(const Pass&) const = default;
 };
@@ -199,6 +154,7 @@ struct Call {
     bool has_backward = false;
     Pass forward;
     Pass backward;
+    Pass deterministic;  ///< the backward pass with sums that don't depend on the order
 
     bool operator==(const Call&) const = default;
 };

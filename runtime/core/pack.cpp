@@ -43,6 +43,12 @@ std::int64_t signed_number(const Slot& slot, const Binding& binding) {
     if (slot.kind == SlotKind::shape) {
         return binding.shape[d];
     }
+    switch (slot.kind) {
+        case SlotKind::outer: return d < binding.walk.split ? binding.shape[d] : 1;
+        case SlotKind::rows: return binding.walk.rows;
+        case SlotKind::tile_rows: return binding.walk.tile_rows;
+        default: break;
+    }
     const BoundArgument& bound = binding.arguments[static_cast<std::size_t>(slot.argument)];
     switch (slot.kind) {
         case SlotKind::stride: return bound.data.strides[d];
@@ -93,6 +99,11 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
                 }
                 break;
             case SlotKind::step: put(target, bound->step); break;
+            case SlotKind::row_length: put(target, static_cast<std::int32_t>(binding.walk.row_length)); break;
+            case SlotKind::tile_runs: put(target, static_cast<std::int32_t>(binding.walk.tile_runs)); break;
+            case SlotKind::tiles_down:
+                put(target, static_cast<std::uint32_t>(binding.walk.tiles_down));
+                break;
             case SlotKind::extent:
                 put(target,
                     static_cast<std::uint32_t>(bound->data.inner[static_cast<std::size_t>(slot.dimension)]));

@@ -72,8 +72,9 @@ struct Host {
 
 class Call {
 public:
-    Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder)
+    Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Options& options = {})
         : info_(info),
+          options_(options),
           pass_(pass),
           encoder_(encoder),
           given_(info.parameters.size()),
@@ -104,7 +105,7 @@ public:
         detail::FunctionRef function;
         {
             const py::gil_scoped_release release;
-            function = {context->module(info_.artifact).state(), info_.index};
+            function = {context->module(info_.artifact).state(), info_.index, options_};
         }
         if (!info_.has_structs) index = resolve(function);
         call_ = &info_.function.calls[index];
@@ -171,6 +172,7 @@ private:
     py::object struct_result(std::size_t i);
 
     const FunctionInfo& info_;
+    Options options_;
     PassKind pass_;
     RecordedCalls* encoder_;
     std::vector<py::object> given_;  ///< one a parameter
@@ -254,10 +256,7 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
     }
     std::vector<py::object> fields(parameter.fields.size());
     std::vector<bool> made;
-    for (const manifest::Parameter& field : parameter.fields) {
-        const bool leaf = field.form == manifest::Form::leaf;
-        made.push_back(leaf && !detail::has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]));
-    }
+    for (const manifest::Parameter& field : parameter.fields) made.push_back(is_made(call, field));
     if (given) fields = fields_of(given, parameter, where, made, partial);
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
@@ -883,19 +882,19 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
     if (fitting.size() == 1) return *fitting.front();
     std::string message = fitting.empty() ? "no overload takes these arguments; candidates:"
                                           : "several overloads take these arguments: name them; candidates:";
-    for (const FunctionInfo* one : fitting.empty() ? all : fitting) {
+    for (const FunctionInfo* one : fitting.empty() ? all : fitting)
         for (const std::size_t c : one->calls)
             message += "\n  " + detail::describe(info.function, info.function.calls[c]);
-    }
     refuse(ErrorCode::no_overload, {info.function.name, {}}, message);
 }
 
 }  // namespace
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
-                const py::dict& keywords) {
-    if (info.others.empty()) return Call(info, pass, encoder).run(arguments, keywords);
-    return Call(choose(info, pass, encoder, arguments, keywords), pass, encoder).run(arguments, keywords);
+                const py::dict& keywords, const Options& options) {
+    const FunctionInfo& chosen =
+        info.others.empty() ? info : choose(info, pass, encoder, arguments, keywords);
+    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, keywords);
 }
 
 }  // namespace kf::python

@@ -21,12 +21,17 @@ using manifest::Role;
 
 class Function {
 public:
-    explicit Function(std::shared_ptr<const FunctionInfo> info) : info_(std::move(info)) {}
+    explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {})
+        : info_(std::move(info)), options_(options) {}
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
-    [[nodiscard]] const std::shared_ptr<const FunctionInfo>& shared() const { return info_; }
+    [[nodiscard]] const Options& options() const { return options_; }
+    [[nodiscard]] Function with(const Options& chosen) const {
+        return Function(info_, options_.with(chosen));
+    }
 
 private:
     std::shared_ptr<const FunctionInfo> info_;
+    Options options_;
 };
 
 /// The backward pass of a Function.
@@ -106,6 +111,25 @@ py::object configured(const Function& self, const char* what, const py::kwargs& 
     return make(self);
 }
 
+Options options_of(const std::string& function, const py::kwargs& given) {
+    Options options;
+    for (const auto& entry : given) {
+        const std::string name = py::str(entry.first);
+        if (name != "deterministic") {
+            refuse(ErrorCode::unknown_name, {function, {}},
+                   "no option '" + name + "'; there is: deterministic");
+        }
+        if (entry.second.is_none()) continue;
+        if (!py::isinstance<py::bool_>(entry.second)) {
+            refuse(ErrorCode::type_mismatch, {function, name},
+                   "expected True, False or None, found " +
+                       shown(py::reinterpret_borrow<py::object>(entry.second)));
+        }
+        options.deterministic = py::cast<bool>(entry.second);
+    }
+    return options;
+}
+
 /// append_to(encoder, ...) and the arguments after it.
 py::object append(const Function& function, detail::PassKind pass, const py::args& arguments,
                   const py::kwargs& keywords) {
@@ -117,7 +141,7 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
     }
     auto& encoder = py::cast<RecordedCalls&>(arguments[0]);
     const py::tuple rest = arguments[py::slice(1, static_cast<py::ssize_t>(arguments.size()), 1)];
-    return call(function.info(), pass, &encoder, rest, keywords);
+    return call(function.info(), pass, &encoder, rest, keywords, function.options());
 }
 
 /// "QuotientResult": the name that the generated stub gives it.
@@ -179,7 +203,7 @@ constexpr auto backward = detail::PassKind::backward;
 
 void bind_backward(py::module_& module) {
     const auto run = [](const Backward& self, const py::args& arguments, const py::kwargs& keywords) {
-        call(self.function.info(), backward, nullptr, arguments, keywords);
+        call(self.function.info(), backward, nullptr, arguments, keywords, self.function.options());
     };
     py::class_<Backward>(
         module, "Backward",
@@ -201,7 +225,8 @@ void bind_backward(py::module_& module) {
 void bind_jvp(py::module_& module) {
     const auto run = [](const Jvp& self, const py::args& arguments, const py::kwargs& keywords) {
         const FunctionInfo& info = self.function.info();
-        return call(info, forward, nullptr, arguments, with_tangents(info, keywords));
+        return call(info, forward, nullptr, arguments, with_tangents(info, keywords),
+                    self.function.options());
     };
     py::class_<Jvp>(
         module, "Jvp",
@@ -311,9 +336,14 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     }
 }
 
+Options& default_options() {
+    static Options options;
+    return options;
+}
+
 void bind_function(py::module_& module) {
     const auto run = [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
-        return call(self.info(), forward, nullptr, arguments, keywords);
+        return call(self.info(), forward, nullptr, arguments, keywords, self.options());
     };
     const auto name = [](const Function& self) { return self.info().function.name; };
     bind_backward(module);
@@ -337,8 +367,13 @@ void bind_function(py::module_& module) {
                                })
         .def("set",
              [](const Function& self, const py::kwargs& given) { return configured(self, "global", given); })
-        .def("options",
-             [](const Function& self, const py::kwargs& given) { return configured(self, "option", given); })
+        .def(
+            "options",
+            [](const Function& self, const py::kwargs& given) {
+                return make(self.with(options_of(self.info().function.name, given)));
+            },
+            "A copy that is called with these options. deterministic=True: gradients that several calls "
+            "add to are the same bits each time, by kernels that the call spec asks for.")
         .def_property_readonly("name", name)
         .def_property_readonly("signatures",
                                [](const Function& self) {
@@ -371,6 +406,10 @@ void bind_function(py::module_& module) {
              "The class that structs of this Slang type come back as.")
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
+    module.def(
+        "set_options", [](const py::kwargs& given) { default_options() = options_of("set_options", given); },
+        "Options of all functions, where their own options() don't say otherwise: deterministic=True. What "
+        "isn't named is not set.");
     module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");
 }
 

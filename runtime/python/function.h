@@ -67,6 +67,10 @@ inline bool is_returned(const Parameter& parameter) { return parameter.role != m
 /// of a forward call: a number, array or tensor, a named tuple of several, or None. A forward derivative has
 /// two of that, the second for the tangents (None for what has none).
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
-                const py::tuple& arguments, const py::dict& keywords);
+                const py::tuple& arguments, const py::dict& keywords, const Options& options);
+
+/// What set_options() says for all functions that say nothing themselves. A setting of the process, like the
+/// default device; guarded by the GIL.
+Options& default_options();
 
 }  // namespace kf::python

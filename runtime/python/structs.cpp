@@ -6,6 +6,7 @@
 
 #include "core/convert.h"
 #include "core/describe.h"
+#include "core/generator.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/host.h"
@@ -250,6 +251,11 @@ bool is_struct_like(py::handle value) {
     return !sequence && !number_kind(value) && PyUnicode_Check(value.ptr()) == 0 &&
            !py::isinstance<py::array>(value) && as_tensor(value) == nullptr &&
            as_differentiable(value) == nullptr;
+}
+
+bool is_made(const manifest::Call& call, const Parameter& field) {
+    return field.form == manifest::Form::leaf &&
+           !detail::has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]);
 }
 
 std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where,

@@ -17,6 +17,9 @@ using StructClasses = std::map<std::string, py::object>;
 /// list, an array or a tensor.
 bool is_struct_like(py::handle value);
 
+/// Whether the kernel makes a field itself, so that the host gives nothing for it.
+bool is_made(const manifest::Call& call, const manifest::Parameter& field);
+
 /// The values of exactly these fields, in their order. Refuses a missing field, and one too many where the
 /// value says what it has (a dict, a dataclass, a named tuple, a generated class).
 /// `made`: which fields the kernel makes itself; they are left out, or None, and come back null.

@@ -18,5 +18,11 @@ inline void check(cudaError_t error) {
 /// GPU time of the forward and backward pass over `count` floats, by turns with kernels written by hand.
 nlohmann::json time_kernels(const kf::Device& device, std::int64_t count);
 
+/// GPU time of the backward pass of calls that share gradients in other ways, of about `count` numbers.
+nlohmann::json time_strategies(const kf::Device& device, std::int64_t count);
+
+/// Gathers of one weight by all, against one atomic an element.
+nlohmann::json time_gather(const kf::Device& device, std::int64_t count);
+
 /// CPU time of a call, by turns with bare launches of the same kernels.
 nlohmann::json time_calls(const kf::Device& device);

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "measure.h"
+#include "strategies.h"
 
 namespace {
 
@@ -52,6 +53,31 @@ nlohmann::json time_size(const kf::Device& device, const bench::Module& module, 
     return result;
 }
 
+nlohmann::json time_strategies(const kf::Device& device, const bench::Module& module, std::int64_t count) {
+    const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(2, (std::int64_t{1} << 24) / count));
+    const Strategies strategies(device, count, wanted);
+    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / count, 4, 64));
+    nlohmann::json result{{"count", strategies.side() * strategies.side()}};
+    for (const Strategies::Case& one : strategies.cases(module)) {
+        std::size_t turn = 0;
+        const double time =
+            batch(device, calls, 9, [&] { one.call(strategies.sets()[turn++ % strategies.sets().size()]); });
+        result["times"][one.name] = {{"us", time}, {"GB_per_s", one.bytes / time / 1000}};
+    }
+    result["error"] = strategies.errors(module);
+    return result;
+}
+
+nlohmann::json time_gather(const kf::Device& device, const bench::Module& module, std::int64_t count) {
+    const auto x = device.tensor(uniform(count, 1));
+    const auto y = device.empty<float>({count}).with_grads(device.tensor(uniform(count, 2)), {});
+    const auto weights = device.tensor<float>({1}).with_grads();
+    const auto exact = module.weighted.options({.deterministic = true});
+    return {{"count", count},
+            {"gather_us", batch(device, 32, 9, [&] { module.weighted.backward(weights, x, y); })},
+            {"gather.deterministic_us", batch(device, 8, 5, [&] { exact.backward(weights, x, y); })}};
+}
+
 nlohmann::json time_calls(const kf::Device& device, const bench::Module& module) {
     const auto x = device.tensor(uniform(1024, 1));
     const auto y = device.empty<float>({1024});
@@ -83,6 +109,15 @@ int main(int argc, char** argv) {
                 result["sizes"].push_back(time_size(device, module, std::int64_t{1} << power));
             }
         }
+        for (const std::int64_t power : {std::int64_t{20}, largest}) {
+            if (power != 20 || result["strategies"].is_null()) {
+                result["strategies"].push_back(time_strategies(device, module, std::int64_t{1} << power));
+            }
+        }
+        for (const int power : {16, 20, 22}) {
+            result["gathers"].push_back(time_gather(device, module, std::int64_t{1} << power));
+        }
+        result["sums_of_ones"] = sum_ones(device, std::int64_t{1} << largest);
         std::cout << result.dump(2) << '\n';
     } catch (const std::exception& error) {
         std::cerr << "kf_bench_vulkan: " << error.what() << '\n';

@@ -89,6 +89,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             call.has_backward = planned.calls[c].has_backward;
             call.forward = kernels.calls[f][c].forward;
             call.backward = kernels.calls[f][c].backward;
+            call.deterministic = kernels.calls[f][c].deterministic;
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {

@@ -40,17 +40,22 @@ std::string storage_name(const manifest::Element& element) {
 
 class BlockWriter {
 public:
-    BlockWriter(const PlannedCall& call, PassKind pass, Variant variant)
-        : call_(call), pass_(pass), strided_(variant == Variant::strided) {}
+    BlockWriter(const PlannedCall& call, PassKind pass, Variant variant, Sums sums)
+        : call_(call),
+          pass_(pass),
+          strided_(variant != Variant::contiguous),
+          rows_(variant == Variant::rows),
+          sums_(sums) {}
 
     std::vector<BlockField> write() {
         add("int64_t", "total", {SlotKind::total, -1, -1}, 8);
         add("uint", "groups", {SlotKind::groups, -1, -1}, 4);
         const bool scratch =
             std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                        [&](const auto& argument) { return needs_scratch(argument.host, pass_); });
+                        [&](const auto& argument) { return needs_scratch(argument.host, pass_, sums_); });
         if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
-        const bool indices = strided_ || needs_indices(call_);
+        if (rows_) add_rows();
+        const bool indices = rows_ ? scratch : strided_ || needs_indices(call_);
         for (std::int64_t d = 0; indices && d < call_.rank; ++d) {
             add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
         }
@@ -61,6 +66,17 @@ public:
     }
 
 private:
+    void add_rows() {
+        add("int64_t", "rows", {SlotKind::rows, -1, -1}, 8);
+        add("int", "row_length", {SlotKind::row_length, -1, -1}, 4);
+        add("int", "tile_runs", {SlotKind::tile_runs, -1, -1}, 4);
+        add("uint", "tiles_down", {SlotKind::tiles_down, -1, -1}, 4);
+        add("int64_t", "tile_rows", {SlotKind::tile_rows, -1, -1}, 8);
+        for (std::int64_t d = 0; d < call_.rank; ++d) {
+            add("int64_t", "outer" + std::to_string(d), {SlotKind::outer, -1, d}, 8);
+        }
+    }
+
     void write_argument(const PlannedArgument& planned, std::int64_t index) {
         const Argument& argument = planned.host;
         const std::string name = argument_id(argument);
@@ -78,7 +94,8 @@ private:
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
                 // Outputs are never broadcast, and what has no call dimensions always is.
-                if (!strided_ && argument.role == Role::in && argument.call_rank > 0 && !is_whole(argument)) {
+                if ((rows_ || !strided_) && argument.role == Role::in && argument.call_rank > 0 &&
+                    !is_whole(argument)) {
                     add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
                 }
             }
@@ -95,8 +112,9 @@ private:
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
         if (!is_whole(argument)) add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
-        if (!needs_scratch(argument, pass_)) return;
-        add("float*", "scratch_" + name, {SlotKind::scratch, index, -1}, 8);
+        if (!needs_scratch(argument, pass_, sums_)) return;
+        add(sums_ == Sums::exact ? "uint64_t*" : "float*", "scratch_" + name, {SlotKind::scratch, index, -1},
+            8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
         for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
             const std::int64_t dimension = argument.map[d];
@@ -131,7 +149,7 @@ private:
         for (const std::int64_t d : dimensions) {
             add("int64_t", slots.call_name + std::to_string(d) + "_" + name, {slots.call, index, d}, 8);
         }
-        for (std::size_t d = 0; d < argument.trailing.size() && !is_whole(argument); ++d) {
+        for (std::size_t d = 0; d < argument.trailing.size() && !rows_ && !is_whole(argument); ++d) {
             add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name,
                 {slots.trailing, index, static_cast<std::int64_t>(d)}, 8);
         }
@@ -161,6 +179,8 @@ private:
     const PlannedCall& call_;
     PassKind pass_;
     bool strided_;
+    bool rows_;
+    Sums sums_;
     std::vector<BlockField> fields_;
 };
 
@@ -204,8 +224,9 @@ bool writes_gradient(const Argument& argument, PassKind pass) {
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
-bool needs_scratch(const Argument& argument, PassKind pass) {
-    return writes_gradient(argument, pass) && argument.element.scalar == Scalar::float16;
+bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
+    const bool apart = sums == Sums::exact || argument.element.scalar == Scalar::float16;
+    return writes_gradient(argument, pass) && apart;
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
@@ -214,8 +235,24 @@ bool touches_data(const Argument& argument, PassKind pass) {
     return argument.role == Role::in || argument.role == Role::inout;
 }
 
-std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant) {
-    return BlockWriter(call, pass, variant).write();
+std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant, Sums sums) {
+    return BlockWriter(call, pass, variant, sums).write();
+}
+
+bool can_walk_rows(const PlannedCall& call, PassKind pass) {
+    // The largest subgroup that there is: groups are made of whole ones.
+    constexpr std::uint32_t most_lanes = 128;
+    const bool plain = std::all_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
+        return !is_looped(argument) && !is_whole(argument.host) && !is_generated(argument.host) &&
+               argument.host.pitch == 0;
+    });
+    const bool structs =
+        std::any_of(call.parameters.begin(), call.parameters.end(),
+                    [](const auto& parameter) { return parameter.host.form != manifest::Form::leaf; });
+    return plain && call.rank > 1 && !structs && call.group_size[0] % most_lanes == 0 &&
+           std::any_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
+               return writes_gradient(argument.host, pass) && argument.host.call_rank > 0;
+           });
 }
 
 std::int64_t std430_size(const std::vector<BlockField>& fields) {

@@ -18,7 +18,11 @@ struct BlockField {
 };
 
 /// Fields for everything that the kernel reads; see manifest::SlotKind for what each one means.
-std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, manifest::Variant variant);
+std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, manifest::Variant variant,
+                                     Sums sums = Sums::fast);
+
+/// Whether a kernel that walks rows is of use: calls may share elements of gradients along some dimensions.
+bool can_walk_rows(const PlannedCall& call, PassKind pass);
 
 /// Bytes of the block as push constants.
 std::int64_t std430_size(const std::vector<BlockField>& fields);
@@ -44,8 +48,8 @@ bool is_in_block(const manifest::Argument& argument);
 /// Whether the pass reads the gradient of this output, or writes that of this input.
 bool reads_gradient(const manifest::Argument& argument, PassKind pass);
 bool writes_gradient(const manifest::Argument& argument, PassKind pass);
-/// Half gradients are summed in float, in memory of their own.
-bool needs_scratch(const manifest::Argument& argument, PassKind pass);
+/// Half gradients are summed in float, in memory of their own, and exact sums are many words.
+bool needs_scratch(const manifest::Argument& argument, PassKind pass, Sums sums);
 /// Whether the pass reads or writes the argument's data at all.
 bool touches_data(const manifest::Argument& argument, PassKind pass);
 

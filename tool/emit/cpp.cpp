@@ -415,7 +415,9 @@ View embedded_view(std::span<const std::byte> bytes) {
 View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
     View::List views;
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
+    View::List configured;
     for (const CppFunction& function : functions) {
+        if (function.has_backward()) configured.emplace_back(function.member);
         View::List methods;
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
         std::vector<std::string> parts;
@@ -447,6 +449,8 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                         {"embedded", std::move(embedded)},
                         {"sha256", std::move(digest)},
                         {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
+                        {"has_options", !configured.empty()},
+                        {"configured", std::move(configured)},
                         {"functions", std::move(views)}};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emit/adapter.h"
+#include "emit/argument_text.h"
 #include "emit/block.h"
 #include "emit/generator.h"
 #include "emit/kernel_text.h"
@@ -18,11 +19,9 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::Element;
 using manifest::Role;
 using manifest::Scalar;
 using manifest::SlotKind;
-using manifest::Variant;
 
 /// What every Vulkan device takes as push constants.
 constexpr std::int64_t push_constant_limit = 128;
@@ -36,20 +35,22 @@ constexpr StrideKinds data_strides{SlotKind::stride, SlotKind::trailing_stride};
 constexpr StrideKinds grad_in_strides{SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride};
 constexpr StrideKinds grad_out_strides{SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride};
 
-class KernelWriter {
+class KernelWriter : ArgumentText {
 public:
     explicit KernelWriter(const KernelRequest& request)
-        : call_(request.call),
+        : ArgumentText(request.call, request.pass, request.variant,
+                       block_fields(request.call, request.pass, request.variant, request.sums)),
           plan_(request.plan),
-          pass_(request.pass),
-          strided_(request.variant == Variant::strided),
           target_(request.target),
-          fields_(block_fields(request.call, request.pass, request.variant)) {}
+          sums_(request.sums) {}
 
     Outcome<EmittedKernel> write() {
         EmittedKernel kernel;
         const char* pass = call_.is_jvp ? ".jvp" : pass_ == PassKind::forward ? ".forward" : ".backward";
-        kernel.name = call_.function + pass + (strided_ ? ".strided" : ".contiguous");
+        kernel.name = call_.function + pass + (is_exact() ? ".deterministic" : "") +
+                      (rows_      ? ".rows"
+                       : strided_ ? ".strided"
+                                  : ".contiguous");
         kernel.by_address = target_ == CodeTarget::spirv && std430_size(fields_) > push_constant_limit;
         for (const BlockField& field : fields_) {
             kernel.slots.push_back(field.slot);
@@ -60,7 +61,7 @@ public:
         if (pass_ == PassKind::backward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
         longest_run_ = run_length();
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
-        const View::Object single = write_body(1);
+        const View::Object single = rows_ ? View::Object() : write_body(1);
         const View::Object run = longest_run_ > 1 ? write_body(longest_run_) : View::Object();
         Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang_mustache,
                                            View(view(kernel, single, run)));
@@ -75,8 +76,8 @@ private:
     /// What is written for one call, or for `run` calls at a time.
     View::Object write_body(std::int64_t run) {
         run_ = run;
-        for (View::List* list : {&offsets_, &locals_, &stores_, &shared_, &kept_, &loads_, &results_, &adds_,
-                                 &gradients_, &scratches_}) {
+        for (View::List* list : {&offsets_, &steps_, &row_gradients_, &locals_, &stores_, &shared_, &kept_,
+                                 &loads_, &results_, &adds_, &gradients_, &scratches_}) {
             list->clear();
         }
         passed_.clear();
@@ -117,8 +118,10 @@ private:
         const bool tensors =
             std::any_of(call_.arguments.begin(), call_.arguments.end(),
                         [](const PlannedArgument& argument) { return is_whole(argument.host); });
+        if (is_exact()) imports.insert(imports.begin(), "kf_exact");
         if (tensors) imports.insert(imports.begin(), "kf");
         view.emplace("imports", list(imports));
+        view.emplace("is_exact", is_exact());
         View::List fields;
         for (const BlockField& field : fields_) {
             View::Object one;
@@ -131,7 +134,13 @@ private:
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
-        view.emplace("in_runs", longest_run_ > 1);
+        view.emplace("in_rows", rows_);
+        view.emplace("in_runs", !rows_ && longest_run_ > 1);
+        view.emplace("in_turn", !rows_ && longest_run_ == 1);
+        view.emplace("row_indices", rows_ ? indices() : View::List());
+        view.emplace("row_offsets", offsets_);
+        view.emplace("steps", steps_);
+        view.emplace("row_gradients", row_gradients_);
         view.emplace("run", std::to_string(longest_run_));
         view.emplace("run_calls", std::to_string(longest_run_ * call_.group_size[0]));
         view.emplace("single", single);
@@ -148,9 +157,11 @@ private:
         for (std::int64_t d = call_.rank - 1; has_indices() && d >= 0; --d) {
             View::Object one;
             one.emplace("name", index_name(d));
-            one.emplace("value", d == 0 ? std::string("kf_rest")
-                                        : "kf.take_dimension(kf_rest, " +
-                                              argument_field(SlotKind::shape, -1, d) + ")");
+            one.emplace("value",
+                        d == 0 ? std::string("kf_rest")
+                        : rows_
+                            ? "kf.take_outer(kf_rest, " + argument_field(SlotKind::outer, -1, d) + ")"
+                            : "kf.take_dimension(kf_rest, " + argument_field(SlotKind::shape, -1, d) + ")");
             views.emplace_back(one);
         }
         return views;
@@ -167,7 +178,7 @@ private:
     /// thread leaves most of a GPU's bandwidth unused.
     std::int64_t run_length() const {
         constexpr std::int64_t bytes_in_flight = 32;
-        if (strided_ || call_.rank == 0) return 1;
+        if ((strided_ && !rows_) || call_.rank == 0) return 1;
         std::int64_t bytes = 0;
         for (const PlannedArgument& argument : call_.arguments) {
             if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return 1;
@@ -176,12 +187,7 @@ private:
             }
         }
         if (bytes <= bytes_in_flight) return 4;
-        return bytes <= 2 * bytes_in_flight ? 2 : 1;
-    }
-
-    void select(std::size_t position) {
-        planned_ = &call_.arguments[position];
-        index_ = static_cast<std::int64_t>(position);
+        return rows_ || bytes <= 2 * bytes_in_flight ? 2 : 1;
     }
 
     void add_parameter(const PlannedParameter& parameter) {
@@ -462,12 +468,12 @@ private:
 
     /// Halves are summed in floats beside the gradient.
     std::string add_grad_out_view(const std::string& name) {
-        if (!needs_scratch(host(), pass_)) {
+        if (!needs_scratch(host(), pass_, sums_)) {
             return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_grad_out_at_");
         }
         TensorView view = tensor_view();
         view.address = args(SlotKind::scratch);
-        view.scalar_bytes = 4;
+        view.scalar_bytes = is_exact() ? 8 * exact_words() : 4;
         view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
         if (host().call_rank > 0) {
             view.offset = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride);
@@ -507,9 +513,10 @@ private:
     /// `gradient`: where the call leaves it.
     void add_gradient(const std::string& gradient) {
         const std::string id = argument_id(host());
-        const bool scratch = needs_scratch(host(), pass_);
+        const bool scratch = needs_scratch(host(), pass_, sums_);
         const std::vector<std::string> own_strides = trailing_strides(SlotKind::grad_out_trailing_stride);
-        const std::vector<std::string> shared_strides = scratch ? dense_strides() : own_strides;
+        std::vector<std::string> shared_strides = scratch ? dense_strides() : own_strides;
+        for (std::string& stride : shared_strides) stride = in_words(stride);
         std::string offset = "0";
         std::string shared_offset = "0";
         if (!strided_) {
@@ -517,6 +524,7 @@ private:
         } else if (host().call_rank > 0) {
             offset = add_offset("kf_grad_out_at_" + id, grad_out_strides.call);
             shared_offset = scratch ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : offset;
+            if (!rows_) shared_offset = in_words(shared_offset);
         }
         const std::string mode = args(SlotKind::grad_mode);
         const std::string target = args(SlotKind::grad_out);
@@ -524,7 +532,9 @@ private:
         const std::string size = std::to_string(call_.group_size[0]);
         std::string add;
         std::string finish;
-        if (longest_run_ > 1) {
+        if (rows_) {
+            add = add_row_gradient(gradient, offset, shared_offset, finish);
+        } else if (longest_run_ > 1) {
             if (run_ > 1) {
                 const std::string kept = "kf_d_" + id;
                 keep("vector<" + slang_name(host().element.scalar) + ", " +
@@ -537,7 +547,8 @@ private:
                 add = "sum_" + id + ".add_one(" + gradient + ", " + mode + ", " + args(SlotKind::grad_out) +
                       ", kf_call)";
             }
-            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", 1)";
+            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
+                     in_words("1") + ")";
         } else if (is_looped(*planned_)) {
             add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
                        mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
@@ -553,14 +564,38 @@ private:
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                      shared_stride + ")";
         }
-        gradients_.emplace_back(
-            View::Object{{"name", id},
-                         {"scalar", slang_name(host().element.scalar)},
-                         {"sum", host().element.scalar == Scalar::float64 ? "double" : "float"},
-                         {"count", std::to_string(scalar_count(host().trailing))},
-                         {"finish", finish}});
+        gradients_.emplace_back(View::Object{
+            {"name", id},
+            {"accumulator", rows_        ? "RowGradient"
+                            : is_exact() ? "ExactGradient"
+                                         : "Gradient"},
+            {"more", rows_ ? ", " + std::to_string(longest_run_) + (is_exact() ? ", true" : ", false") : ""},
+            {"scalar", slang_name(host().element.scalar)},
+            {"sum", sum_type()},
+            {"count", std::to_string(scalar_count(host().trailing))},
+            {"finish", finish}});
         adds_.emplace_back(View::Object{{"statement", add}});
         if (scratch) add_scratch(own_strides);
+    }
+
+    /// `offset` and `shared_offset`: of the row in the gradient and among its sums.
+    std::string add_row_gradient(const std::string& gradient, const std::string& offset,
+                                 const std::string& shared_offset, std::string& finish) {
+        const std::string id = argument_id(host());
+        const std::string kept = "kf_d_" + id;
+        keep("vector<" + slang_name(host().element.scalar) + ", " +
+                 std::to_string(scalar_count(host().trailing)) + ">",
+             kept);
+        results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
+        const std::string mode = args(SlotKind::grad_mode);
+        const bool scratch = needs_scratch(host(), pass_, sums_);
+        const std::string sums = "uint64_t(" + args(scratch ? SlotKind::scratch : SlotKind::grad_out) + ")";
+        row_gradients_.emplace_back(View::Object{
+            {"name", id}, {"mode", mode}, {"row_at", shared_offset}, {"sums", sums}, {"step", step()}});
+        finish = "sum_" + id + ".finish<" + std::to_string(call_.group_size[0]) + ">(kf_thread.x, " + mode +
+                 ", " + sums + ")";
+        return "sum_" + id + ".add_run(" + kept + ", " + mode + ", " +
+               pointer(args(SlotKind::grad_out), offset) + ", " + step() + ", kf_first, kf_lanes, kf_end)";
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
@@ -586,12 +621,30 @@ private:
     }
 
     void add_scratch_walk(const View::List& dimensions, bool by_dimension) {
-        scratches_.emplace_back(View::Object{{"count", field(SlotKind::scratch_count)},
-                                             {"target", field(SlotKind::grad_out)},
-                                             {"scratch", field(SlotKind::scratch)},
-                                             {"at", by_dimension ? "kf_at" : "kf_scalar"},
-                                             {"is_strided", by_dimension},
-                                             {"dimensions", dimensions}});
+        scratches_.emplace_back(View::Object{
+            {"count", field(SlotKind::scratch_count)},
+            {"target", field(SlotKind::grad_out)},
+            {"scratch", field(SlotKind::scratch)},
+            {"at", by_dimension ? "kf_at" : "kf_scalar"},
+            {"is_strided", by_dimension},
+            {"dimensions", dimensions},
+            {"add", is_exact()
+                        ? "add_exact_sum<" + slang_name(host().element.scalar) + ", " + sum_type() + ">"
+                        : "add_rounded"},
+            {"words", is_exact() ? " * " + std::to_string(exact_words()) : ""}});
+    }
+
+    bool is_exact() const { return sums_ == Sums::exact; }
+
+    std::string sum_type() const { return host().element.scalar == Scalar::float64 ? "double" : "float"; }
+
+    std::int64_t exact_words() const { return manifest::exact_words(host().element.scalar); }
+
+    /// An offset in sums as one in what a sum is made of.
+    std::string in_words(const std::string& sums) const {
+        if (!is_exact() || sums == "0") return sums;
+        const std::string words = std::to_string(exact_words());
+        return sums == "1" ? words : sums + " * " + words;
     }
 
     std::string call_expression() const {
@@ -640,7 +693,7 @@ private:
     std::string load() {
         if (is_generated(host())) return generated_value(generated());
         if (is_in_block(host())) return narrowed(args(SlotKind::value));
-        if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
+        if (run_ > 1 && !rows_ && host().role == Role::in && host().call_rank > 0) return in_shared_run();
         return in_run(
             "kf_" + argument_id(host()),
             if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
@@ -707,9 +760,11 @@ private:
             return args(address) + "[" + contiguous_index() + "]";
         const std::string offset = element_offset(strides, prefix);
         const std::vector<std::string> trailing = trailing_strides(strides.trailing);
-        if (trailing.empty()) return element(args(address), offset);
+        std::string place = pointer(args(address), offset);
+        if (rows_) place = "kf.along(" + place + ", kf_call * " + step() + ")";
+        if (trailing.empty()) return strided_ ? place + "[0]" : element(args(address), offset);
         return "kf.load<" + stored_scalar() + ", " + std::to_string(scalar_count(host().trailing)) + ">(" +
-               pointer(args(address), offset) + ", " + trailing[0] + ")";
+               place + ", " + trailing[0] + ")";
     }
 
     /// The scalar of a looped element that the loops are at.
@@ -719,13 +774,6 @@ private:
     }
 
     /// Where a scalar lies; strides, and so offsets, may be negative.
-    std::string pointer(const std::string& address, const std::string& offset) const {
-        return strided_ ? "kf.at(" + address + ", " + offset + ")" : address + " + " + offset;
-    }
-    std::string element(const std::string& address, const std::string& offset) const {
-        return strided_ ? pointer(address, offset) + "[0]" : address + "[" + offset + "]";
-    }
-
     void add_store(const std::string& local) {
         std::string name = local;
         if (run_ > 1) {
@@ -759,77 +807,18 @@ private:
         return add_offset(prefix + argument_id(host()), strides.call);
     }
 
-    std::string contiguous_index() const {
-        if (host().role != Role::in) return "kf_call";
+    /// In kernels that walk rows: the scalars from one call's element to the next.
+    std::string step() {
+        const std::string count = std::to_string(scalar_count(host().trailing));
         if (host().call_rank == 0) return "0";
-        return "kf_call * " + args(SlotKind::step);
-    }
-
-    /// Between the scalars of an element, along each of its dimensions.
-    std::vector<std::string> trailing_strides(SlotKind kind) const {
-        std::vector<std::string> strides;
-        if (!strided_ && (host().spacing.empty() || host().pitch == 0)) return dense_strides();
-        for (std::size_t i = 0; !strided_ && i < host().spacing.size(); ++i) {
-            strides.push_back(std::to_string(host().spacing[i]));
+        if (host().role != Role::in) return count;
+        const std::string name = "kf_step_" + argument_id(host());
+        if (std::find(offset_names_.begin(), offset_names_.end(), name) == offset_names_.end()) {
+            steps_.emplace_back(
+                View::Object{{"name", name}, {"value", "int(" + args(SlotKind::step) + ") * " + count}});
+            offset_names_.push_back(name);
         }
-        if (!strided_) return strides;
-        for (std::size_t i = 0; i < host().trailing.size(); ++i) {
-            strides.push_back(args(kind, static_cast<std::int64_t>(i)));
-        }
-        return strides;
-    }
-
-    /// Scalars from one call's element to the next in contiguous kernels.
-    std::int64_t pitch() const { return host().pitch != 0 ? host().pitch : scalar_count(host().trailing); }
-
-    std::vector<std::string> dense_strides() const { return gen::dense_strides(host().trailing); }
-
-    // ---- Loops over the scalars of a matrix or an array ----
-
-    std::string loop(const std::string& statement) const { return loop_over(host().trailing, statement); }
-    std::string subscripted(const std::string& place) const {
-        return gen::subscripted(place, host().trailing);
-    }
-    std::string flat_index() const { return along(dense_strides()).substr(3); }
-
-    // ---- What memory and the block hold, and what the function takes ----
-
-    std::string stored_scalar() const {
-        const Scalar scalar = host().element.scalar;
-        return slang_name(scalar == Scalar::boolean ? Scalar::uint8 : scalar);
-    }
-
-    std::string from_storage(const std::string& loaded) const {
-        return host().element.scalar == Scalar::boolean ? loaded + " != 0" : loaded;
-    }
-
-    std::string to_storage(const std::string& value, const std::vector<std::int64_t>& extents) const {
-        if (host().element.scalar != Scalar::boolean) return value;
-        return slang_name(Element{Scalar::uint8, extents}) + "(" + value + ")";
-    }
-
-    std::string narrowed(const std::string& value) const {
-        return gen::narrowed(value, host().element.scalar, slang_type());
-    }
-
-    // ---- Names ----
-
-    static std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
-
-    const Argument& host() const { return planned_->host; }
-
-    std::string slang_type() const { return declared_name(planned_->type); }
-
-    const std::string& field(SlotKind kind, std::int64_t dimension = -1) const {
-        return field_of(fields_, kind, index_, dimension);
-    }
-
-    std::string args(SlotKind kind, std::int64_t dimension = -1) const {
-        return "kf_args." + field(kind, dimension);
-    }
-
-    std::string argument_field(SlotKind kind, std::int64_t argument, std::int64_t dimension) const {
-        return "kf_args." + field_of(fields_, kind, argument, dimension);
+        return name;
     }
 
     /// Declares where the call's element lies, once, and returns the name.
@@ -860,22 +849,18 @@ private:
             View::Object{{"type", type}, {"name", name}, {"initial", value}, {"fill", statements}});
     }
 
-    const PlannedCall& call_;
     const Plan& plan_;
-    PassKind pass_;
-    bool strided_;
     CodeTarget target_;
-    std::vector<BlockField> fields_;
+    Sums sums_;
 
-    // The argument being written, and its index.
-    const PlannedArgument* planned_ = nullptr;
-    std::int64_t index_ = 0;
     std::int64_t run_ = 1;          ///< calls at a time in the body being written
     std::int64_t longest_run_ = 1;  ///< in the kernel
     std::vector<std::string> passed_;
     std::string result_;
     std::vector<std::string> offset_names_;
     View::List offsets_;
+    View::List steps_;
+    View::List row_gradients_;
     View::List locals_;
     View::List stores_;
     View::List kept_;

@@ -12,6 +12,9 @@ namespace kf::gen {
 
 enum class PassKind : std::uint8_t { forward, backward };
 
+/// How gradients that calls share are summed: in floats, or exactly, so that the order doesn't matter.
+enum class Sums : std::uint8_t { fast, exact };
+
 /// A kernel's source and what the runtime writes into its parameter block.
 struct EmittedKernel {
     KernelSource source;
@@ -28,6 +31,7 @@ struct KernelRequest {
     PassKind pass = PassKind::forward;
     manifest::Variant variant = manifest::Variant::contiguous;
     CodeTarget target = CodeTarget::spirv;
+    Sums sums = Sums::fast;
 };
 
 /// Kernels that are alike in all but their host kinds come out byte for byte the same.

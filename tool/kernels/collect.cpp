@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/sha256.h"
+#include "emit/block.h"
 
 namespace kf::gen {
 
@@ -50,7 +51,11 @@ public:
             for (const PlannedCall& call : function.calls) {
                 CallKernels& one = kernels.emplace_back();
                 one.forward = collect_pass(call, PassKind::forward);
-                if (call.has_backward) one.backward = collect_pass(call, PassKind::backward);
+                const Determinism wish = call.deterministic;
+                if (call.has_backward && wish != Determinism::always)
+                    one.backward = collect_pass(call, PassKind::backward);
+                if (call.has_backward && wish != Determinism::never)
+                    one.deterministic = collect_pass(call, PassKind::backward, Sums::exact);
             }
         }
         if (!errors_.empty()) return errors_;
@@ -58,12 +63,14 @@ public:
     }
 
 private:
-    manifest::Pass collect_pass(const PlannedCall& call, PassKind pass) {
+    manifest::Pass collect_pass(const PlannedCall& call, PassKind pass, Sums sums = Sums::fast) {
         manifest::Pass indices;
         const bool batches = has_batches(call);
-        if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous});
+        if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous, {}, sums});
         if (batches || (has_strides(call) && !is_contiguous_only(call)))
-            indices.strided = add({plan_, call, pass, Variant::strided});
+            indices.strided = add({plan_, call, pass, Variant::strided, {}, sums});
+        if (indices.strided >= 0 && can_walk_rows(call, pass))
+            indices.rows = add({plan_, call, pass, Variant::rows, {}, sums});
         return indices;
     }
 

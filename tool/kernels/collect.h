@@ -26,6 +26,7 @@ struct KernelUnit {
 struct CallKernels {
     manifest::Pass forward;
     manifest::Pass backward;
+    manifest::Pass deterministic;
 
     bool operator==(const CallKernels&) const = default;
 };

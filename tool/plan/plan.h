@@ -35,6 +35,10 @@ struct PlannedParameter {
     bool operator==(const PlannedParameter&) const = default;
 };
 
+/// Whether the backward pass sums exactly, so that the order doesn't matter; `automatic`: both ways are
+/// built.
+enum class Determinism : std::uint8_t { never, automatic, always };
+
 /// One overload: a Slang function with one kind chosen for each argument.
 struct PlannedCall {
     std::string function;  ///< as kernels call it in Slang: "add", "scale<float, 3>"
@@ -46,9 +50,10 @@ struct PlannedCall {
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
-    bool has_jvp = false;                      ///< the spec asks for its forward derivative
-    bool is_jvp = false;                       ///< it is one: see plan/forward_diff.h
-    Location location;                         ///< the call in the spec
+    bool has_jvp = false;                            ///< the spec asks for its forward derivative
+    bool is_jvp = false;                             ///< it is one: see plan/forward_diff.h
+    Determinism deterministic = Determinism::never;  ///< of the backward pass
+    Location location;                               ///< the call in the spec
     std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
     Member member = Member::none;              ///< a method's first parameter is "this"
     std::string owner = {};                    ///< the Slang type that it is a member of

@@ -386,6 +386,9 @@ private:
                       std::to_string(function.location.line)}}};
         }
         planned.has_backward = true;
+        if (backward.deterministic) {
+            planned.deterministic = backward.deterministic_too ? Determinism::automatic : Determinism::always;
+        }
         bool any = false;
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             PlannedArgument& argument = planned.arguments[i];

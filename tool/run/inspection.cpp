@@ -37,6 +37,7 @@ std::string pass_text(const std::string& name, const manifest::Pass& pass) {
     std::vector<std::string> kernels;
     if (pass.contiguous >= 0) kernels.push_back(std::to_string(pass.contiguous) + " (contiguous)");
     if (pass.strided >= 0) kernels.push_back(std::to_string(pass.strided) + " (strided)");
+    if (pass.rows >= 0) kernels.push_back(std::to_string(pass.rows) + " (rows)");
     if (kernels.empty()) return {};
     return "    " + name + ": kernel" + (kernels.size() == 1 ? " " : "s ") + join(kernels) + "\n";
 }
@@ -45,7 +46,8 @@ std::string function_text(const manifest::Function& function) {
     std::string text = function.name + ", " + counted(function.calls.size(), "overload") + "\n";
     for (const manifest::Call& call : function.calls) {
         text += "  " + overload_text(call.arguments, call.rank) + "\n";
-        text += pass_text("forward", call.forward) + pass_text("backward", call.backward);
+        text += pass_text("forward", call.forward) + pass_text("backward", call.backward) +
+                pass_text("deterministic backward", call.deterministic);
     }
     return text;
 }

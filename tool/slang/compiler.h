@@ -75,7 +75,8 @@ std::vector<std::string> module_names(const std::vector<std::filesystem::path>& 
 /// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next
 /// call starts another. Slang itself starts with the first call (about 0.25 s). Call it before other
 /// threads start. `support_modules` are built-in modules (name, text) such as kf, for `import kf;`: the first
-/// is always loaded, the others where the user's modules don't load without them.
+/// is always loaded, all others where the user's modules don't load without them, and each where a kernel
+/// imports it.
 Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
     const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules);
 

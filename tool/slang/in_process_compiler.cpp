@@ -216,6 +216,22 @@ private:
         return created;
     }
 
+    /// A kernel may import support modules that the user's modules do without, and those may import others.
+    Diagnostics load_imports(Session& session, const std::string& importer) const {
+        for (const auto& [name, text] : support_modules_) {
+            if (importer.find("import " + name + ";\n") == std::string::npos) {
+                continue;
+            }
+            if (Diagnostics errors = load_imports(session, text); !errors.empty()) {
+                return errors;
+            }
+            if (const Outcome<slang::IModule*> loaded = session.load_text(name, text); !loaded) {
+                return loaded.errors();
+            }
+        }
+        return {};
+    }
+
     Outcome<Module> reflect_modules() {
         const Outcome<Session*> session = session_for(CodeTarget::spirv);
         if (!session) {
@@ -242,6 +258,9 @@ private:
         }
         Session& session = *found.value();
         ++entry(target).kernels;
+        if (Diagnostics errors = load_imports(session, source.text); !errors.empty()) {
+            return errors;
+        }
         const Outcome<slang::IModule*> module =
             session.load_text("kernel_" + text_hash(source.text), source.text);
         if (!module) {

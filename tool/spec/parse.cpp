@@ -273,7 +273,10 @@ private:
                 result.inputs->push_back(item.text);
             }
         }
-        result.deterministic = flag(node, "deterministic");
+        if (const JsonNode* wish = node.find("deterministic")) {
+            result.deterministic_too = wish->text == "auto";
+            result.deterministic = wish->is_true() || result.deterministic_too;
+        }
         result.fused = flag(node, "fused");
         return result;
     }

@@ -36,6 +36,7 @@ struct BackwardSpec {
     bool enabled = false;
     std::optional<std::vector<std::string>> inputs;  ///< unset: every differentiable input
     bool deterministic = false;
+    bool deterministic_too = false;  ///< both ways are built, for run time to choose
     bool fused = false;
     Location location;
 

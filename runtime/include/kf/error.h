@@ -14,20 +14,21 @@ namespace kf {
 /// Stable; error_id() gives the kebab-case form that logs, tests and docs use.
 enum class ErrorCode : std::uint16_t {
     // ArgumentError
-    type_mismatch,       ///< another scalar or element type, or a value where a tensor is due
-    value_range,         ///< a number that the parameter's type can't hold
-    rank_mismatch,       ///< another number of dimensions
-    shape_mismatch,      ///< extents that disagree
-    layout_mismatch,     ///< strides that the call can't take
-    index_range,         ///< a dimension, index or slice outside the tensor
-    missing_argument,    ///< an argument, output or shape that the call can't do without
-    missing_gradient,    ///< an input without the gradient that the call writes
-    aliasing,            ///< an output that overlaps what the call also reads or writes
-    not_differentiable,  ///< backward of a function that has none
-    no_overload,         ///< no alternative of the function takes these arguments
-    unknown_name,        ///< no function of that name
-    device_mismatch,     ///< tensors, module and encoder of different devices
-    encoder_submitted,   ///< an encoder used after submit()
+    type_mismatch,            ///< another scalar or element type, or a value where a tensor is due
+    value_range,              ///< a number that the parameter's type can't hold
+    rank_mismatch,            ///< another number of dimensions
+    shape_mismatch,           ///< extents that disagree
+    layout_mismatch,          ///< strides that the call can't take
+    index_range,              ///< a dimension, index or slice outside the tensor
+    missing_argument,         ///< an argument, output or shape that the call can't do without
+    missing_gradient,         ///< an input without the gradient that the call writes
+    aliasing,                 ///< an output that overlaps what the call also reads or writes
+    not_differentiable,       ///< backward of a function that has none
+    no_deterministic_kernel,  ///< asked for by Options, and not generated
+    no_overload,              ///< no alternative of the function takes these arguments
+    unknown_name,             ///< no function of that name
+    device_mismatch,          ///< tensors, module and encoder of different devices
+    encoder_submitted,        ///< an encoder used after submit()
     // ArtifactError
     artifact_missing,   ///< the file can't be read
     artifact_corrupt,   ///< truncated, altered, or not an artifact

@@ -12,6 +12,7 @@
 #include <kf/encoder.h>
 #include <kf/generator.h>
 #include <kf/module.h>
+#include <kf/options.h>
 #include <kf/scalar_arg.h>
 #include <kf/value.h>
 
@@ -113,6 +114,12 @@ struct Arg {
 struct FunctionRef {
     std::shared_ptr<ModuleState> module;
     std::size_t function = 0;
+    Options options{};
+
+    /// A copy with what is set in `chosen`.
+    [[nodiscard]] FunctionRef with(const Options& chosen) const {
+        return {module, function, options.with(chosen)};
+    }
 };
 
 /// Its forward derivative, which must be there: a function with the arguments and their tangents.

@@ -39,6 +39,7 @@ from kernelfunctions._kf import (
     rand_float,
     range,
     set_device,
+    set_options,
     wang_hash,
 )
 from kernelfunctions._structs import BoundBackward, BoundFunction, Method, Struct
@@ -76,5 +77,6 @@ __all__ = [
     "rand_float",
     "range",
     "set_device",
+    "set_options",
     "wang_hash",
 ]

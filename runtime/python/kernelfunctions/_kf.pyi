@@ -81,6 +81,9 @@ def devices() -> list[DeviceInfo]:
 def set_device(device: Device | str | None) -> None:
     """Makes a device the default; None goes back to KF_DEVICE or the best there is."""
 
+def set_options(*, deterministic: bool | None = ...) -> None:
+    """Options of all functions, where their own options() don't say otherwise. What isn't named isn't set."""
+
 def default_device() -> Device:
     """The device that set_device() named, else KF_DEVICE's, else the best there is; opened once."""
 
@@ -314,8 +317,12 @@ class Function:
         """None where the call spec doesn't ask for it ("forward_diff": true)."""
     def set(self, **values: Any) -> Self:
         """A copy with link-time or global values set."""
-    def options(self, **options: Any) -> Self:
-        """A copy with other options."""
+    def options(self, *, deterministic: bool | None = ...) -> Self:
+        """A copy that is called with these options.
+
+        deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
+        the call spec asks for.
+        """
 
 class Module:
     """An artifact's functions. Verified when loaded; kernels are made ready per device, on first use."""

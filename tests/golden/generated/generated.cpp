@@ -398,4 +398,10 @@ Module::Module(kf::Module loaded)
       shuffle(loaded_.function("shuffle")),
       jitter(loaded_.function("jitter")) {}
 
+Module Module::options(const kf::Options& chosen) const {
+    Module copy = *this;
+    copy.jitter = jitter.options(chosen);
+    return copy;
+}
+
 }  // namespace generated

@@ -369,4 +369,10 @@ Module::Module(kf::Module loaded)
       Particle_limit(loaded_.function("Particle.limit")),
       Tools_clamp(loaded_.function("Tools.clamp")) {}
 
+Module Module::options(const kf::Options& chosen) const {
+    Module copy = *this;
+    copy.Particle_at = Particle_at.options(chosen);
+    return copy;
+}
+
 }  // namespace members

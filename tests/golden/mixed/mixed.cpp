@@ -499,4 +499,12 @@ Module::Module(kf::Module loaded)
       soften(loaded_.function("soften")),
       count(loaded_.function("count")) {}
 
+Module Module::options(const kf::Options& chosen) const {
+    Module copy = *this;
+    copy.split = split.options(chosen);
+    copy.shade = shade.options(chosen);
+    copy.soften = soften.options(chosen);
+    return copy;
+}
+
 }  // namespace mixed

@@ -14,6 +14,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/options.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -109,6 +110,11 @@ public:
                                           const kf::Tensor<float, 1>& total) const;
 
     Backward backward;
+
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] SplitFunction options(const kf::Options& chosen) const {
+        return SplitFunction(function_.with(chosen));
+    }
 
 private:
     friend class Module;
@@ -206,6 +212,11 @@ public:
 
     Backward backward;
 
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] ShadeFunction options(const kf::Options& chosen) const {
+        return ShadeFunction(function_.with(chosen));
+    }
+
 private:
     friend class Module;
     explicit ShadeFunction(const kf::detail::FunctionRef& function);
@@ -266,6 +277,11 @@ public:
                                    const kf::Out<kf::Tensor<kf::half, 2>>& result) const;
 
     Backward backward;
+
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] SoftenFunction options(const kf::Options& chosen) const {
+        return SoftenFunction(function_.with(chosen));
+    }
 
 private:
     friend class Module;
@@ -354,6 +370,9 @@ public:
 
     /// The same kernels without types.
     [[nodiscard]] const kf::Module& loaded() const { return loaded_; }
+
+    /// A copy whose functions are called so.
+    [[nodiscard]] Module options(const kf::Options& chosen) const;
 
 private:
     explicit Module(kf::Module loaded);

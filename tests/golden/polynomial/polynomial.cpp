@@ -245,4 +245,10 @@ kf::Result<Module> Module::try_load(const kf::Device& device, const std::string&
 
 Module::Module(kf::Module loaded) : loaded_(std::move(loaded)), polynomial(loaded_.function("polynomial")) {}
 
+Module Module::options(const kf::Options& chosen) const {
+    Module copy = *this;
+    copy.polynomial = polynomial.options(chosen);
+    return copy;
+}
+
 }  // namespace polynomial

@@ -14,6 +14,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/options.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -157,6 +158,11 @@ public:
 
     Backward backward;
 
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] PolynomialFunction options(const kf::Options& chosen) const {
+        return PolynomialFunction(function_.with(chosen));
+    }
+
 private:
     friend class Module;
     explicit PolynomialFunction(const kf::detail::FunctionRef& function);
@@ -180,6 +186,9 @@ public:
 
     /// The same kernels without types.
     [[nodiscard]] const kf::Module& loaded() const { return loaded_; }
+
+    /// A copy whose functions are called so.
+    [[nodiscard]] Module options(const kf::Options& chosen) const;
 
 private:
     explicit Module(kf::Module loaded);

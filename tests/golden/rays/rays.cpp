@@ -357,4 +357,12 @@ Module::Module(kf::Module loaded)
       advance(loaded_.function("advance")),
       advance_all(loaded_.function("advance_all")) {}
 
+Module Module::options(const kf::Options& chosen) const {
+    Module copy = *this;
+    copy.raytrace = raytrace.options(chosen);
+    copy.advance = advance.options(chosen);
+    copy.advance_all = advance_all.options(chosen);
+    return copy;
+}
+
 }  // namespace rays

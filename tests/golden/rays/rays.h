@@ -15,6 +15,7 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/options.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -203,6 +204,11 @@ public:
 
     Backward backward;
 
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] RaytraceFunction options(const kf::Options& chosen) const {
+        return RaytraceFunction(function_.with(chosen));
+    }
+
 private:
     friend class Module;
     explicit RaytraceFunction(const kf::detail::FunctionRef& function);
@@ -240,6 +246,11 @@ public:
     kf::Result<Ray> try_call(const Scene& scene, Ray& ray) const;
 
     Backward backward;
+
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] AdvanceFunction options(const kf::Options& chosen) const {
+        return AdvanceFunction(function_.with(chosen));
+    }
 
 private:
     friend class Module;
@@ -315,6 +326,11 @@ public:
 
     Backward backward;
 
+    /// A copy that is called so: `deterministic` is for its backward pass.
+    [[nodiscard]] AdvanceAllFunction options(const kf::Options& chosen) const {
+        return AdvanceAllFunction(function_.with(chosen));
+    }
+
 private:
     friend class Module;
     explicit AdvanceAllFunction(const kf::detail::FunctionRef& function);
@@ -338,6 +354,9 @@ public:
 
     /// The same kernels without types.
     [[nodiscard]] const kf::Module& loaded() const { return loaded_; }
+
+    /// A copy whose functions are called so.
+    [[nodiscard]] Module options(const kf::Options& chosen) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -34,57 +34,61 @@ kf::Module checked(kf::Module loaded) {
 PolynomialFunction::PolynomialFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
 
-float PolynomialFunction::operator()(float a, float x) const {
+float PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const {
     float result{};
     std::array args{Arg::in(a), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return result;
 }
 
-kf::Result<float> PolynomialFunction::try_call(float a, float x) const {
+kf::Result<float> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const {
     return kf::attempt([&] { return (*this)(a, x); });
 }
 
-kf::Tensor<float, 1> PolynomialFunction::operator()(float a, const kf::Tensor<float, 1>& x) const {
+kf::Tensor<float, 1> PolynomialFunction::operator()(kf::ScalarArg<float> a,
+                                                    const kf::Tensor<float, 1>& x) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
     return kf::Tensor<float, 1>(std::move(args[2].allocated));
 }
 
-kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_call(float a, const kf::Tensor<float, 1>& x) const {
+kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_call(kf::ScalarArg<float> a,
+                                                              const kf::Tensor<float, 1>& x) const {
     return kf::attempt([&] { return (*this)(a, x); });
 }
 
-void PolynomialFunction::operator()(float a, const kf::Tensor<float, 1>& x,
+void PolynomialFunction::operator()(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x,
                                     const kf::Out<kf::Tensor<float, 1>>& result) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
-kf::Result<void> PolynomialFunction::try_call(float a, const kf::Tensor<float, 1>& x,
+kf::Result<void> PolynomialFunction::try_call(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x,
                                               const kf::Out<kf::Tensor<float, 1>>& result) const {
     return kf::attempt([&] { return (*this)(a, x, result); });
 }
 
-kf::Tensor<float, 1> PolynomialFunction::append_to(kf::Encoder& encoder, float a,
+kf::Tensor<float, 1> PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
                                                    const kf::Tensor<float, 1>& x) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
     return kf::Tensor<float, 1>(std::move(args[2].allocated));
 }
 
-kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a,
+kf::Result<kf::Tensor<float, 1>> PolynomialFunction::try_append_to(kf::Encoder& encoder,
+                                                                   kf::ScalarArg<float> a,
                                                                    const kf::Tensor<float, 1>& x) const {
     return kf::attempt([&] { return append_to(encoder, a, x); });
 }
 
-void PolynomialFunction::append_to(kf::Encoder& encoder, float a, const kf::Tensor<float, 1>& x,
+void PolynomialFunction::append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                   const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
 }
 
-kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, float a,
+kf::Result<void> PolynomialFunction::try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
                                                    const kf::Tensor<float, 1>& x,
                                                    const kf::Out<kf::Tensor<float, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, a, x, result); });
@@ -157,7 +161,8 @@ kf::Result<kf::Dual<kf::Tensor<float, 1>>> PolynomialFunction::Jvp::try_append_t
 SplitFunction::SplitFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
 
-kf::Tensor<std::int32_t, 1> SplitFunction::operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+kf::Tensor<std::int32_t, 1> SplitFunction::operator()(const kf::Tensor<float, 1>& x,
+                                                      kf::ScalarArg<std::int32_t> n,
                                                       const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                                       const kf::Tensor<kf::half, 1>& total) const {
     std::array args{Arg::in(x), Arg::in(n), Arg::out(whole), Arg::inout(total), Arg::none()};
@@ -166,12 +171,12 @@ kf::Tensor<std::int32_t, 1> SplitFunction::operator()(const kf::Tensor<float, 1>
 }
 
 kf::Result<kf::Tensor<std::int32_t, 1>> SplitFunction::try_call(
-    const kf::Tensor<float, 1>& x, std::int32_t n, const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
-    const kf::Tensor<kf::half, 1>& total) const {
+    const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
+    const kf::Out<kf::Tensor<kf::float2, 1>>& whole, const kf::Tensor<kf::half, 1>& total) const {
     return kf::attempt([&] { return (*this)(x, n, whole, total); });
 }
 
-void SplitFunction::operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+void SplitFunction::operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                const kf::Tensor<kf::half, 1>& total,
                                const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const {
@@ -179,14 +184,14 @@ void SplitFunction::operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
     kf::detail::invoke(function_, 0, PassKind::forward, args);
 }
 
-kf::Result<void> SplitFunction::try_call(const kf::Tensor<float, 1>& x, std::int32_t n,
+kf::Result<void> SplitFunction::try_call(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                          const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                          const kf::Tensor<kf::half, 1>& total,
                                          const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const {
     return kf::attempt([&] { return (*this)(x, n, whole, total, result); });
 }
 
-SplitResult SplitFunction::operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+SplitResult SplitFunction::operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                       const kf::Tensor<kf::half, 1>& total) const {
     SplitResult result{};
     std::array args{Arg::in(x), Arg::in(n), Arg::none(), Arg::inout(total), Arg::none()};
@@ -196,13 +201,13 @@ SplitResult SplitFunction::operator()(const kf::Tensor<float, 1>& x, std::int32_
     return result;
 }
 
-kf::Result<SplitResult> SplitFunction::try_call(const kf::Tensor<float, 1>& x, std::int32_t n,
+kf::Result<SplitResult> SplitFunction::try_call(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                                 const kf::Tensor<kf::half, 1>& total) const {
     return kf::attempt([&] { return (*this)(x, n, total); });
 }
 
 kf::Tensor<std::int32_t, 1> SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                                     std::int32_t n,
+                                                     kf::ScalarArg<std::int32_t> n,
                                                      const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                                      const kf::Tensor<kf::half, 1>& total) const {
     std::array args{Arg::in(x), Arg::in(n), Arg::out(whole), Arg::inout(total), Arg::none()};
@@ -211,13 +216,13 @@ kf::Tensor<std::int32_t, 1> SplitFunction::append_to(kf::Encoder& encoder, const
 }
 
 kf::Result<kf::Tensor<std::int32_t, 1>> SplitFunction::try_append_to(
-    kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Encoder& encoder, const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
     const kf::Out<kf::Tensor<kf::float2, 1>>& whole, const kf::Tensor<kf::half, 1>& total) const {
     return kf::attempt([&] { return append_to(encoder, x, n, whole, total); });
 }
 
-void SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
-                              const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
+void SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                              kf::ScalarArg<std::int32_t> n, const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                               const kf::Tensor<kf::half, 1>& total,
                               const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const {
     std::array args{Arg::in(x), Arg::in(n), Arg::out(whole), Arg::inout(total), Arg::out(result)};
@@ -225,13 +230,15 @@ void SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& 
 }
 
 kf::Result<void> SplitFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                              std::int32_t n, const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
+                                              kf::ScalarArg<std::int32_t> n,
+                                              const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                               const kf::Tensor<kf::half, 1>& total,
                                               const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, x, n, whole, total, result); });
 }
 
-SplitResult SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+SplitResult SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                     kf::ScalarArg<std::int32_t> n,
                                      const kf::Tensor<kf::half, 1>& total) const {
     SplitResult result{};
     std::array args{Arg::in(x), Arg::in(n), Arg::none(), Arg::inout(total), Arg::none()};
@@ -242,7 +249,7 @@ SplitResult SplitFunction::append_to(kf::Encoder& encoder, const kf::Tensor<floa
 }
 
 kf::Result<SplitResult> SplitFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                                     std::int32_t n,
+                                                     kf::ScalarArg<std::int32_t> n,
                                                      const kf::Tensor<kf::half, 1>& total) const {
     return kf::attempt([&] { return append_to(encoder, x, n, total); });
 }
@@ -305,30 +312,31 @@ kf::Result<kf::Dual<SplitResult>> SplitFunction::Jvp::try_append_to(
 RaytraceFunction::RaytraceFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
 
-kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, float t) const {
+kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray,
+                                                       kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return kf::Tensor<kf::float3, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray,
-                                                                 float t) const {
+                                                                 kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return (*this)(ray, t); });
 }
 
-void RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, float t,
+void RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
 }
 
-kf::Result<void> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray, float t,
+kf::Result<void> RaytraceFunction::try_call(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                             const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                      float t) const {
+                                                      kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
     return kf::Tensor<kf::float3, 1>(std::move(args[2].allocated));
@@ -336,58 +344,64 @@ kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(kf::Encoder& encoder, cons
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_append_to(kf::Encoder& encoder,
                                                                       const kf::Tensor<Ray, 1>& ray,
-                                                                      float t) const {
+                                                                      kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return append_to(encoder, ray, t); });
 }
 
-void RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+void RaytraceFunction::append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
 }
 
-kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                                 kf::ScalarArg<float> t,
                                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(
-    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
     return kf::Tensor<kf::float3, 1>(std::move(args[3].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_call(
-    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return (*this)(ray, t); });
 }
 
-void RaytraceFunction::operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+void RaytraceFunction::operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                  kf::ScalarArg<float> t,
                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
 kf::Result<void> RaytraceFunction::try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                            float t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
+                                            kf::ScalarArg<float> t,
+                                            const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::append_to(
-    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+    kf::ScalarArg<float> t) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
     return kf::Tensor<kf::float3, 1>(std::move(args[3].allocated));
 }
 
 kf::Result<kf::Tensor<kf::float3, 1>> RaytraceFunction::try_append_to(
-    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const {
+    kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+    kf::ScalarArg<float> t) const {
     return kf::attempt([&] { return append_to(encoder, ray, t); });
 }
 
 void RaytraceFunction::append_to(kf::Encoder& encoder,
-                                 const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+                                 const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                 kf::ScalarArg<float> t,
                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     std::array args{Arg::in(ray.pos), Arg::in(ray.dir), Arg::in(t), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
@@ -395,7 +409,7 @@ void RaytraceFunction::append_to(kf::Encoder& encoder,
 
 kf::Result<void> RaytraceFunction::try_append_to(kf::Encoder& encoder,
                                                  const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                                 float t,
+                                                 kf::ScalarArg<float> t,
                                                  const kf::Out<kf::Tensor<kf::float3, 1>>& result) const {
     return kf::attempt([&] { return append_to(encoder, ray, t, result); });
 }
@@ -513,5 +527,10 @@ Module::Module(kf::Module loaded)
       polynomial(loaded_.function("polynomial")),
       split(loaded_.function("split")),
       raytrace(loaded_.function("raytrace")) {}
+
+Module Module::options(const kf::Options& /*chosen*/) const {
+    Module copy = *this;
+    return copy;
+}
 
 }  // namespace tangents

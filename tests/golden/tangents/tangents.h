@@ -15,6 +15,8 @@
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/options.h>
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -100,26 +102,28 @@ public:
     /// - a: in, float
     /// - x: in, float
     /// - result: returned, float
-    [[nodiscard]] float operator()(float a, float x) const;
-    kf::Result<float> try_call(float a, float x) const;
+    [[nodiscard]] float operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const;
+    kf::Result<float> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const;
 
     /// Call shape [d0].
     /// - a: in, float
     /// - x: in, float tensor [d0]
     /// - result: returned, float tensor [d0]
-    [[nodiscard]] kf::Tensor<float, 1> operator()(float a, const kf::Tensor<float, 1>& x) const;
-    kf::Result<kf::Tensor<float, 1>> try_call(float a, const kf::Tensor<float, 1>& x) const;
-    void operator()(float a, const kf::Tensor<float, 1>& x,
+    [[nodiscard]] kf::Tensor<float, 1> operator()(kf::ScalarArg<float> a,
+                                                  const kf::Tensor<float, 1>& x) const;
+    kf::Result<kf::Tensor<float, 1>> try_call(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x) const;
+    void operator()(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x,
                     const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_call(float a, const kf::Tensor<float, 1>& x,
+    kf::Result<void> try_call(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x,
                               const kf::Out<kf::Tensor<float, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<float, 1> append_to(kf::Encoder& encoder, float a,
+    [[nodiscard]] kf::Tensor<float, 1> append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
                                                  const kf::Tensor<float, 1>& x) const;
-    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, float a,
+    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
                                                    const kf::Tensor<float, 1>& x) const;
-    void append_to(kf::Encoder& encoder, float a, const kf::Tensor<float, 1>& x,
+    void append_to(kf::Encoder& encoder, kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x,
                    const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, float a, const kf::Tensor<float, 1>& x,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, kf::ScalarArg<float> a,
+                                   const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
 
     Jvp jvp;
@@ -178,40 +182,44 @@ public:
     /// - whole: out, float2 tensor [d0]
     /// - total: inout, half tensor [d0]
     /// - result: returned, int tensor [d0]
-    kf::Tensor<std::int32_t, 1> operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Tensor<std::int32_t, 1> operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                            const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                            const kf::Tensor<kf::half, 1>& total) const;
-    kf::Result<kf::Tensor<std::int32_t, 1>> try_call(const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Result<kf::Tensor<std::int32_t, 1>> try_call(const kf::Tensor<float, 1>& x,
+                                                     kf::ScalarArg<std::int32_t> n,
                                                      const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                                      const kf::Tensor<kf::half, 1>& total) const;
-    void operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+    void operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                     const kf::Out<kf::Tensor<kf::float2, 1>>& whole, const kf::Tensor<kf::half, 1>& total,
                     const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Result<void> try_call(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                               const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                               const kf::Tensor<kf::half, 1>& total,
                               const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
-    SplitResult operator()(const kf::Tensor<float, 1>& x, std::int32_t n,
+    SplitResult operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                            const kf::Tensor<kf::half, 1>& total) const;
-    kf::Result<SplitResult> try_call(const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Result<SplitResult> try_call(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                      const kf::Tensor<kf::half, 1>& total) const;
-    kf::Tensor<std::int32_t, 1> append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Tensor<std::int32_t, 1> append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                          kf::ScalarArg<std::int32_t> n,
                                           const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                           const kf::Tensor<kf::half, 1>& total) const;
     kf::Result<kf::Tensor<std::int32_t, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                                          std::int32_t n,
+                                                          kf::ScalarArg<std::int32_t> n,
                                                           const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                                           const kf::Tensor<kf::half, 1>& total) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                    const kf::Out<kf::Tensor<kf::float2, 1>>& whole, const kf::Tensor<kf::half, 1>& total,
                    const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                   kf::ScalarArg<std::int32_t> n,
                                    const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                    const kf::Tensor<kf::half, 1>& total,
                                    const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
-    SplitResult append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    SplitResult append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                           const kf::Tensor<kf::half, 1>& total) const;
-    kf::Result<SplitResult> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, std::int32_t n,
+    kf::Result<SplitResult> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
+                                          kf::ScalarArg<std::int32_t> n,
                                           const kf::Tensor<kf::half, 1>& total) const;
 
     Jvp jvp;
@@ -281,19 +289,22 @@ public:
     /// - ray: in, Ray tensor [d0]
     /// - t: in, float
     /// - result: returned, float3 tensor [d0]
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray, float t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray, float t) const;
-    void operator()(const kf::Tensor<Ray, 1>& ray, float t,
+    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray,
+                                                       kf::ScalarArg<float> t) const;
+    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray,
+                                                   kf::ScalarArg<float> t) const;
+    void operator()(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                     const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, float t,
+    kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                               const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                      float t) const;
+                                                      kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                        float t) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+                                                        kf::ScalarArg<float> t) const;
+    void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, float t,
+    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
+                                   kf::ScalarArg<float> t,
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
@@ -302,21 +313,24 @@ public:
     /// - t: in, float
     /// - result: returned, float3 tensor [d0]
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
+        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
-    void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
+    void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t,
                     const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
-                              const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+    kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                              kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
+        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+        kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t) const;
-    void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
-                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+        kf::ScalarArg<float> t) const;
+    void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                   kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder,
-                                   const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, float t,
+                                   const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                   kf::ScalarArg<float> t,
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     Jvp jvp;
@@ -344,6 +358,9 @@ public:
 
     /// The same kernels without types.
     [[nodiscard]] const kf::Module& loaded() const { return loaded_; }
+
+    /// A copy whose functions are called so.
+    [[nodiscard]] Module options(const kf::Options& chosen) const;
 
 private:
     explicit Module(kf::Module loaded);

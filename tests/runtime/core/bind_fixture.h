@@ -64,11 +64,12 @@ struct Given : ArgumentView {
 
 /// Binds the first call of the first function.
 inline detail::Binding bind(const Manifest& manifest, PassKind pass, const std::vector<Given>& given,
-                            const Dims* shape = nullptr, detail::DeviceLimits limits = {2, 65535}) {
+                            const Dims* shape = nullptr, detail::DeviceLimits limits = {2, 65535},
+                            const Options& options = {}) {
     detail::Binding binding(std::pmr::get_default_resource());
     const std::vector<ArgumentView> views(given.begin(), given.end());
     const Function& function = manifest.functions.front();
-    detail::bind({manifest, function, function.calls.front(), pass, views, shape, limits}, binding);
+    detail::bind({manifest, function, function.calls.front(), pass, views, shape, limits, options}, binding);
     return binding;
 }
 

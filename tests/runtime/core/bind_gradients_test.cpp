@@ -161,6 +161,41 @@ TEST(BindGradients, OfHalvesAddUpInScratch) {
     });
 }
 
+TEST(BindGradients, ThatAreDeterministicAddUpInScratch) {
+    Manifest manifest = scale(Scalar::float64, {3});
+    manifest::Call& call = manifest.functions[0].calls[0];
+    call.deterministic = call.backward;
+    const auto run = [&](bool wanted, Dims shape) {
+        return bind(manifest, PassKind::backward,
+                    {G::tensor(at(A, shape), ScalarType::float64).out(at(D, shape)),
+                     G::tensor(at(B, {4, 5, 3}), ScalarType::float64), G::none()},
+                    nullptr, {2, 65535}, {.deterministic = wanted});
+    };
+    EXPECT_FALSE(run(false, {4, 1, 3}).exact);
+    EXPECT_EQ(run(false, {4, 1, 3}).arguments[0].scratch_count, 0);
+    const auto shared = run(true, {4, 1, 3});
+    EXPECT_TRUE(shared.exact);
+    EXPECT_EQ(shared.arguments[0].mode, GradMode::partial);
+    EXPECT_EQ(shared.arguments[0].scratch_count, 12);
+    EXPECT_GE(shared.temporary.zeroed, 12 * 90 * 8);
+    EXPECT_EQ(run(true, {4, 5, 3}).arguments[0].scratch_count, 0);
+    call.backward = {};
+    EXPECT_TRUE(run(false, {4, 1, 3}).exact) << "there are no others";
+}
+
+TEST(BindGradients, ThatAreDeterministicMustBeGenerated) {
+    const Manifest manifest = scale(Scalar::float32);
+    const auto run = [&](Dims shape) {
+        return bind(manifest, PassKind::backward,
+                    {G::tensor(at(A, shape)).out(at(D, shape)), G::tensor(at(B, {4, 5})), G::none()}, nullptr,
+                    {2, 65535}, {.deterministic = true});
+    };
+    EXPECT_FALSE(run({4, 5}).exact) << "nothing is shared";
+    expect_error(ErrorCode::no_deterministic_kernel, HasSubstr("argument 'a': deterministic"), [&] {
+        run({4, 1});
+    });
+}
+
 TEST(BindGradients, ScratchGoesByTheArgumentsOwnOrder) {
     ManifestBuilder builder;
     Argument a = with_gradient(tensor("a", 2, Scalar::float16));

@@ -30,6 +30,35 @@ TEST_P(CallsTest, ForwardAndBackward) {
     EXPECT_THAT(x.grad().to_vector(), ElementsAre(24, 32, 40, 48)) << "gradients accumulate";
 }
 
+TEST_P(CallsTest, DeterministicGradientsAreTheSameBits) {
+    constexpr std::size_t count = 100'003;
+    std::mt19937 random(5);
+    std::vector<float> xs(count);
+    double wanted = 0;
+    for (float& x : xs) {
+        x = std::generate_canonical<float, 24>(random) - 0.5F;
+        wanted += x;
+    }
+    const auto x = device_.tensor(xs);
+    const auto one = device_.tensor<float>({1});
+    const auto run = [&](const devices::Module& module) {
+        const auto b = device_.tensor<float>({8}).with_grads();
+        module.polynomial.backward(one, b, one, x, Tensor<float, 1>());
+        return b.grad().to_vector()[0];
+    };
+    const devices::Module exact = module_.options({.deterministic = true});
+    const float first = run(exact);
+    EXPECT_NEAR(first, wanted, 1e-3);
+    for (int i = 0; i < 19; ++i) EXPECT_EQ(run(exact), first);
+    EXPECT_NEAR(run(module_), wanted, 1e-3);
+    const auto c = device_.tensor<float>({8}).with_grads();
+    module_.polynomial.options({.deterministic = true}).backward(one, one, c, x, Tensor<float, 1>());
+    EXPECT_THAT(c.grad().to_vector(), ElementsAre(count));
+    Diff<float> value{1, 0};
+    EXPECT_THROW(exact.polynomial.backward(1, 1, value, x, Tensor<float, 1>()), ArgumentError)
+        << "not generated";
+}
+
 TEST_P(CallsTest, ForwardAndBackwardOfValues) {
     EXPECT_EQ(module_.polynomial(2, 8, -1, 3), 41);
     Diff<float> a{2, 0};

@@ -21,11 +21,21 @@ inline bool is_served(const DeviceInfo& info) {
     return module.ok() || module.error().code() != ErrorCode::artifact_no_image;
 }
 
+/// Found once: every suite asks, and each answer takes a module's loading.
+inline const std::vector<DeviceInfo>& served_devices() {
+    static const std::vector<DeviceInfo> served = [] {
+        std::vector<DeviceInfo> found = kf::devices();
+        std::erase_if(found, [](const DeviceInfo& info) { return !is_served(info); });
+        return found;
+    }();
+    return served;
+}
+
 /// "cuda", "vulkan", or "" for both.
 inline std::vector<std::string> device_ids(const std::string& backend = "") {
     std::vector<std::string> ids;
-    for (const DeviceInfo& info : kf::devices()) {
-        if ((backend.empty() || info.backend == backend) && is_served(info)) {
+    for (const DeviceInfo& info : served_devices()) {
+        if (backend.empty() || info.backend == backend) {
             ids.push_back(info.id);
         }
     }

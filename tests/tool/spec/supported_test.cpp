@@ -49,9 +49,8 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
     for (const char* call :
-         {R"("dispatch": "threads")", R"("backward": {"deterministic": true})",
-          R"("backward": {"fused": true})", R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
-          R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
+         {R"("dispatch": "threads")", R"("backward": {"fused": true})", R"("variants": {"a": {}})",
+          R"("accumulate": {"result": "sum"})", R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
           R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
           R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
@@ -67,6 +66,12 @@ TEST(Supported, ChecksTheObjectOfAMethod) {
         const Diagnostics errors = check("", R"(, "this": )" + std::string(kind));
         ASSERT_EQ(errors.size(), 1U) << kind;
         EXPECT_EQ(errors[0].id, "kind-not-supported") << kind;
+    }
+}
+
+TEST(Supported, TakesDeterministicGradients) {
+    for (const char* way : {"true", "false", "\"auto\""}) {
+        EXPECT_TRUE(check("", R"(, "backward": {"deterministic": )" + std::string(way) + "}").empty()) << way;
     }
 }
 

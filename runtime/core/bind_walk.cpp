@@ -1,0 +1,163 @@
+// Calls that kernels walk row by row: what makes up a row, and how much of it a subgroup takes at a time.
+#include <algorithm>
+
+#include "core/bind_error.h"
+#include "core/bind_parts.h"
+#include "core/overlap.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::GradMode;
+
+/// Subgroups of most GPUs. Where they are of another size tiles are, too.
+constexpr std::int64_t usual_lanes = 32;
+
+/// Rows shorter than this leave most lanes without a call.
+constexpr std::int64_t shortest_row = 24;
+/// Kernels count the scalars of a row, and all tiles, in 32 bits.
+constexpr std::int64_t longest_row = std::int64_t{1} << 26;
+constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+constexpr std::int64_t fewest_lanes = 4;
+
+/// Whether a view's elements lie beside each other along the row's dimensions, or are all one.
+struct Along {
+    bool dense = true;
+    bool single = true;
+
+    void join(const Dims& shape, const Dims& strides, std::int64_t element, std::size_t split) {
+        std::int64_t expected = element;
+        for (std::size_t d = shape.size(); d-- > split;) {
+            dense = dense && (shape[d] == 1 || strides[d] == expected);
+            single = single && (shape[d] == 1 || strides[d] == 0);
+            expected *= shape[d];
+        }
+    }
+};
+
+class RowFinder {
+public:
+    RowFinder(const BindRequest& request, Binding& binding) : request_(request), binding_(binding) {}
+
+    bool find() {
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            if (!is_packed(i)) {
+                return false;
+            }
+        }
+        const Dims& shape = binding_.shape;
+        std::size_t split = shape.size();
+        while (split > 0 && fits(split - 1)) {
+            --split;
+        }
+        Walk& walk = binding_.walk;
+        walk.split = split;
+        walk.rows = 1;
+        walk.row_length = 1;
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            (d < split ? walk.rows : walk.row_length) *= shape[d];
+        }
+        if (walk.row_length < shortest_row || walk.row_length > longest_row) {
+            return false;
+        }
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            BoundArgument& bound = binding_.arguments[i];
+            bound.step = along(i, split).dense ? 1 : 0;
+            walk.keeps_columns = walk.keeps_columns || (bound.mode == GradMode::partial && bound.step == 1);
+        }
+        return true;
+    }
+
+private:
+    template <class Visit>
+    void for_each_view(std::size_t i, Visit visit) const {
+        const Argument& argument = request_.call.arguments[i];
+        const BoundArgument& bound = binding_.arguments[i];
+        if (bound.data.present && reads_data(argument, request_.pass)) {
+            visit(bound.data);
+        }
+        if (bound.grad_in.present) {
+            visit(bound.grad_in);
+        }
+        if (bound.mode != GradMode::none) {
+            visit(bound.grad_out);
+        }
+    }
+
+    [[nodiscard]] bool is_packed(std::size_t i) const {
+        bool packed = true;
+        for_each_view(i, [&](const CallView& view) {
+            packed = packed && is_dense(Dims(request_.call.arguments[i].trailing), view.trailing);
+        });
+        return packed;
+    }
+
+    [[nodiscard]] Along along(std::size_t i, std::size_t split) const {
+        Along result;
+        std::int64_t element = 1;
+        for (const std::int64_t extent : request_.call.arguments[i].trailing) {
+            element *= extent;
+        }
+        for_each_view(
+            i, [&](const CallView& view) { result.join(binding_.shape, view.strides, element, split); });
+        const BoundArgument& bound = binding_.arguments[i];
+        if (bound.scratch_count > 0) {
+            result.join(binding_.shape, bound.scratch_strides, element, split);
+        }
+        return result;
+    }
+
+    [[nodiscard]] bool fits(std::size_t split) const {
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            const Along found = along(i, split);
+            if (!found.dense && (!found.single || is_output(request_.call.arguments[i]))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const BindRequest& request_;
+    Binding& binding_;
+};
+
+}  // namespace
+
+bool plan_walk(const BindRequest& request, Binding& binding) { return RowFinder(request, binding).find(); }
+
+// Measured on an H200 with kernels that do little but read and write: a subgroup should have enough to do to
+// pay for its start and for the atomics that end a tile, and there should be some tiles for each that runs at
+// once.
+std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Walk& walk) {
+    constexpr std::int64_t tiles_each = 4;
+    constexpr std::int64_t most_runs = 16;
+    constexpr std::int64_t most_rows = 64;
+    constexpr std::int64_t least_rows = 4;
+    const std::int64_t run = usual_lanes * kernel.calls_per_thread;
+    const std::int64_t runs = (walk.row_length - 1) / run + 1;
+    const std::int64_t teams = filling * std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
+    // An estimate: totals may be close to the largest number there is.
+    const double each =
+        static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(teams * tiles_each);
+    const auto share = static_cast<std::int64_t>(std::min(each, 1e9));
+    if (walk.keeps_columns) {
+        walk.tile_runs = 1;
+        walk.tile_rows = std::min(walk.rows, std::clamp(share, least_rows, most_rows));
+    } else {
+        walk.tile_runs = std::clamp<std::int64_t>(share, 1, std::min(runs, most_runs));
+        walk.tile_rows = 1;
+    }
+    const std::int64_t shortest_tile = walk.tile_runs * fewest_lanes * kernel.calls_per_thread;
+    const std::int64_t most_along = (walk.row_length - 1) / shortest_tile + 1;
+    while ((walk.rows - 1) / walk.tile_rows + 1 > most_tiles / most_along) {
+        walk.tile_rows *= 2;
+    }
+    walk.tiles_down = (walk.rows - 1) / walk.tile_rows + 1;
+    const std::int64_t tiles = ((runs - 1) / walk.tile_runs + 1) * walk.tiles_down;
+    const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
+    return (tiles - 1) / in_group + 1;
+}
+
+}  // namespace kf::detail

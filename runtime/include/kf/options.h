@@ -1,0 +1,21 @@
+// kf::Options: how a function is called, where that is left to run time.
+#pragma once
+
+#include <optional>
+
+namespace kf {
+
+/// What isn't set stays as it is.
+struct Options {
+    /// Whether gradients that several calls add to are the same bits from run to run on one device. It takes
+    /// kernels that the call spec asks for ("deterministic": true or "auto"); a backward call without them is
+    /// an ArgumentError (no_deterministic_kernel), unless each of its calls has a gradient of its own.
+    std::optional<bool> deterministic;
+
+    /// These, with what is set in `chosen`.
+    [[nodiscard]] Options with(const Options& chosen) const {
+        return {chosen.deterministic ? chosen.deterministic : deterministic};
+    }
+};
+
+}  // namespace kf

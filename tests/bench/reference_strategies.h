@@ -1,0 +1,37 @@
+// The kernels written by hand for gradients that calls share in other ways. Device pointers all.
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace reference {
+
+/// y = x w over rows of `columns` numbers (a multiple of 4, pointers aligned to 16 bytes); w has one for each
+/// row, or one for each column, or one for each of both. Adds to grad_x and grad_w.
+void backward_by_rows(const float* x, const float* w, const float* grad_y, float* grad_x, float* grad_w,
+                      std::int64_t rows, std::int64_t columns, cudaStream_t stream);
+void backward_by_columns(const float* x, const float* w, const float* grad_y, float* grad_x, float* grad_w,
+                         std::int64_t rows, std::int64_t columns, cudaStream_t stream);
+void backward_injective(const float* x, const float* w, const float* grad_y, float* grad_x, float* grad_w,
+                        std::int64_t count, cudaStream_t stream);
+
+/// The polynomial in half; sums[0..2] are floats. `count` is a multiple of 8.
+void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y, float* sums,
+                        __half* grad_x, std::int64_t count, cudaStream_t stream);
+
+struct Ray {
+    float origin[3];
+    float direction[3];
+};
+
+/// y = dot(origin + direction t, (1, 2, 3)).
+void backward_of_rays(const Ray* rays, float t, const float* grad_y, Ray* grad_rays, std::int64_t count,
+                      cudaStream_t stream);
+
+/// y = weight x: one atomic addition for each number.
+void gather_atomically(const float* x, const float* grad_y, float* grad_weight, std::int64_t count,
+                       cudaStream_t stream);
+
+}  // namespace reference

@@ -1,0 +1,318 @@
+"""Gradients that calls share in every way and type: against float64; deterministic ones bit for bit."""
+
+import math
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import Array, base_shape, view
+from loader import Loader
+
+RUNS = 20
+ROWS, COLUMNS = 33, 129
+
+# The shapes of w and b beside x's: all calls share one, those of a row do, those of a column, none.
+SHARING = {
+    "everywhere": ((1, 1), (1, 1)),
+    "rows": ((ROWS, 1), (1, 1)),
+    "columns": ((1, COLUMNS), (ROWS, 1)),
+    "injective": ((ROWS, COLUMNS), (1, COLUMNS)),
+}
+TYPES: dict[str, tuple[type[np.floating], tuple[int, ...]]] = {
+    "affine": (np.float32, ()),
+    "affine_half": (np.float16, ()),
+    "affine_double": (np.float64, ()),
+    "affine3": (np.float32, (3,)),
+    "affine_half3": (np.float16, (3,)),
+    "affine_matrix": (np.float32, (2, 3)),
+}
+TOLERANCE = {2: 2e-3, 4: 2e-6, 8: 1e-14}
+
+
+@pytest.fixture(scope="module")
+def strategy(generated: Loader) -> ModuleType:
+    return generated("strategy")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+@pytest.fixture
+def options() -> Iterator[Callable[..., None]]:
+    yield kf.set_options
+    kf.set_options()
+
+
+class Placed:
+    """A tensor and its gradient, each a view inside a poisoned buffer."""
+
+    def __init__(self, values: Array, layout: str) -> None:
+        whole = np.full(base_shape(values.shape, layout), 77, values.dtype)
+        view(whole, values.shape, layout)[...] = values
+        self.shape = values.shape
+        self.layout = layout
+        self.start = np.full(whole.shape, 77, values.dtype)
+        view(self.start, self.shape, layout)[...] = 1  # what gradients are added to
+        self.gradients = kf.Tensor.from_numpy(self.start)
+        data = view(kf.Tensor.from_numpy(whole), self.shape, layout)
+        self.tensor = data.with_grads(grad_out=view(self.gradients, self.shape, layout))
+
+    def reset(self) -> None:
+        self.gradients.copy_from_numpy(self.start)
+
+    def gradient(self) -> Array:
+        """What was added; nothing beside the view has changed."""
+        found = self.gradients.to_numpy()
+        expected = self.start.copy()
+        inside = view(found, self.shape, self.layout).copy()
+        view(expected, self.shape, self.layout)[...] = inside
+        np.testing.assert_array_equal(found, expected)
+        return np.asarray(inside)
+
+
+def reduced(gradient: Array, shape: tuple[int, ...]) -> Array:
+    axes = tuple(d for d in range(gradient.ndim) if shape[d] == 1)
+    return np.asarray(gradient.sum(axis=axes, keepdims=True))
+
+
+def check(found: Array, wanted: Array, terms: Array) -> None:
+    """To a few roundings of the largest that is added up."""
+    tolerance = TOLERANCE[found.dtype.itemsize]
+    limit = tolerance * (terms + 1)
+    assert np.all(np.abs(found.astype(np.float64) - (wanted + 1)) <= limit), found.dtype
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
+@pytest.mark.parametrize("sharing", SHARING)
+@pytest.mark.parametrize("name", TYPES)
+def test_strategies(
+    strategy: ModuleType, rng: np.random.Generator, name: str, sharing: str, layout: str
+) -> None:
+    scalar, element = TYPES[name]
+    shapes = [(ROWS, COLUMNS), *SHARING[sharing]]
+    values = [rng.uniform(-2, 2, shape + element).astype(scalar) for shape in shapes]
+    flow = rng.uniform(-2, 2, (ROWS, COLUMNS, *element)).astype(scalar)
+    x64, w64, _ = (value.astype(np.float64) for value in values)
+    flow64 = flow.astype(np.float64)
+    parts = [flow64 * w64, flow64 * x64, flow64]
+    wanted = [reduced(part, value.shape) for part, value in zip(parts, values, strict=True)]
+    terms = [reduced(np.abs(part), value.shape) for part, value in zip(parts, values, strict=True)]
+    function = getattr(strategy, name)
+    inputs = [Placed(value, layout) for value in values]
+    result = kf.Tensor.from_numpy(flow).with_grads(grad_in=flow)
+
+    def run(deterministic: bool) -> list[Array]:
+        for one in inputs:
+            one.reset()
+        function.options(deterministic=deterministic).backward(*(one.tensor for one in inputs), result)
+        return [one.gradient() for one in inputs]
+
+    for found, target, size in zip(run(deterministic=False), wanted, terms, strict=True):
+        check(found, target, size)
+    first = run(deterministic=True)
+    for found, target, size in zip(first, wanted, terms, strict=True):
+        check(found, target, size)
+    for _ in range(RUNS - 1):
+        for found, before in zip(run(deterministic=True), first, strict=True):
+            assert found.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 33, 4097])
+@pytest.mark.parametrize("shared", [True, False])
+def test_arrays(strategy: ModuleType, rng: np.random.Generator, count: int, shared: bool) -> None:
+    x = rng.uniform(-2, 2, (3, count, 5)).astype(np.float32)
+    w = rng.uniform(-2, 2, (1 if shared else 3, 1, 5)).astype(np.float32)
+    results = []
+    for deterministic in [False, *[True] * RUNS]:
+        inputs = [Placed(x, "contiguous"), Placed(w, "contiguous")]
+        strategy.affine_array.options(deterministic=deterministic).backward(*(one.tensor for one in inputs))
+        results.append([one.gradient() for one in inputs])
+    wanted = reduced(x.astype(np.float64), (w.shape[0], 1, 5))
+    for found in (results[0], results[1]):
+        check(found[0], np.broadcast_to(w, x.shape), np.abs(np.broadcast_to(w, x.shape)))
+        check(found[1], wanted, reduced(np.abs(x.astype(np.float64)), (w.shape[0], 1, 5)))
+    assert all(found[1].tobytes() == results[1][1].tobytes() for found in results[2:])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 1), (1, 129), (5, 129)])
+def test_structs(strategy: ModuleType, rng: np.random.Generator, shape: tuple[int, int]) -> None:
+    """Field by field, and nothing to the field that has no gradient."""
+    lines = np.zeros(shape, strategy.Line.dtype)
+    lines["direction"] = rng.uniform(-2, 2, (*shape, 3))
+    points = rng.uniform(-2, 2, (5, 129, 3)).astype(np.float32)
+    found = []
+    for deterministic in [False, *[True] * RUNS]:
+        line = kf.Tensor.from_numpy(lines).with_grads()
+        point = kf.Tensor.from_numpy(points).with_grads()
+        strategy.distance.options(deterministic=deterministic).backward(line, point)
+        assert line.grad is not None and point.grad is not None
+        found.append(line.grad.to_numpy())
+        np.testing.assert_array_equal(
+            point.grad.to_numpy(), np.broadcast_to(lines["direction"], points.shape)
+        )
+    wanted = reduced(points.astype(np.float64), (*shape, 3))
+    for gradient in (found[0], found[1]):
+        np.testing.assert_allclose(gradient["direction"], wanted, rtol=1e-5, atol=1e-4)
+        np.testing.assert_array_equal(gradient["offset"], 5 * 129 / math.prod(shape))
+        np.testing.assert_array_equal(gradient["id"], 0)
+    assert all(gradient.tobytes() == found[1].tobytes() for gradient in found[2:])
+
+
+def rounded_sum(values: Array, scalar: type[np.floating]) -> float:
+    total = math.fsum(values)
+    return float(scalar(np.float32(total) if scalar is np.float16 else total))
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 33, 4097])
+@pytest.mark.parametrize("weights", [1, 7, 4097])
+@pytest.mark.parametrize(
+    ("name", "scalar"), [("pick", np.float32), ("pick_double", np.float64), ("pick_half", np.float16)]
+)
+def test_gathers(
+    strategy: ModuleType,
+    rng: np.random.Generator,
+    name: str,
+    scalar: type[np.floating],
+    weights: int,
+    count: int,
+) -> None:
+    """Deterministic sums are exact and rounded once: math.fsum() is the reference, to the bit."""
+    at = rng.integers(0, weights, count).astype(np.int32)
+    x = (rng.uniform(-2, 2, count) * 10.0 ** rng.integers(-3, 3, count)).astype(scalar)
+    function = getattr(strategy, name)
+    wanted = [x[at == i].astype(np.float64) for i in range(weights)]
+
+    def run(deterministic: bool) -> Array:
+        tensor = kf.Tensor.from_numpy(np.ones(weights, scalar)).with_grads()
+        function.options(deterministic=deterministic).backward(at, tensor, x)
+        assert tensor.grad is not None
+        return tensor.grad.to_numpy()
+
+    np.testing.assert_allclose(
+        run(deterministic=False).astype(np.float64),
+        [part.sum() for part in wanted],
+        rtol=2e-3 if scalar is np.float16 else 1e-5,
+        atol=TOLERANCE[np.dtype(scalar).itemsize] * max([1, *(np.abs(part).sum() for part in wanted)]),
+    )
+    exact = np.array([rounded_sum(part, scalar) for part in wanted], scalar)
+    for _ in range(RUNS):
+        np.testing.assert_array_equal(run(deterministic=True), exact)
+
+
+def test_gathers_of_vectors_in_batches(strategy: ModuleType, rng: np.random.Generator) -> None:
+    at = rng.integers(0, 5, 4097).astype(np.int32)
+    x = rng.uniform(-2, 2, (4097, 3)).astype(np.float32)
+    wanted = np.zeros((5, 2, 3))
+    for i in range(5):
+        wanted[i, 1] = [math.fsum(x[at == i, k].astype(np.float64)) for k in range(3)]
+    wanted[0, 0, 0] = 4097
+    batch_at = rng.integers(0, 5, (3, 1001)).astype(np.int32)
+    batch_x = rng.uniform(-2, 2, (3, 1001)).astype(np.float32)
+    batch_wanted = [
+        [math.fsum(batch_x[b][batch_at[b] == i].astype(np.float64)) for i in range(5)] for b in range(3)
+    ]
+    for _ in range(RUNS):
+        weights = kf.Tensor.zeros((5, 2, 3)).with_grads()
+        strategy.pick3.options(deterministic=True).backward(at, weights, x)
+        assert weights.grad is not None
+        np.testing.assert_array_equal(weights.grad.to_numpy(), wanted.astype(np.float32))
+        batches = kf.Tensor.zeros((3, 1, 5)).with_grads()
+        strategy.pick_in_batch.options(deterministic=True).backward(batch_at, batches, batch_x)
+        assert batches.grad is not None
+        np.testing.assert_array_equal(batches.grad.to_numpy()[:, 0], np.array(batch_wanted, np.float32))
+
+
+@pytest.mark.parametrize(("name", "scalar"), [("pick", np.float32), ("pick_double", np.float64)])
+def test_exact_sums_of_extremes(strategy: ModuleType, name: str, scalar: type[np.floating]) -> None:
+    info = np.finfo(scalar)
+    tiny = info.smallest_subnormal
+    half_way = scalar(1) + info.eps
+    cases = [
+        [info.max, -info.max, tiny],
+        [info.max, info.max],
+        [-info.max, -info.max, info.max],
+        [tiny, tiny, -tiny, 3 * tiny],
+        [scalar(1), info.eps / 2],
+        [half_way, info.eps / 2],
+        [scalar(1), info.eps / 2, tiny],
+        [-half_way, -info.eps / 2, tiny],
+        [scalar(2**20), scalar(-(2.0**-20)), scalar(-(2**20))],
+        [np.inf, scalar(1)],
+        [-np.inf, scalar(1)],
+        [np.inf, -np.inf],
+        [np.nan, scalar(1)],
+        [scalar(-0.0), scalar(1), scalar(-1)],
+    ]
+    wanted = [
+        scalar(0), np.inf, -info.max, 4 * tiny, scalar(1), scalar(1) + 2 * info.eps, scalar(1) + info.eps,
+        -half_way, scalar(-(2.0**-20)), np.inf, -np.inf, np.nan, np.nan, scalar(0),
+    ]  # fmt: skip
+    wanted[0] = tiny
+    at = np.array([i for i, case in enumerate(cases) for _ in case], np.int32)
+    x = np.array([value for case in cases for value in case], scalar)
+    weights = kf.Tensor.from_numpy(np.zeros(len(cases), scalar)).with_grads()
+    getattr(strategy, name).options(deterministic=True).backward(at, weights, x)
+    assert weights.grad is not None
+    np.testing.assert_array_equal(weights.grad.to_numpy(), np.array(wanted, scalar))
+
+
+def test_differentiable_values(strategy: ModuleType, rng: np.random.Generator) -> None:
+    x = rng.uniform(-2, 2, (129, 1001)).astype(np.float32)
+    seen = set()
+    for _ in range(RUNS):
+        w, b = kf.differentiable(2.0), kf.differentiable(3.0)
+        strategy.affine_values.options(deterministic=True).backward(x, w, b)
+        assert b.grad == x.size
+        seen.add(w.grad)
+    assert len(seen) == 1
+    assert seen.pop() == pytest.approx(x.astype(np.float64).sum(), rel=1e-5, abs=1e-2)
+
+
+def test_options(strategy: ModuleType, options: Callable[..., None]) -> None:
+    x = kf.Tensor.from_numpy(np.ones(33, np.float32)).with_grads()
+    one = kf.Tensor.from_numpy(np.ones(1, np.float32)).with_grads()
+    # What is always deterministic ignores False.
+    y, z = kf.differentiable(2.0), kf.differentiable(0.0)
+    strategy.blend.options(deterministic=False).backward(x, y, z)
+    assert (y.grad, z.grad) == (33, 33)
+    # What never is can be called where nothing is shared.
+    refused = pytest.raises(kf.ArgumentError, match=r"argument 'y'.*deterministic")
+    with refused as error:
+        strategy.blend_fast.options(deterministic=True).backward(x, one, x)
+    assert error.value.code == "no-deterministic-kernel"
+    assert one.grad is not None and one.grad.to_numpy().tolist() == [0]
+    y_tensor = kf.Tensor.from_numpy(np.full(33, 2, np.float32)).with_grads()
+    z_tensor = kf.Tensor.from_numpy(np.full(33, 3, np.float32)).with_grads()
+    strategy.blend_fast.options(deterministic=True).backward(x, y_tensor, z_tensor)
+    # For all functions, but those that say otherwise; a launch that is remembered is not taken for another.
+    strategy.blend_fast.backward(x, one, z_tensor)
+    options(deterministic=True)
+    with refused:
+        strategy.blend_fast.backward(x, one, z_tensor)
+    strategy.blend_fast.options(deterministic=False).backward(x, one, z_tensor)
+    options()
+    strategy.blend_fast.backward(x, one, z_tensor)
+    assert one.grad.to_numpy().tolist() == [99]
+
+
+def test_wrong_options(strategy: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentError, match="no option 'speed'; there is: deterministic"):
+        strategy.blend.options(speed=1)
+    with pytest.raises(TypeError, match="expected True, False or None"):
+        strategy.blend.options(deterministic=1)
+    with pytest.raises(kf.ArgumentError, match="no option 'device'"):
+        kf.set_options(device=None)  # type: ignore[call-arg]
+
+
+def test_gradients_that_overlap_are_refused(strategy: ModuleType) -> None:
+    shared = kf.Tensor.zeros((5, 33))
+    x = kf.Tensor.zeros((5, 33)).with_grads()
+    w = kf.Tensor.zeros((5, 1)).with_grads(grad_out=shared[:, :1])
+    b = kf.Tensor.zeros((1, 33)).with_grads(grad_out=shared[:1])
+    with pytest.raises(kf.ArgumentError, match="its deterministic gradient shares memory") as error:
+        strategy.affine.options(deterministic=True).backward(x, w, b)
+    assert error.value.code == "aliasing"
