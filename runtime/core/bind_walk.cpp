@@ -9,7 +9,6 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::GradMode;
 
 /// Subgroups of most GPUs. Where they are of another size tiles are, too.
