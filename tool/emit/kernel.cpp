@@ -809,10 +809,10 @@ private:
 
     /// In kernels that walk rows: the scalars from one call's element to the next.
     std::string step() {
-        const std::string count = std::to_string(scalar_count(host().trailing));
+        std::string count = std::to_string(scalar_count(host().trailing));
         if (host().call_rank == 0) return "0";
         if (host().role != Role::in) return count;
-        const std::string name = "kf_step_" + argument_id(host());
+        std::string name = "kf_step_" + argument_id(host());
         if (std::find(offset_names_.begin(), offset_names_.end(), name) == offset_names_.end()) {
             steps_.emplace_back(
                 View::Object{{"name", name}, {"value", "int(" + args(SlotKind::step) + ") * " + count}});
