@@ -57,6 +57,7 @@ def test_demos_run_without_slang(release: Path, source_dir: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
+            cwd=release / "samples",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(modules), "LD_DEBUG": "files"},
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}"
