@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/bind_error.h"
+#include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/overlap.h"
@@ -64,10 +65,7 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
                  " gradient share memory in a way that can't be summed; give a gradient whose elements are "
                  "apart");
     }
-    bound.scratch_count = 1;
-    for (const std::int64_t extent : argument.trailing) {
-        bound.scratch_count *= extent;
-    }
+    bound.scratch_count = element_scalars(argument);
     for (const std::int64_t extent : bound.grad_out.inner) {
         bound.scratch_count *= extent;
     }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/bind_error.h"
+#include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/overlap.h"
@@ -16,17 +17,6 @@ using manifest::ArgumentKind;
 using manifest::GradMode;
 using manifest::SlotKind;
 
-/// How a view's scalars lie, seen from the call.
-struct Layout {
-    bool dense = true;   ///< in the call's order, without gaps
-    bool single = true;  ///< one dense element for all calls
-
-    void join(const Layout& other) {
-        dense = dense && other.dense;
-        single = single && other.single;
-    }
-};
-
 /// The scalars of one struct lie as its kernels expect.
 bool is_field_packed(const Argument& argument, const CallView& view) {
     const Dims expected =
@@ -39,43 +29,13 @@ bool is_field_packed(const Argument& argument, const CallView& view) {
     return true;
 }
 
-Layout layout_of(const Binding& binding, const Argument& argument, const CallView& view) {
-    Dims extents = binding.shape;
-    Dims strides = view.strides;
-    bool single = true;
-    for (std::size_t d = 0; d < extents.size(); ++d) {
-        single = single && (extents[d] == 1 || strides[d] == 0);
-    }
-    if (argument.pitch != 0) {
-        const bool packed = is_field_packed(argument, view);
-        bool dense = true;
-        std::int64_t expected = argument.pitch;
-        for (std::size_t d = extents.size(); d-- > 0;) {
-            dense = dense && (extents[d] == 1 || strides[d] == expected);
-            expected *= extents[d];
-        }
-        return {packed && dense, packed && single};
-    }
-    // Kernels load an element at once, with the alignment that its size allows.
-    std::int64_t bytes = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
-    Dims trailing;
-    for (const std::int64_t extent : argument.trailing) {
-        bytes *= extent;
-        trailing.push_back(extent);
-    }
+/// Kernels load an element at once, with the alignment that its size allows.
+bool is_loadable(const Argument& argument, const CallView& view) {
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar))) * element_scalars(argument);
     const std::int64_t alignment = std::min<std::int64_t>(16, bytes & -bytes);
-    const bool packed =
-        is_dense(trailing, view.trailing) && view.address % static_cast<std::uint64_t>(alignment) == 0;
-    std::int64_t expected = 1;
-    for (const std::int64_t extent : argument.trailing) {
-        expected *= extent;
-    }
-    bool dense = true;
-    for (std::size_t d = extents.size(); d-- > 0;) {
-        dense = dense && (extents[d] == 1 || strides[d] == expected);
-        expected *= extents[d];
-    }
-    return {packed && dense, packed && single};
+    return is_dense(Dims(argument.trailing), view.trailing) &&
+           view.address % static_cast<std::uint64_t>(alignment) == 0;
 }
 
 bool is_tensor(const BindRequest& request, std::size_t i) {
@@ -89,18 +49,17 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
         return true;  // a kernel that takes it whole finds its elements by their strides
     }
     BoundArgument& bound = binding.arguments[i];
+    const bool is_field = argument.pitch != 0;
+    const std::int64_t element = is_field ? argument.pitch : element_scalars(argument);
     Layout layout;
-    if (bound.data.present && reads_data(argument, request.pass)) {
-        layout.join(layout_of(binding, argument, bound.data));
-    }
-    if (bound.grad_in.present) {
-        layout.join(layout_of(binding, argument, bound.grad_in));
-    }
-    if (bound.mode != GradMode::none) {
-        layout.join(layout_of(binding, argument, bound.grad_out));
-    }
-    bound.step = layout.dense ? 1 : 0;
-    return (layout.dense || (layout.single && !is_output(argument))) && bound.mode != GradMode::partial;
+    bool packed = true;
+    for_each_view(request, binding, i, [&](const CallView& view) {
+        layout.join(binding.shape, view.strides, element);
+        packed = packed && (is_field ? is_field_packed(argument, view) : is_loadable(argument, view));
+    });
+    bound.step = packed && layout.dense ? 1 : 0;
+    return packed && (layout.dense || (layout.single && !is_output(argument))) &&
+           bound.mode != GradMode::partial;
 }
 
 bool is_packed(const Argument& argument, const ScalarView& view) {

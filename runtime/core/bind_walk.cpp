@@ -1,14 +1,13 @@
 // Calls that kernels walk row by row: what makes up a row, and how much of it a subgroup takes at a time.
 #include <algorithm>
 
-#include "core/bind_error.h"
+#include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/overlap.h"
 
 namespace kf::detail {
 namespace {
 
-using manifest::Argument;
 using manifest::GradMode;
 
 /// Subgroups of most GPUs. Where they are of another size tiles are, too.
@@ -20,21 +19,6 @@ constexpr std::int64_t shortest_row = 24;
 constexpr std::int64_t longest_row = std::int64_t{1} << 26;
 constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
 constexpr std::int64_t fewest_lanes = 4;
-
-/// Whether a view's elements lie beside each other along the row's dimensions, or are all one.
-struct Along {
-    bool dense = true;
-    bool single = true;
-
-    void join(const Dims& shape, const Dims& strides, std::int64_t element, std::size_t split) {
-        std::int64_t expected = element;
-        for (std::size_t d = shape.size(); d-- > split;) {
-            dense = dense && (shape[d] == 1 || strides[d] == expected);
-            single = single && (shape[d] == 1 || strides[d] == 0);
-            expected *= shape[d];
-        }
-    }
-};
 
 class RowFinder {
 public:
@@ -70,47 +54,29 @@ public:
     }
 
 private:
-    template <class Visit>
-    void for_each_view(std::size_t i, Visit visit) const {
-        const Argument& argument = request_.call.arguments[i];
-        const BoundArgument& bound = binding_.arguments[i];
-        if (bound.data.present && reads_data(argument, request_.pass)) {
-            visit(bound.data);
-        }
-        if (bound.grad_in.present) {
-            visit(bound.grad_in);
-        }
-        if (bound.mode != GradMode::none) {
-            visit(bound.grad_out);
-        }
-    }
-
     [[nodiscard]] bool is_packed(std::size_t i) const {
         bool packed = true;
-        for_each_view(i, [&](const CallView& view) {
+        for_each_view(request_, binding_, i, [&](const CallView& view) {
             packed = packed && is_dense(Dims(request_.call.arguments[i].trailing), view.trailing);
         });
         return packed;
     }
 
-    [[nodiscard]] Along along(std::size_t i, std::size_t split) const {
-        Along result;
-        std::int64_t element = 1;
-        for (const std::int64_t extent : request_.call.arguments[i].trailing) {
-            element *= extent;
-        }
-        for_each_view(
-            i, [&](const CallView& view) { result.join(binding_.shape, view.strides, element, split); });
+    [[nodiscard]] Layout along(std::size_t i, std::size_t split) const {
+        Layout result;
+        const std::int64_t element = element_scalars(request_.call.arguments[i]);
+        const auto join = [&](const Dims& strides) { result.join(binding_.shape, strides, element, split); };
+        for_each_view(request_, binding_, i, [&](const CallView& view) { join(view.strides); });
         const BoundArgument& bound = binding_.arguments[i];
         if (bound.scratch_count > 0) {
-            result.join(binding_.shape, bound.scratch_strides, element, split);
+            join(bound.scratch_strides);
         }
         return result;
     }
 
     [[nodiscard]] bool fits(std::size_t split) const {
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
-            const Along found = along(i, split);
+            const Layout found = along(i, split);
             if (!found.dense && (!found.single || is_output(request_.call.arguments[i]))) {
                 return false;
             }
@@ -136,7 +102,8 @@ std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Wal
     constexpr std::int64_t least_rows = 4;
     const std::int64_t run = usual_lanes * kernel.calls_per_thread;
     const std::int64_t runs = (walk.row_length - 1) / run + 1;
-    const std::int64_t teams = filling * std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
+    const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
+    const std::int64_t teams = filling * in_group;
     // An estimate: totals may be close to the largest number there is.
     const double each =
         static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(teams * tiles_each);
@@ -155,7 +122,6 @@ std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Wal
     }
     walk.tiles_down = (walk.rows - 1) / walk.tile_rows + 1;
     const std::int64_t tiles = ((runs - 1) / walk.tile_runs + 1) * walk.tiles_down;
-    const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
     return (tiles - 1) / in_group + 1;
 }
 

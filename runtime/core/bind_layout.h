@@ -1,0 +1,49 @@
+// How the memory of a call's arguments lies, seen from the call.
+#pragma once
+
+#include "core/bind.h"
+#include "core/bind_error.h"
+
+namespace kf::detail {
+
+/// Of an argument's views, along some of the call's last dimensions.
+struct Layout {
+    bool dense = true;   ///< elements beside each other, in the call's order
+    bool single = true;  ///< one element for all calls
+
+    /// And of one more. `element`: scalars from an element to the next. `first`: of those dimensions.
+    void join(const Dims& shape, const Dims& strides, std::int64_t element, std::size_t first = 0) {
+        std::int64_t expected = element;
+        for (std::size_t d = shape.size(); d-- > first;) {
+            dense = dense && (shape[d] == 1 || strides[d] == expected);
+            single = single && (shape[d] == 1 || strides[d] == 0);
+            expected *= shape[d];
+        }
+    }
+};
+
+/// Scalars of one call's element.
+[[nodiscard]] inline std::int64_t element_scalars(const manifest::Argument& argument) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : argument.trailing) {
+        count *= extent;
+    }
+    return count;
+}
+
+/// The views of an argument that the pass touches: its data, and its gradients in and out.
+template <class Visit>
+void for_each_view(const BindRequest& request, const Binding& binding, std::size_t i, Visit visit) {
+    const BoundArgument& bound = binding.arguments[i];
+    if (bound.data.present && reads_data(request.call.arguments[i], request.pass)) {
+        visit(bound.data);
+    }
+    if (bound.grad_in.present) {
+        visit(bound.grad_in);
+    }
+    if (bound.mode != manifest::GradMode::none) {
+        visit(bound.grad_out);
+    }
+}
+
+}  // namespace kf::detail
