@@ -41,7 +41,6 @@ constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
-constexpr std::array variant_names{"contiguous", "strided", "rows"};
 constexpr std::array slot_names{"total",
                                 "groups",
                                 "shape",

@@ -234,8 +234,6 @@ private:
              " one (with_grads() of a tensor, Diff of a value)");
 }
 
-bool is_built(const manifest::Pass& pass) { return pass.contiguous >= 0 || pass.strided >= 0; }
-
 /// What the kernels that aren't deterministic do all the same where no calls share a gradient's element.
 void check_no_sums(const BindRequest& request, const Binding& binding) {
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
@@ -255,8 +253,8 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     if (request.pass == PassKind::forward) {
         return;
     }
-    binding.exact = is_built(request.call.deterministic) &&
-                    (request.options.deterministic.value_or(false) || !is_built(request.call.backward));
+    binding.exact = request.call.deterministic.is_built() &&
+                    (request.options.deterministic.value_or(false) || !request.call.backward.is_built());
     bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];

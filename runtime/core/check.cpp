@@ -299,10 +299,8 @@ void check_layout(const Call& call, const Kernel& kernel, const BlockLayout& lay
 
 void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bool wanted,
                 const std::string& where) {
-    require(!wanted || pass.contiguous >= 0 || pass.strided >= 0, where, "a pass without kernels");
-    for (const auto& [index, variant] :
-         {std::pair{pass.contiguous, Variant::contiguous}, std::pair{pass.strided, Variant::strided},
-          std::pair{pass.rows, Variant::rows}}) {
+    require(!wanted || pass.is_built(), where, "a pass without kernels");
+    for (const auto& [variant, index] : pass.kernels()) {
         require(index >= -1 && index < static_cast<std::int64_t>(manifest.kernels.size()), where,
                 "a kernel that isn't there");
         if (index < 0) {
@@ -392,8 +390,8 @@ void check(const Manifest& manifest) {
                 check_tangent(call, argument, where + ": argument '" + argument.name + "'");
             }
             check_pass(manifest, call, call.forward, true, where + ": forward");
-            const bool exact = call.deterministic.contiguous >= 0 || call.deterministic.strided >= 0;
-            check_pass(manifest, call, call.backward, call.has_backward && !exact, where + ": backward");
+            check_pass(manifest, call, call.backward, call.has_backward && !call.deterministic.is_built(),
+                       where + ": backward");
             check_pass(manifest, call, call.deterministic, false, where + ": deterministic backward");
         }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/parameter.h"
@@ -119,6 +120,7 @@ struct Image {
 /// `rows`: strided in all dimensions but the last, or last few, in which calls lie beside each other or share
 /// elements. Gradients that calls share are summed in registers for as long as they stay the same ones.
 enum class Variant : std::uint8_t { contiguous, strided, rows };
+inline constexpr std::array variant_names{"contiguous", "strided", "rows"};
 
 /// One compiled entry point: (call, pass, variant) for every target; identical ones are shared by calls.
 struct Kernel {
@@ -139,6 +141,13 @@ struct Pass {
     std::int64_t contiguous = -1;
     std::int64_t strided = -1;
     std::int64_t rows = -1;
+
+    /// Every variant's kernel.
+    [[nodiscard]] std::array<std::pair<Variant, std::int64_t>, 3> kernels() const {
+        return {{{Variant::contiguous, contiguous}, {Variant::strided, strided}, {Variant::rows, rows}}};
+    }
+    /// Row kernels don't count: each stands beside one that takes all layouts.
+    [[nodiscard]] bool is_built() const { return contiguous >= 0 || strided >= 0; }
 
     bool operator==(const Pass&) const = default;
 };

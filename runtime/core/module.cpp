@@ -69,15 +69,14 @@ std::vector<std::string> Module::functions() const {
 }
 
 detail::FunctionRef Module::function(std::string_view name) const {
-    std::string names;
     for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {
-        if (manifest::is_jvp(state_->manifest().functions[i])) {
-            continue;
-        }
-        const std::string& here = state_->manifest().functions[i].name;
-        if (here == name) {
+        const manifest::Function& function = state_->manifest().functions[i];
+        if (function.name == name && !manifest::is_jvp(function)) {
             return {state_, i};
         }
+    }
+    std::string names;
+    for (const std::string& here : functions()) {
         names += (names.empty() ? "" : ", ") + here;
     }
     throw ArgumentError(ErrorCode::unknown_name, "the module '" + this->name() + "' has no function '" +

@@ -61,16 +61,23 @@ std::optional<std::vector<std::string>> declared_fields(py::handle value) {
     return list;
 }
 
+/// A field by its name, a key in dicts and structured values, else an attribute; null where there is none.
+py::object find_field(py::handle value, const std::string& name) {
+    const py::str key(name);
+    if (PyDict_Check(value.ptr())) {
+        return PyDict_Contains(value.ptr(), key.ptr()) == 1 ? py::object(value[key]) : py::object();
+    }
+    if (has_dtype_fields(value)) {
+        const bool there = py::cast<bool>(value.attr("dtype").attr("names").attr("__contains__")(key));
+        return there ? py::object(value[key]) : py::object();
+    }
+    return py::hasattr(value, key) ? py::object(value.attr(key)) : py::object();
+}
+
 /// " = 3 (an int)", of a field that isn't wanted.
 std::string shown_field(py::handle value, const std::string& name) {
-    const bool keyed = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
-    const py::str key(name);
-    if (keyed ? PyDict_Check(value.ptr()) != 0 && PyDict_Contains(value.ptr(), key.ptr()) != 1
-              : !py::hasattr(value, key))
-        return {};
-    const py::object field =
-        keyed ? py::object(py::reinterpret_borrow<py::object>(value)[key]) : py::object(value.attr(key));
-    return " = " + shown(field) + " (" + with_article(type_name(field)) + ")";
+    const py::object field = find_field(value, name);
+    return field ? " = " + shown(field) + " (" + with_article(type_name(field)) + ")" : std::string();
 }
 
 std::string path(const Where& where, const std::string& field) {
@@ -275,28 +282,17 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
                        field_names(structure));
         }
     }
-    const bool by_key = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
     std::vector<py::object> fields;
     for (std::size_t i = 0; i < structure.fields.size(); ++i) {
         const Parameter& field = structure.fields[i];
         const bool hidden = !made.empty() && made[i];
-        const bool there =
-            by_key ? py::cast<bool>(py::object(
-                         PyDict_Check(value.ptr()) != 0
-                             ? py::reinterpret_borrow<py::object>(value).attr("__contains__")(field.name)
-                             : value.attr("dtype").attr("names").attr("__contains__")(field.name)))
-                   : py::hasattr(value, field.name.c_str());
-        if (!there && (hidden || partial)) {
-            fields.emplace_back();
-            continue;
-        }
-        if (!there) {
+        fields.push_back(find_field(value, field.name));
+        if (!fields.back() && (hidden || partial)) continue;
+        if (!fields.back()) {
             refuse(ErrorCode::missing_argument, where,
                    "field '" + field.name + "' of " + structure.type + " is missing in " + shown(value) +
                        " (" + with_article(type_name(value)) + ")");
         }
-        fields.push_back(by_key ? py::object(value[field.name.c_str()])
-                                : py::object(value.attr(field.name.c_str())));
         if (partial && fields.back().is_none()) fields.back() = {};
         if (!hidden) continue;
         if (fields.back() && !fields.back().is_none()) {

@@ -30,7 +30,6 @@ using manifest::Role;
 
 /// Enough threads to fill a multiprocessor a few groups at a time on every device we know.
 constexpr std::uint32_t default_group_size = 256;
-constexpr std::int64_t max_call_rank = 8;
 
 Role role_of(Direction direction) {
     if (direction == Direction::out) return Role::out;
@@ -220,7 +219,7 @@ private:
                             std::any_of(choice.parameters.begin(), choice.parameters.end(),
                                         [](const KindSpec* kind) { return kind->kind == Kind::call_id; });
         // The call's rank may follow from arguments that generic parameters are settled for first.
-        for (std::int64_t rank = 1; counts && !fit && rank <= max_call_rank; ++rank) {
+        for (std::int64_t rank = 1; counts && !fit && rank <= max_rank; ++rank) {
             Outcome<Fit> other = fit_with(function, choice, rank);
             if (other) return other;
             // A rank that fits the kinds so far knows better what is wrong with the others.

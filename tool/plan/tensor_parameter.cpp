@@ -7,9 +7,6 @@ namespace kf::gen {
 
 namespace {
 
-/// What a tensor of the runtime can have.
-constexpr std::int64_t max_rank = 8;
-
 std::string subject(const Feed& target) {
     return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
 }

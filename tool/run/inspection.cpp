@@ -35,9 +35,10 @@ std::string counted(std::size_t count, const std::string& what) {
 /// "kernels 0 (contiguous), 1 (strided)"; nothing for a pass that isn't there.
 std::string pass_text(const std::string& name, const manifest::Pass& pass) {
     std::vector<std::string> kernels;
-    if (pass.contiguous >= 0) kernels.push_back(std::to_string(pass.contiguous) + " (contiguous)");
-    if (pass.strided >= 0) kernels.push_back(std::to_string(pass.strided) + " (strided)");
-    if (pass.rows >= 0) kernels.push_back(std::to_string(pass.rows) + " (rows)");
+    for (const auto& [variant, index] : pass.kernels()) {
+        const std::string variant_name = manifest::variant_names.at(static_cast<std::size_t>(variant));
+        if (index >= 0) kernels.push_back(std::to_string(index) + " (" + variant_name + ")");
+    }
     if (kernels.empty()) return {};
     return "    " + name + ": kernel" + (kernels.size() == 1 ? " " : "s ") + join(kernels) + "\n";
 }

@@ -21,8 +21,7 @@ std::map<std::int64_t, int> uses(const KernelSet& kernels) {
     for (const auto& calls : kernels.calls) {
         for (const CallKernels& call : calls) {
             for (const manifest::Pass& pass : {call.forward, call.backward, call.deterministic}) {
-                ++counts[pass.contiguous];
-                ++counts[pass.strided];
+                for (const auto& [variant, index] : pass.kernels()) ++counts[index];
             }
         }
     }
@@ -49,8 +48,7 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
             text += "  " + overload_of(function.calls[c]) + "\n";
             const CallKernels& call = kernels.calls[f][c];
             for (const manifest::Pass& pass : {call.forward, call.backward, call.deterministic}) {
-                add_kernel(pass.contiguous);
-                add_kernel(pass.strided);
+                for (const auto& [variant, index] : pass.kernels()) add_kernel(index);
             }
         }
     }

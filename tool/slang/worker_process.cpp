@@ -121,6 +121,10 @@ bool end_when_abandoned(int socket) {
     struct sigaction action {};
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     action.sa_sigaction = [](int, siginfo_t* info, void*) {
+        // A system short of memory sends the signal without saying which file it is about.
+        if (info->si_code <= 0 || info->si_code == SI_KERNEL) {
+            return;
+        }
         const int before = errno;
         end_if_abandoned(info->si_fd);
         errno = before;

@@ -9,8 +9,6 @@
 namespace kf::gen {
 namespace {
 
-constexpr int max_rank = 8;
-
 struct KindForm {
     std::string_view name;
     Kind kind;
@@ -153,7 +151,7 @@ private:
         ++at_;
         skip_spaces();
         const std::size_t begin = at_;
-        int value = 0;
+        std::int64_t value = 0;
         while (at_ < text_.size() && is_digit(text_[at_])) {
             value = std::min(value * 10 + (text_[at_++] - '0'), max_rank + 1);
         }
@@ -171,7 +169,7 @@ private:
             return error_here("expected ']' after the rank");
         }
         ++at_;
-        kind_.rank = value;
+        kind_.rank = static_cast<int>(value);
         kind_.spelling += '[' + std::to_string(value) + ']';
         return std::nullopt;
     }

@@ -11,6 +11,9 @@
 
 namespace kf::gen {
 
+/// Of tensors, and of calls: what the runtime's shapes hold.
+inline constexpr std::int64_t max_rank = 8;
+
 enum class Kind : std::uint8_t {
     value,
     tensor,

@@ -107,6 +107,20 @@ TEST_F(SessionTest, TheListingNamesWhatIsShared) {
     EXPECT_THAT(text, HasSubstr("4 kernel(s)\n"));
 }
 
+TEST_F(SessionTest, TheListingNamesEveryKernel) {
+    disk_.files["/d/p.kf.json"] = R"({"version": 1, "name": "p", "modules": ["add.slang"], "calls": [
+  {"function": "add", "args": {"x": "tensor[2]", "y": "tensor[1]"}, "backward": {"deterministic": "auto"}}]})";
+    FakeCompiler compiler;
+    compiler.parameters = {{"float", "x"}, {"float", "y"}};
+    const Planned planned = plan_spec(load_spec(options_, disk_).value(), compiler).value();
+    const KernelSet kernels = collect_kernels(planned.plan, {CodeTarget::spirv}).value();
+    const std::string text = listing(planned.plan, kernels);
+    EXPECT_THAT(text, HasSubstr("add.backward.rows"));
+    EXPECT_THAT(text, HasSubstr("add.backward.deterministic.rows"));
+    for (std::size_t i = 0; i < kernels.units.size(); ++i)
+        EXPECT_THAT(text, HasSubstr("    kernel " + std::to_string(i) + ": "));
+}
+
 TEST_F(SessionTest, OverloadSetsShareTheirKernels) {
     disk_.files["/d/p.kf.json"] = R"({"version": 1, "name": "p", "modules": ["add.slang"], "calls": [
   {"function": "add", "args": {"x": ["value", "tensor[1]", "tensor[2]", "tensor[3]"],
