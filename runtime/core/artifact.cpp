@@ -167,7 +167,10 @@ json to_json(const Call& call) {
             {"has_backward", call.has_backward},
             {"forward", to_json(call.forward)},
             {"backward", to_json(call.backward)},
-            {"deterministic", to_json(call.deterministic)}};
+            {"deterministic", to_json(call.deterministic)},
+            {"has_fused", call.has_fused},
+            {"fused", to_json(call.fused)},
+            {"fused_deterministic", to_json(call.fused_deterministic)}};
 }
 
 /// The images' bytes, each once.
@@ -334,6 +337,9 @@ Call call_of(const json& j) {
     call.forward = pass_of(j.at("forward"));
     call.backward = pass_of(j.at("backward"));
     call.deterministic = pass_of(j.at("deterministic"));
+    call.has_fused = flag(j, "has_fused");
+    call.fused = pass_of(j.at("fused"));
+    call.fused_deterministic = pass_of(j.at("fused_deterministic"));
     return call;
 }
 

@@ -266,6 +266,10 @@ void check_arguments(const BindRequest& request) {
              "it has no backward pass; say \"backward\": true in the call spec, for a [Differentiable] "
              "function");
     }
+    if (request.pass == PassKind::fused && !request.call.has_fused) {
+        fail(request, ErrorCode::not_differentiable,
+             "it has no fused pass; say \"backward\": {\"fused\": true} in the call spec, for a loss");
+    }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         check_kind(request, i);
     }
@@ -326,7 +330,7 @@ void bind_views(const BindRequest& request, Binding& binding) {
         bound.scratch_strides = Dims(rank, 0);
         if (view.kind == Arg::Kind::tensor) {
             bound.data = along_call(argument, view.data, rank);
-            if (request.pass == PassKind::backward) {
+            if (runs_backward(request.pass)) {
                 bound.grad_in = along_call(argument, view.grad_in, rank);
                 bound.grad_out = along_call(argument, view.grad_out, rank);
             }
@@ -339,10 +343,10 @@ void bind_views(const BindRequest& request, Binding& binding) {
         } else if (argument.kind == ArgumentKind::value) {
             const ScalarView dense = row_major_view(Dims(argument.element.extents));
             bound.data = along_call(argument, dense, rank);
-            if (request.pass == PassKind::backward && view.value_gradient) {
+            if (runs_backward(request.pass) && view.value_gradient) {
                 (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
             }
-        } else if (request.pass == PassKind::forward && is_output(argument)) {
+        } else if (runs_forward(request.pass) && is_output(argument)) {
             plan_output(request, i, binding);
         }
     }

@@ -40,7 +40,7 @@ inline bool has_flowing_gradient(const manifest::Argument& argument) {
 
 /// Which of an argument's views a pass touches. Backward passes store nothing.
 inline bool reads_data(const manifest::Argument& argument, PassKind pass) {
-    if (pass == PassKind::forward) {
+    if (runs_forward(pass)) {
         return true;
     }
     return is_input(argument) && argument.access != manifest::Access::write &&

@@ -143,6 +143,21 @@ public:
         }
     }
 
+    /// Calls read the gradients that flow in while others store.
+    void check_fused() {
+        for (std::size_t i = 0; i < count(); ++i) {
+            if (!writes_data(request_.call.arguments[i]) || !is_given(i)) {
+                continue;
+            }
+            for (std::size_t j = 0; j < count(); ++j) {
+                if (is_given(j) && at(j).grad_in.present && overlap(i, at(i).data, j, at(j).grad_in)) {
+                    fail(request_, i, ErrorCode::aliasing,
+                         "the output shares memory with the gradient of '" + name(j) + "', which is read");
+                }
+            }
+        }
+    }
+
     void check_backward() {
         for (std::size_t i = 0; i < count(); ++i) {
             if (at(i).mode == GradMode::none || !is_given(i)) {
@@ -152,7 +167,8 @@ public:
                 if (!is_given(j)) {
                     continue;
                 }
-                if (is_input(request_.call.arguments[j]) && overlap(i, at(i).grad_out, j, at(j).data)) {
+                const bool touched = is_input(request_.call.arguments[j]) || runs_forward(request_.pass);
+                if (touched && overlap(i, at(i).grad_out, j, at(j).data)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "its gradient, which is written, shares memory with argument '" + name(j) + "'");
                 }
@@ -222,6 +238,10 @@ private:
     Binding& binding_;
 };
 
+const char* pass_word(const BindRequest& request) {
+    return request.pass == PassKind::fused ? "fused" : "backward";
+}
+
 [[noreturn]] void fail_without_gradients(const BindRequest& request) {
     std::string names;
     for (const Argument& argument : request.call.arguments) {
@@ -230,7 +250,7 @@ private:
         }
     }
     fail(request, ErrorCode::missing_gradient,
-         "backward: no input carries a gradient to add to: give one of " + names +
+         std::string(pass_word(request)) + ": no input carries a gradient to add to: give one of " + names +
              " one (with_grads() of a tensor, Diff of a value)");
 }
 
@@ -253,8 +273,8 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     if (request.pass == PassKind::forward) {
         return;
     }
-    binding.exact = request.call.deterministic.is_built() &&
-                    (request.options.deterministic.value_or(false) || !request.call.backward.is_built());
+    binding.exact = pass_of(request, true).is_built() &&
+                    (request.options.deterministic.value_or(false) || !pass_of(request, false).is_built());
     bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
@@ -266,9 +286,10 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
         const bool wanted = is_input(argument) && argument.gradient != Gradient::never;
         if (wanted && argument.gradient == Gradient::required && !bound.grad_out.present) {
             fail(request, i, ErrorCode::missing_gradient,
-                 "backward: the call spec asks for its gradient (\"grad\": true), and it carries none: give "
-                 "it one "
-                 "(with_grads() of a tensor, Diff of a value)");
+                 std::string(pass_word(request)) +
+                     ": the call spec asks for its gradient (\"grad\": true), and it carries none: give it "
+                     "one "
+                     "(with_grads() of a tensor, Diff of a value)");
         }
         if (!wanted || !bound.grad_out.present) {
             bound.grad_out.present = false;
@@ -291,9 +312,13 @@ void check_aliasing(const BindRequest& request, Binding& binding) {
         return;
     }
     Aliasing aliasing(request, binding);
-    if (request.pass == PassKind::forward) {
+    if (runs_forward(request.pass)) {
         aliasing.check_forward();
-    } else {
+    }
+    if (request.pass == PassKind::fused) {
+        aliasing.check_fused();
+    }
+    if (runs_backward(request.pass)) {
         aliasing.check_backward();
     }
 }

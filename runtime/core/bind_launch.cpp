@@ -91,9 +91,7 @@ void check_contiguous_only(const BindRequest& request) {
 
 void choose_kernel(const BindRequest& request, Binding& binding) {
     check_contiguous_only(request);
-    const manifest::Pass& pass = request.pass == PassKind::forward ? request.call.forward
-                                 : binding.exact                   ? request.call.deterministic
-                                                                   : request.call.backward;
+    const manifest::Pass& pass = pass_of(request, binding.exact);
     std::size_t offender = request.arguments.size();
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         if (!is_flat(request, i, binding) && offender == request.arguments.size()) {
@@ -190,7 +188,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         }
         if (reads_data(argument, request.pass)) {
             bound.value_at = take(plan, element_bytes(argument));
-            if (request.pass == PassKind::forward) {
+            if (runs_forward(request.pass)) {
                 plan.read_end = bound.value_at + element_bytes(argument);
                 ++values;
             }

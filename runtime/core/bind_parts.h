@@ -5,6 +5,16 @@
 
 namespace kf::detail {
 
+/// The kernels of the request's pass: those with exact sums, or the others.
+inline const manifest::Pass& pass_of(const BindRequest& request, bool exact) {
+    const manifest::Call& call = request.call;
+    switch (request.pass) {
+        case PassKind::backward: return exact ? call.deterministic : call.backward;
+        case PassKind::fused: return exact ? call.fused_deterministic : call.fused;
+        default: return call.forward;
+    }
+}
+
 /// Kinds, scalar types, ranks and trailing extents of every argument that is given.
 void check_arguments(const BindRequest& request);
 /// What holds of a parameter that is a tensor: elements that kernels can load at once, 32-bit extents.

@@ -393,6 +393,9 @@ void check(const Manifest& manifest) {
             check_pass(manifest, call, call.backward, call.has_backward && !call.deterministic.is_built(),
                        where + ": backward");
             check_pass(manifest, call, call.deterministic, false, where + ": deterministic backward");
+            check_pass(manifest, call, call.fused, call.has_fused && !call.fused_deterministic.is_built(),
+                       where + ": fused");
+            check_pass(manifest, call, call.fused_deterministic, false, where + ": deterministic fused");
         }
     }
 }

@@ -72,14 +72,14 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     if (arg.kind == Arg::Kind::tensor && argument != nullptr && argument->pitch != 0) {
         view.scalar = scalar_type(argument->element.scalar);
         view.data = flatten_field(*arg.tensor, *argument);
-        if (pass == PassKind::backward) {
+        if (runs_backward(pass)) {
             view.grad_in = flatten_field(arg.tensor->grad_in(), *argument);
             view.grad_out = flatten_field(arg.tensor->grad_out(), *argument);
         }
     } else if (arg.kind == Arg::Kind::tensor) {
         view.scalar = arg.tensor->element().scalar;
         view.data = flatten(*arg.tensor);
-        if (pass == PassKind::backward) {
+        if (runs_backward(pass)) {
             view.grad_in = flatten(arg.tensor->grad_in());
             view.grad_out = flatten(arg.tensor->grad_out());
         }
@@ -226,14 +226,14 @@ private:
         recorder_ = state.recorder.get();
         for (std::size_t i = 0; i < args_.size() && i < call_.arguments.size(); ++i) {
             const Argument& argument = call_.arguments[i];
-            if (pass_ == PassKind::forward && argument.kind == manifest::ArgumentKind::value &&
+            if (runs_forward(pass_) && argument.kind == manifest::ArgumentKind::value &&
                 is_output(argument)) {
                 fail(request, i, ErrorCode::type_mismatch,
                      "a value can't be an output of a recorded call, for it would have to be read back; "
                      "generate the "
                      "call with a tensor[0] there, or call it directly");
             }
-            if (pass_ == PassKind::backward && views_[i].value_gradient && is_input(argument)) {
+            if (runs_backward(pass_) && views_[i].value_gradient && is_input(argument)) {
                 fail(request, i, ErrorCode::type_mismatch,
                      "a value's gradient can't be an output of a recorded call, for it would have to be read "
                      "back; "
@@ -324,7 +324,7 @@ private:
                 continue;
             }
             if (reads_data(argument, request.pass)) {
-                use(tensor->state()->allocation, pass_ == PassKind::forward && writes_data(argument));
+                use(tensor->state()->allocation, runs_forward(pass_) && writes_data(argument));
             }
             if (bound.grad_in.present) {
                 use(tensor->grad_in().state()->allocation, false);
@@ -364,7 +364,7 @@ private:
 
     /// Without any calls too: nothing was added to them.
     void zero_overwritten() {
-        for (std::size_t i = 0; i < args_.size() && pass_ == PassKind::backward; ++i) {
+        for (std::size_t i = 0; i < args_.size() && runs_backward(pass_); ++i) {
             if (!call_.arguments[i].overwrite || args_[i].kind != Arg::Kind::tensor ||
                 !args_[i].tensor->grad_out()) {
                 continue;
@@ -424,7 +424,7 @@ private:
         const std::byte* base = bytes.data() - plan.read_begin;
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const BoundArgument& bound = binding_.arguments[i];
-            if (pass_ == PassKind::forward && bound.value_at >= 0 && args_[i].out_value != nullptr) {
+            if (runs_forward(pass_) && bound.value_at >= 0 && args_[i].out_value != nullptr) {
                 hand_back(call_.arguments[i], args_[i].out_value, base + bound.value_at, false);
             }
             if (bound.gradient_at >= 0) {

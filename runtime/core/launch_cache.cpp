@@ -141,7 +141,7 @@ public:
             if (request_.arguments[i].kind != Arg::Kind::tensor) {
                 continue;
             }
-            const bool forward = request_.pass == PassKind::forward;
+            const bool forward = runs_forward(request_.pass);
             if (reads_data(argument(i), request_.pass)) {
                 note_use(i, LaunchKey::data, forward && writes_data(argument(i)));
             }
@@ -266,7 +266,7 @@ bool LaunchKey::take(std::span<const Arg> arguments, PassKind pass, const Option
                     if (!add(static_cast<std::uint64_t>(element.extents[k]))) return false;
                 }
                 if (!add_view(*arg.tensor, views_[index(i, data)])) return false;
-                if (pass == PassKind::backward &&
+                if (runs_backward(pass) &&
                     (!add_view(arg.tensor->state()->grad_in, views_[index(i, grad_in)]) ||
                      !add_view(arg.tensor->state()->grad_out, views_[index(i, grad_out)]))) {
                     return false;
@@ -283,7 +283,7 @@ LaunchCache::LaunchCache(const manifest::Manifest& manifest) {
     for (const manifest::Function& function : manifest.functions) {
         auto& calls = slots_.emplace_back();
         for (std::size_t i = 0; i < function.calls.size(); ++i) {
-            calls.push_back({std::make_unique<Slot>(), std::make_unique<Slot>()});
+            calls.push_back({std::make_unique<Slot>(), std::make_unique<Slot>(), std::make_unique<Slot>()});
         }
     }
 }
@@ -292,7 +292,7 @@ LaunchCache::Slot* LaunchCache::find(const FunctionRef& function, std::size_t ca
     if (function.function >= slots_.size() || call >= slots_[function.function].size()) {
         return nullptr;
     }
-    return slots_[function.function][call][pass == PassKind::forward ? 0 : 1].get();
+    return slots_[function.function][call][static_cast<std::size_t>(pass)].get();
 }
 
 bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function, std::size_t call,

@@ -112,7 +112,7 @@ private:
 
     Slot* find(const FunctionRef& function, std::size_t call, PassKind pass);
 
-    std::vector<std::vector<std::array<std::unique_ptr<Slot>, 2>>> slots_;  ///< by function, call and pass
+    std::vector<std::vector<std::array<std::unique_ptr<Slot>, 3>>> slots_;  ///< by function, call and pass
 };
 
 }  // namespace kf::detail

@@ -161,9 +161,12 @@ struct Call {
     std::int64_t rank = 0;    ///< of the call shape
     bool strict_broadcasting = false;
     bool has_backward = false;
+    bool has_fused = false;
     Pass forward;
     Pass backward;
     Pass deterministic;  ///< the backward pass with sums that don't depend on the order
+    Pass fused;          ///< forward and backward in one, of a loss: its result comes too
+    Pass fused_deterministic;
 
     bool operator==(const Call&) const = default;
 };

@@ -28,6 +28,8 @@ namespace {
 using detail::Arg;
 using detail::ArgShape;
 using detail::PassKind;
+using detail::runs_backward;
+using detail::runs_forward;
 using detail::with_article;
 using manifest::ArgumentKind;
 using manifest::Role;
@@ -118,10 +120,8 @@ public:
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr,
                            on ? &*on : nullptr);
         }
-        if (pass_ == PassKind::backward) {
-            collect_gradients();
-            return py::none();
-        }
+        if (runs_backward(pass_)) collect_gradients();
+        if (!runs_forward(pass_)) return py::none();
         download_written();
         return results(context);
     }
@@ -133,7 +133,7 @@ private:
         return item(i).role == Role::out || item(i).role == Role::result;
     }
     [[nodiscard]] bool is_written(std::size_t i) const {
-        return item(i).role != Role::in && pass_ == PassKind::forward;
+        return item(i).role != Role::in && runs_forward(pass_);
     }
     /// The leaf that stands for item `i`: of a struct its first.
     [[nodiscard]] const manifest::Argument& leaf(std::size_t i) const {
@@ -224,7 +224,7 @@ void Call::give(std::size_t i, py::handle value) {
 void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     std::vector<std::size_t> by_place;
     for (std::size_t i = 0; i < given_.size(); ++i) {
-        const bool named = pass_ == PassKind::forward && info_.parameters[i].role == Role::result;
+        const bool named = runs_forward(pass_) && info_.parameters[i].role == Role::result;
         if (!named && !info_.parameters[i].hidden && !info_.parameters[i].tangent_of) by_place.push_back(i);
     }
     const std::size_t places = by_place.size();
@@ -449,7 +449,7 @@ void Call::look_at_struct(std::size_t i) {
     const bool by_value = item(i).type == nullptr;
     if (by_value) {
         const bool array = !item(i).structure->extents.empty();
-        if (is_output(i) && pass_ == PassKind::forward) {
+        if (is_output(i) && runs_forward(pass_)) {
             refuse(ErrorCode::type_mismatch, where(i),
                    with_article(type) + " is returned: it can't be given");
         }
@@ -569,7 +569,7 @@ Arg Call::convert(std::size_t i, const Context& context) {
         return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
     if (!host.given) {
-        if (value && is_output(i) && pass_ == PassKind::forward) {
+        if (value && is_output(i) && runs_forward(pass_)) {
             return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
         return Arg::none();
@@ -591,7 +591,7 @@ Arg Call::convert_struct(std::size_t i) {
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
     pack_struct(*call_, structure, host.content, host.value.data(), where(i));
-    const bool wants_gradient = pass_ == PassKind::backward && host.differentiable != nullptr;
+    const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
     return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);
 }
@@ -658,7 +658,7 @@ Arg Call::convert_value(std::size_t i) {
     Host& host = hosts_[i];
     const ElementType element = element_type(leaf(i).element);
     if (is_output(i)) {
-        if (pass_ == PassKind::forward) {
+        if (runs_forward(pass_)) {
             // A tensor or array of the value's own shape is filled once the value is back.
             const Dims extents(std::span(element.extents).first(element.rank));
             if (!(host.shape == extents) || host.scalar != element.scalar) {
@@ -677,7 +677,7 @@ Arg Call::convert_value(std::size_t i) {
     }
     if (host.tensor != nullptr) return Arg::of(host.tensor->any);
     pack_value(i, element);
-    const bool wants_gradient = pass_ == PassKind::backward && host.differentiable != nullptr;
+    const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
     return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);
 }
@@ -697,7 +697,7 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
         host.uploaded = upload(context.device(), *host.nested, scalar, where(i));
     }
     if (writes_array(i)) check_written(i);
-    if (pass_ == PassKind::backward && host.differentiable != nullptr && !is_output(i)) {
+    if (runs_backward(pass_) && host.differentiable != nullptr && !is_output(i)) {
         host.uploaded = host.uploaded.with_grads();
     }
     return Arg::of(host.uploaded);
@@ -706,7 +706,7 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
 /// A parameter that is a tensor and is written: what was given must be able to take it.
 bool Call::writes_array(std::size_t i) const {
     const manifest::Access access = leaf(i).access;
-    return pass_ == PassKind::forward && access != manifest::Access::none && access != manifest::Access::read;
+    return runs_forward(pass_) && access != manifest::Access::none && access != manifest::Access::read;
 }
 
 void Call::check_written(std::size_t i) const {

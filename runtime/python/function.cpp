@@ -39,6 +39,11 @@ struct Backward {
     Function function;
 };
 
+/// Its forward and backward pass in one.
+struct Fused {
+    Function function;
+};
+
 /// Its forward derivative.
 struct Jvp {
     Function function;
@@ -200,6 +205,7 @@ py::dict with_tangents(const FunctionInfo& info, const py::kwargs& given) {
 
 constexpr auto forward = detail::PassKind::forward;
 constexpr auto backward = detail::PassKind::backward;
+constexpr auto fused = detail::PassKind::fused;
 
 void bind_backward(py::module_& module) {
     const auto run = [](const Backward& self, const py::args& arguments, const py::kwargs& keywords) {
@@ -220,6 +226,25 @@ void bind_backward(py::module_& module) {
         .def("__repr__", [](const Backward& self) {
             return "<backward pass of " + self.function.info().function.name + ">";
         });
+}
+
+void bind_fused(py::module_& module) {
+    const auto run = [](const Fused& self, const py::args& arguments, const py::kwargs& keywords) {
+        return call(self.function.info(), fused, nullptr, arguments, keywords, self.function.options());
+    };
+    py::class_<Fused>(
+        module, "Fused",
+        "A loss and its gradients in one launch.\n\n"
+        "Takes the function's arguments and returns its result, as the function does; the gradients "
+        "of the\nresult's sum are added to those that inputs carry, as by the backward pass.")
+        .def("__call__", run)
+        .def("call", run)
+        .def("append_to",
+             [](const Fused& self, const py::args& arguments, const py::kwargs& keywords) {
+                 return append(self.function, fused, arguments, keywords);
+             })
+        .def("__repr__",
+             [](const Fused& self) { return "<fused pass of " + self.function.info().function.name + ">"; });
 }
 
 void bind_jvp(py::module_& module) {
@@ -295,6 +320,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     }
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
+        has_fused = has_fused || overload.has_fused;
         has_structs = has_structs || !overload.parameters.empty();
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<Parameter>& taken = lists.emplace_back();
@@ -347,6 +373,7 @@ void bind_function(py::module_& module) {
     };
     const auto name = [](const Function& self) { return self.info().function.name; };
     bind_backward(module);
+    bind_fused(module);
     bind_jvp(module);
     py::class_<Function>(module, "Function", py::dynamic_attr())
         .def("__call__", run)
@@ -359,6 +386,11 @@ void bind_function(py::module_& module) {
                                [](const Function& self) -> py::object {
                                    if (!self.info().differentiable) return py::none();
                                    return py::cast(Backward{self});
+                               })
+        .def_property_readonly("fused",
+                               [](const Function& self) -> py::object {
+                                   if (!self.info().has_fused) return py::none();
+                                   return py::cast(Fused{self});
                                })
         .def_property_readonly("jvp",
                                [](const Function& self) -> py::object {

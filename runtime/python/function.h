@@ -55,6 +55,7 @@ struct FunctionInfo {
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
     bool differentiable = false;               ///< some overload has a backward pass
+    bool has_fused = false;                    ///< some overload has a fused one
     std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one
     std::shared_ptr<StructClasses> classes;
     py::object results;  ///< the named tuple's class; None unless there are several results

@@ -19,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 
 
 def environment(build: Path, paths: list[str], device: str = "") -> dict[str, str]:
-    found = [str(build / "python"), str(build / "tests/bench/kf_bench_kernels.generated"), *paths]
+    kernels = [build / f"tests/bench/kf_bench_{name}.generated" for name in ("kernels", "fused")]
+    found = [str(build / "python"), *map(str, kernels), *paths]
     path = os.pathsep.join([*found, os.environ.get("PYTHONPATH", "")])
     return os.environ | {"PYTHONPATH": path} | ({"KF_DEVICE": device} if device else {})
 
@@ -80,6 +81,7 @@ def main() -> None:
         "devices": found,
         "first_result": {},
         "python_calls": {},
+        "fused": {},
         "vulkan": {},
     }
     for device in chosen:
@@ -90,6 +92,7 @@ def main() -> None:
             "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
         }
         result["python_calls"][name] = run([sys.executable, str(HERE / "calls.py")], env)
+        result["fused"][name] = run([sys.executable, str(HERE / "fused.py")], env)
         if name.startswith("vulkan"):
             result["vulkan"][name] = run([str(programs / "kf_bench_vulkan"), name], env)
     cuda = programs / "kf_bench_cuda"

@@ -90,6 +90,9 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             call.forward = kernels.calls[f][c].forward;
             call.backward = kernels.calls[f][c].backward;
             call.deterministic = kernels.calls[f][c].deterministic;
+            call.has_fused = planned.calls[c].has_fused;
+            call.fused = kernels.calls[f][c].fused;
+            call.fused_deterministic = kernels.calls[f][c].fused_deterministic;
         }
     }
     for (std::size_t i = 0; i < kernels.units.size(); ++i) {

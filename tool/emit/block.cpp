@@ -216,11 +216,11 @@ bool is_whole(const Argument& argument) { return argument.access != Access::none
 
 bool reads_gradient(const Argument& argument, PassKind pass) {
     const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
-    return pass == PassKind::backward && argument.differentiable && written;
+    return pass != PassKind::forward && argument.differentiable && written;
 }
 
 bool writes_gradient(const Argument& argument, PassKind pass) {
-    return pass == PassKind::backward && argument.gradient != manifest::Gradient::never &&
+    return pass != PassKind::forward && argument.gradient != manifest::Gradient::never &&
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
@@ -230,7 +230,7 @@ bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
-    if (pass == PassKind::forward) return true;
+    if (pass != PassKind::backward) return true;
     if (argument.access == Access::write || argument.access == Access::add) return false;
     return argument.role == Role::in || argument.role == Role::inout;
 }
@@ -253,6 +253,20 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
            std::any_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
                return writes_gradient(argument.host, pass) && argument.host.call_rank > 0;
            });
+}
+
+std::int64_t run_length(const PlannedCall& call, Variant variant) {
+    constexpr std::int64_t bytes_in_flight = 32;
+    if (variant == Variant::strided || call.rank == 0) return 1;
+    std::int64_t bytes = 0;
+    for (const PlannedArgument& argument : call.arguments) {
+        if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return 1;
+        if (!is_in_block(argument.host) && !is_generated(argument.host)) {
+            bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
+        }
+    }
+    if (bytes <= bytes_in_flight) return 4;
+    return variant == Variant::rows || bytes <= 2 * bytes_in_flight ? 2 : 1;
 }
 
 std::int64_t std430_size(const std::vector<BlockField>& fields) {

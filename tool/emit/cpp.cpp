@@ -30,16 +30,20 @@ struct CppFunction {
     std::vector<CppMethod> methods;
     std::vector<std::pair<std::string, std::vector<CppOutput>>> results;  ///< structs that they return
 
-    [[nodiscard]] bool has(bool backward, CppMethodKind kind) const {
+    [[nodiscard]] const std::vector<PlannedCall>& calls(CppPart part) const {
+        return part == CppPart::jvp ? jvp->calls : plan->calls;
+    }
+
+    [[nodiscard]] bool has(CppPart part, CppMethodKind kind = CppMethodKind::call) const {
         return std::any_of(methods.begin(), methods.end(), [&](const CppMethod& method) {
-            return !method.jvp && method.backward == backward && method.kind == kind;
+            return method.part == part && method.kind == kind;
         });
     }
-    [[nodiscard]] bool has_backward() const { return has(true, CppMethodKind::call); }
 };
 
 std::string signature(const CppMethod& method) {
-    std::string text = (method.backward ? "backward." : method.jvp ? "jvp." : "") + method.name();
+    constexpr std::array parts{"", "backward.", "fused.", "jvp."};
+    std::string text = parts.at(static_cast<std::size_t>(method.part)) + method.name();
     for (const std::string& type : method.types) text += ", " + type;
     return text;
 }
@@ -51,7 +55,8 @@ void leave_out_repeated(std::vector<CppMethod>& methods) {
         if (method.outputs.empty()) seen.insert(signature(method));
     }
     std::erase_if(methods, [&](const CppMethod& method) {
-        return !method.jvp && !method.outputs.empty() && !seen.insert(signature(method)).second;
+        return method.part != CppPart::jvp && !method.outputs.empty() &&
+               !seen.insert(signature(method)).second;
     });
 }
 
@@ -96,7 +101,7 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
         leave_out_repeated(made.methods);
         separate_scalars(made.methods);
         for (CppMethod& method : made.methods) {
-            if (method.jvp) {
+            if (method.part == CppPart::jvp) {
                 if (method.outputs.empty()) continue;
                 const std::string type = method.outputs.size() > 1 ? result_struct(made, method, classes)
                                                                    : method.outputs.front().type;
@@ -141,7 +146,7 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
         const std::string types = join(method.types);
         const auto [other, fresh] = seen.emplace(signature(method), method.call);
         if (fresh || !reported.emplace(other->second, method.call).second) continue;
-        const std::vector<PlannedCall>& calls = method.jvp ? function.jvp->calls : function.plan->calls;
+        const std::vector<PlannedCall>& calls = function.calls(method.part);
         const auto [first, second] = parting(calls[other->second], calls[method.call]);
         errors.push_back(
             {Severity::error,
@@ -235,14 +240,14 @@ std::vector<std::string> overload_doc(const PlannedCall& call) {
 }
 
 /// One entry for each call that has methods of this pass.
-View::List overloads(const CppFunction& function, bool backward, bool jvp = false) {
-    const std::size_t indent = backward || jvp ? 8 : 4;
-    const std::vector<PlannedCall>& calls = jvp ? function.jvp->calls : function.plan->calls;
+View::List overloads(const CppFunction& function, CppPart part) {
+    const std::size_t indent = part == CppPart::function ? 4 : 8;
+    const std::vector<PlannedCall>& calls = function.calls(part);
     View::List list;
     for (std::size_t call = 0; call < calls.size(); ++call) {
         View::List declarations;
         for (const CppMethod& method : function.methods) {
-            if (method.call != call || method.backward != backward || method.jvp != jvp) continue;
+            if (method.call != call || method.part != part) continue;
             const std::string head = method.result + " " + method.name() + "(";
             declarations.emplace_back(wrap_list(indent, (method.nodiscard ? "[[nodiscard]] " : "") + head,
                                                 method.parameters(true), ") const;"));
@@ -274,21 +279,22 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
             }
             results.emplace_back(View::Object{{"struct", name}, {"fields", std::move(fields)}});
         }
-        View::List backward;
-        if (function.has_backward())
-            backward.emplace_back(View::Object{{"overloads", overloads(function, true)}});
-        View::List jvp;
-        if (function.jvp != nullptr)
-            jvp.emplace_back(View::Object{{"overloads", overloads(function, false, true)}});
-        views.emplace_back(View::Object{{"class", function.class_name},
-                                        {"member", function.member},
-                                        {"results", std::move(results)},
-                                        {"has_doc", !doc.empty()},
-                                        {"doc", std::move(doc)},
-                                        {"records", function.has(false, CppMethodKind::append_to)},
-                                        {"backward", std::move(backward)},
-                                        {"jvp", std::move(jvp)},
-                                        {"overloads", overloads(function, false)}});
+        const auto derivative = [&](CppPart part) {
+            View::List made;
+            if (function.has(part)) made.emplace_back(View::Object{{"overloads", overloads(function, part)}});
+            return made;
+        };
+        views.emplace_back(
+            View::Object{{"class", function.class_name},
+                         {"member", function.member},
+                         {"results", std::move(results)},
+                         {"has_doc", !doc.empty()},
+                         {"doc", std::move(doc)},
+                         {"records", function.has(CppPart::function, CppMethodKind::append_to)},
+                         {"backward", derivative(CppPart::backward)},
+                         {"fused", derivative(CppPart::fused)},
+                         {"jvp", derivative(CppPart::jvp)},
+                         {"overloads", overloads(function, CppPart::function)}});
     }
     View::List asserts = layouts(plan);
     std::vector<CppMember> members;
@@ -338,11 +344,9 @@ std::string forwarding(const CppMethod& method) {
 }
 
 View method_view(const CppFunction& function, const CppMethod& method) {
-    const std::string owner = function.class_name +
-                              (method.backward ? "::Backward"
-                               : method.jvp    ? "::Jvp"
-                                               : "") +
-                              "::";
+    constexpr std::array passes{"forward", "backward", "fused", "forward"};
+    constexpr std::array owners{"", "::Backward", "::Fused", "::Jvp"};
+    const std::string owner = function.class_name + owners.at(static_cast<std::size_t>(method.part)) + "::";
     View::List local;
     View::List returns;
     View::List gathered;
@@ -372,7 +376,7 @@ View method_view(const CppFunction& function, const CppMethod& method) {
         {"has_local", std::move(local)},
         {"args", packed_arguments(method.arguments)},
         {"call", std::to_string(method.call)},
-        {"pass", method.backward ? "backward" : "forward"},
+        {"pass", passes.at(static_cast<std::size_t>(method.part))},
         {"records", method.kind == CppMethodKind::append_to},
         {"has_shape", std::move(shape)},
         {"gathered", std::move(gathered)},
@@ -417,11 +421,12 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
     View::List configured;
     for (const CppFunction& function : functions) {
-        if (function.has_backward()) configured.emplace_back(function.member);
+        if (function.has(CppPart::backward)) configured.emplace_back(function.member);
         View::List methods;
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
         std::vector<std::string> parts;
-        if (function.has_backward()) parts.emplace_back("backward(function)");
+        if (function.has(CppPart::backward)) parts.emplace_back("backward(function)");
+        if (function.has(CppPart::fused)) parts.emplace_back("fused(function)");
         if (function.jvp != nullptr) parts.emplace_back("jvp(kf::detail::jvp_of(function))");
         parts.emplace_back("function_(function)");
         views.emplace_back(

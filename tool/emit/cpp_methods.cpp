@@ -47,7 +47,7 @@ bool is_scalar_arg(const std::string& type) { return type.starts_with(scalar_arg
 
 /// Whether arguments of some types could go to both.
 bool compete(const CppMethod& one, const CppMethod& other) {
-    if (one.kind != other.kind || one.backward != other.backward || one.types.size() != other.types.size())
+    if (one.kind != other.kind || one.part != other.part || one.types.size() != other.types.size())
         return false;
     for (std::size_t i = 0; i < one.types.size(); ++i) {
         const bool scalars = is_scalar_arg(one.types[i]) && is_scalar_arg(other.types[i]);
@@ -111,14 +111,20 @@ public:
             methods_.push_back(backward(CppMethodKind::call));
             if (can_record_backward()) methods_.push_back(backward(CppMethodKind::append_to));
         }
+        for (const CppMethodKind kind : {CppMethodKind::call, CppMethodKind::append_to}) {
+            const bool recorded = kind == CppMethodKind::append_to;
+            if (!call_.has_fused || (recorded && (reads_back || !can_record_backward()))) continue;
+            methods_.push_back(forward(kind, false, CppPart::fused));
+            if (gives_tensor) methods_.push_back(forward(kind, true, CppPart::fused));
+        }
         return std::move(methods_);
     }
 
 private:
-    CppMethod start(CppMethodKind kind, bool is_backward) const {
+    CppMethod start(CppMethodKind kind, CppPart part) const {
         CppMethod method;
         method.kind = kind;
-        method.backward = is_backward;
+        method.part = part;
         method.call = index_;
         method.result = "void";
         if (kind == CppMethodKind::append_to) add(method, "kf::Encoder&", "encoder");
@@ -149,11 +155,12 @@ private:
         return items_[item].host.element.extents.empty() ? scalar_arg(type_of(item)) : type_of(item);
     }
 
-    CppMethod forward(CppMethodKind kind, bool give_result) const {
-        CppMethod method = start(kind, false);
+    /// `part`: the function's own, or the fused pass, whose inputs may carry gradients.
+    CppMethod forward(CppMethodKind kind, bool give_result, CppPart part = CppPart::function) const {
+        CppMethod method = start(kind, part);
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             if (parameter.host.form == Form::fields) {
-                add_fields(method, parameter, at);
+                add_fields(method, parameter, at, kind);
                 return;
             }
             const std::string& name = names_[at];
@@ -167,10 +174,13 @@ private:
             const std::string tensor = "const " + tensor_of(at) + "&";
             // What `this` is given by value is only read.
             switch (items_[at].host.role) {
-                case Role::in:
-                    add(method, !value ? tensor : structure ? "const " + type + "&" : given_type(at), name);
+                case Role::in: {
+                    const std::string full = part == CppPart::fused ? backward_type(kind, at) : type;
+                    const std::string plain = structure ? "const " + type + "&" : given_type(at);
+                    add(method, !value ? tensor : full == type ? plain : full, name);
                     method.arguments.push_back("Arg::in(" + name + ")");
                     break;
+                }
                 case Role::inout:
                     add(method, value ? type + "&" : tensor, name);
                     method.arguments.push_back("Arg::inout(" + name + ")");
@@ -189,7 +199,7 @@ private:
     /// The call that returns its out parameters, after the result, instead of writing to what is given.
     CppMethod gathering(CppMethodKind kind) const {
         CppMethod method = forward(kind, false);
-        const CppMethod plain = std::exchange(method, start(kind, false));
+        const CppMethod plain = std::exchange(method, start(kind, CppPart::function));
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             const std::size_t end = at + manifest::item_count(parameter.host);
             method.arguments.insert(method.arguments.end(),
@@ -283,13 +293,15 @@ private:
         return structs_.fields_template(type) + "<" + arguments + ">";
     }
 
-    void add_fields(CppMethod& method, const PlannedParameter& parameter, std::size_t at) const {
+    void add_fields(CppMethod& method, const PlannedParameter& parameter, std::size_t at,
+                    CppMethodKind kind) const {
         std::size_t end = at;
         bool writes_values = false;
         const std::string type = fields_type(parameter.host, parameter.type, end, [&](std::size_t item) {
             const Argument& host = items_[item].host;
             writes_values = writes_values || (is_value(host) && host.role != Role::in);
             if (is_generator(host)) return made_type(host);
+            if (method.part == CppPart::fused && host.role == Role::in) return backward_type(kind, item);
             return is_value(host) ? type_of(item) : tensor_of(item);
         });
         if (parameter.role == Role::result) {
@@ -339,7 +351,7 @@ private:
     }
 
     CppMethod backward(CppMethodKind kind) const {
-        CppMethod method = start(kind, true);
+        CppMethod method = start(kind, CppPart::backward);
         method.arguments.assign(items_.size(), "Arg::none()");
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             const bool fields = parameter.host.form == Form::fields;
@@ -382,8 +394,7 @@ private:
     }
 
     CppMethod jvp(CppMethodKind kind) const {
-        CppMethod method = start(kind, false);
-        method.jvp = true;
+        CppMethod method = start(kind, CppPart::jvp);
         method.nodiscard = true;
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             if (parameter.tangent_of >= 0) return;

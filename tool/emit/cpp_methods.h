@@ -12,6 +12,10 @@ namespace kf::gen {
 
 enum class CppMethodKind { call, append_to };
 
+/// Whose member function it is: the function's own, or that of one of its derivatives. Of `jvp` the calls are
+/// those of the function of its forward derivatives.
+enum class CppPart { function, backward, fused, jvp };
+
 /// An output that a member function returns.
 struct CppOutput {
     std::string type;
@@ -25,8 +29,7 @@ struct CppOutput {
 /// One member function: what its declaration and its definition are made of.
 struct CppMethod {
     CppMethodKind kind = CppMethodKind::call;
-    bool backward = false;
-    bool jvp = false;  ///< of the forward derivative; `call` is among those of its function
+    CppPart part = CppPart::function;
     bool nodiscard = false;
     std::size_t call = 0;            ///< index among the function's calls
     std::string result;              ///< its type; "void"

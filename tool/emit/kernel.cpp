@@ -42,12 +42,12 @@ public:
                        block_fields(request.call, request.pass, request.variant, request.sums)),
           plan_(request.plan),
           target_(request.target),
+          variant_(request.variant),
           sums_(request.sums) {}
 
     Outcome<EmittedKernel> write() {
         EmittedKernel kernel;
-        const char* pass = call_.is_jvp ? ".jvp" : pass_ == PassKind::forward ? ".forward" : ".backward";
-        kernel.name = call_.function + pass + (is_exact() ? ".deterministic" : "") +
+        kernel.name = call_.function + pass_name(call_, pass_) + (is_exact() ? ".deterministic" : "") +
                       (rows_      ? ".rows"
                        : strided_ ? ".strided"
                                   : ".contiguous");
@@ -58,8 +58,8 @@ public:
         }
         kernel.source.entry_point = "kf_" + identifier(kernel.name);
         kernel.source.origin = call_.location;
-        if (pass_ == PassKind::backward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
-        longest_run_ = run_length();
+        if (pass_ != PassKind::forward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
+        longest_run_ = run_length(call_, variant_);
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
         const View::Object single = rows_ ? View::Object() : write_body(1);
         const View::Object run = longest_run_ > 1 ? write_body(longest_run_) : View::Object();
@@ -81,13 +81,14 @@ private:
             list->clear();
         }
         passed_.clear();
+        primal_.clear();
         offset_names_.clear();
         for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
         for (const PlannedParameter& parameter : call_.parameters) {
             if (parameter.tangent_of < 0) add_parameter(parameter);
         }
-        View::Object body{{"locals", locals_}, {"call", call_expression()}, {"stores", stores_},
-                          {"adds", adds_},     {"indices", indices()},      {"has_indices", has_indices()}};
+        View::Object body{{"locals", locals_}, {"calls", calls()},     {"stores", stores_},
+                          {"adds", adds_},     {"indices", indices()}, {"has_indices", has_indices()}};
         if (run > 1) {
             body.emplace("shared", shared_);
             body.emplace("kept", kept_);
@@ -114,13 +115,7 @@ private:
         };
         View::Object view;
         view.emplace("title", kernel.name);
-        std::vector<std::string> imports = plan_.imports;
-        const bool tensors =
-            std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                        [](const PlannedArgument& argument) { return is_whole(argument.host); });
-        if (is_exact()) imports.insert(imports.begin(), "kf_exact");
-        if (tensors) imports.insert(imports.begin(), "kf");
-        view.emplace("imports", list(imports));
+        view.emplace("imports", list(imports_of(plan_, call_, is_exact())));
         view.emplace("is_exact", is_exact());
         View::List fields;
         for (const BlockField& field : fields_) {
@@ -174,22 +169,6 @@ private:
                            [](const PlannedArgument& argument) { return is_generated(argument.host); });
     }
 
-    /// How many calls a thread takes at a time. Contiguous kernels are bound by memory, and one small load a
-    /// thread leaves most of a GPU's bandwidth unused.
-    std::int64_t run_length() const {
-        constexpr std::int64_t bytes_in_flight = 32;
-        if ((strided_ && !rows_) || call_.rank == 0) return 1;
-        std::int64_t bytes = 0;
-        for (const PlannedArgument& argument : call_.arguments) {
-            if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return 1;
-            if (!is_in_block(argument.host) && !is_generated(argument.host)) {
-                bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
-            }
-        }
-        if (bytes <= bytes_in_flight) return 4;
-        return rows_ || bytes <= 2 * bytes_in_flight ? 2 : 1;
-    }
-
     void add_parameter(const PlannedParameter& parameter) {
         if (call_.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
@@ -199,6 +178,7 @@ private:
             add_struct_forward(parameter);
         } else {
             add_struct_backward(parameter);
+            if (pass_ == PassKind::fused) add_struct_primal(parameter);
         }
     }
 
@@ -206,11 +186,38 @@ private:
         select(position);
         if (is_whole(host())) {
             passed_.push_back(add_tensor());
+            primal_.push_back(passed_.back());
         } else if (pass_ == PassKind::forward) {
             add_forward();
         } else {
             add_backward();
+            if (pass_ == PassKind::fused) add_primal();
         }
+    }
+
+    /// What a fused kernel hands to the function itself, beside what its derivative gets.
+    void add_primal() {
+        const std::string id = argument_id(host());
+        if (host().role == Role::in) {
+            primal_.push_back(host().differentiable ? "pair_" + id + ".p" : "arg_" + id);
+            return;
+        }
+        add_local(slang_type(), "arg_" + id, {});
+        if (host().role == Role::result) {
+            result_ = "arg_" + id + " = ";
+        } else {
+            primal_.push_back("arg_" + id);
+        }
+        add_store("arg_" + id);
+    }
+
+    void add_struct_primal(const PlannedParameter& parameter) {
+        const std::string name = "arg_" + struct_id(parameter);
+        if (parameter.role == Role::out) {
+            add_struct_local(parameter, name, Source::data);
+            for_each_field(parameter, [&] { add_store(name + planned_->path); });
+        }
+        primal_.push_back(name);
     }
 
     void add_forward() {
@@ -647,13 +654,12 @@ private:
         return sums == "1" ? words : sums + " * " + words;
     }
 
-    std::string call_expression() const {
-        const std::string called = called_name(call_);
-        std::string text = pass_ == PassKind::backward ? "bwd_diff(" + called + ")("
-                           : call_.is_jvp              ? result_ + "fwd_diff(" + called + ")("
-                                                       : result_ + called + "(";
-        for (std::size_t i = 0; i < passed_.size(); ++i) text += (i > 0 ? ", " : "") + passed_[i];
-        return text + ")";
+    View::List calls() const {
+        View::List list;
+        for (const std::string& one : call_statements(call_, pass_, {result_, passed_, primal_})) {
+            list.emplace_back(View::Object{{"statement", one}});
+        }
+        return list;
     }
 
     // ---- One argument's element: its data, or the gradient that flows in ----
@@ -791,11 +797,12 @@ private:
         } else if (!strided_ && !is_read_by_scalars(*planned_)) {
             statement = target + "[" + contiguous_index() + "] = " + to_storage(name, host().trailing);
         } else {
-            const std::string offset = element_offset(data_strides, "kf_at_");
+            std::string place = pointer(target, element_offset(data_strides, "kf_at_"));
+            if (rows_) place = "kf.along(" + place + ", kf_call * " + step() + ")";
             const std::string value = to_storage(name, host().trailing);
-            statement = trailing.empty()
-                            ? element(target, offset) + " = " + value
-                            : "kf.store(" + pointer(target, offset) + ", " + trailing[0] + ", " + value + ")";
+            statement = !trailing.empty() ? "kf.store(" + place + ", " + trailing[0] + ", " + value + ")"
+                        : strided_        ? place + "[0] = " + value
+                                   : element(target, element_offset(data_strides, "kf_at_")) + " = " + value;
         }
         stores_.emplace_back(View::Object{{"statement", statement}});
     }
@@ -851,11 +858,13 @@ private:
 
     const Plan& plan_;
     CodeTarget target_;
+    manifest::Variant variant_;
     Sums sums_;
 
     std::int64_t run_ = 1;          ///< calls at a time in the body being written
     std::int64_t longest_run_ = 1;  ///< in the kernel
     std::vector<std::string> passed_;
+    std::vector<std::string> primal_;  ///< of fused kernels: what the function itself takes
     std::string result_;
     std::vector<std::string> offset_names_;
     View::List offsets_;

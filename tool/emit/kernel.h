@@ -10,7 +10,8 @@
 
 namespace kf::gen {
 
-enum class PassKind : std::uint8_t { forward, backward };
+/// `fused`: forward and backward in one kernel, for a loss.
+enum class PassKind : std::uint8_t { forward, backward, fused };
 
 /// How gradients that calls share are summed: in floats, or exactly, so that the order doesn't matter.
 enum class Sums : std::uint8_t { fast, exact };

@@ -1,11 +1,26 @@
 // Writes words that kernels are made of.
 #include "emit/kernel_text.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 
+#include "emit/adapter.h"
+#include "emit/block.h"
 #include "plan/types.h"
 
 namespace kf::gen {
+
+namespace {
+
+/// "(a, b)"
+std::string listed(const std::vector<std::string>& arguments) {
+    std::string text;
+    for (const std::string& one : arguments) text += (text.empty() ? "" : ", ") + one;
+    return "(" + text + ")";
+}
+
+}  // namespace
 
 std::string identifier(const std::string& name) {
     std::string text;
@@ -24,6 +39,34 @@ std::string differential_name(const Type& type) {
         return "Array<" + differential_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
     return type.kind == TypeKind::structure ? type.name + ".Differential" : declared_name(type);
+}
+
+std::string pass_name(const PlannedCall& call, PassKind pass) {
+    if (call.is_jvp) return ".jvp";
+    constexpr std::array names{".forward", ".backward", ".fused"};
+    return names.at(static_cast<std::size_t>(pass));
+}
+
+std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
+                                         const CallOperands& operands) {
+    const std::string called = called_name(call);
+    if (call.is_jvp) return {operands.result + "fwd_diff(" + called + ")" + listed(operands.passed)};
+    std::vector<std::string> calls;
+    // The derivative leaves gradients where the values were: the function goes first.
+    if (pass != PassKind::backward)
+        calls.push_back(operands.result + called +
+                        listed(pass == PassKind::fused ? operands.primal : operands.passed));
+    if (pass != PassKind::forward) calls.push_back("bwd_diff(" + called + ")" + listed(operands.passed));
+    return calls;
+}
+
+std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact) {
+    std::vector<std::string> imports = plan.imports;
+    const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
+                                     [](const PlannedArgument& argument) { return is_whole(argument.host); });
+    if (exact) imports.insert(imports.begin(), "kf_exact");
+    if (tensors) imports.insert(imports.begin(), "kf");
+    return imports;
 }
 
 std::string narrowed(const std::string& value, manifest::Scalar scalar, const std::string& type) {

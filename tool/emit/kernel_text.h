@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/manifest.h"
-#include "slang/module.h"
+#include "emit/kernel.h"
+#include "plan/plan.h"
 
 namespace kf::gen {
 
@@ -13,6 +15,23 @@ std::string identifier(const std::string& name);
 
 /// The type of a type's derivatives: "Ray.Differential", "float3".
 std::string differential_name(const Type& type);
+
+/// ".backward": the part of a kernel's name that says what it does.
+std::string pass_name(const PlannedCall& call, PassKind pass);
+
+/// What a kernel gives to the function and its derivative.
+struct CallOperands {
+    const std::string& result;               ///< "arg_return = ", or nothing
+    const std::vector<std::string>& passed;  ///< to the derivative; to the function in forward passes
+    const std::vector<std::string>& primal;  ///< to the function in fused ones
+};
+
+/// The call of the function, of its derivative, or both.
+std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
+                                         const CallOperands& operands);
+
+/// The modules that a kernel of the call needs beside `kf_kernel`; `exact`: its sums are.
+std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact);
 
 /// A value of the block, where small types are wide, as the type that it has.
 std::string narrowed(const std::string& value, manifest::Scalar scalar, const std::string& type);

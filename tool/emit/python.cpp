@@ -134,11 +134,23 @@ std::vector<std::string> escaped(std::vector<std::string> lines) {
     return lines;
 }
 
-enum class Form : std::uint8_t { call, append_to, backward, backward_append_to, jvp, jvp_append_to };
+enum class Form : std::uint8_t {
+    call,
+    append_to,
+    backward,
+    backward_append_to,
+    fused,
+    fused_append_to,
+    jvp,
+    jvp_append_to
+};
+
+bool is_fused(Form form) { return form == Form::fused || form == Form::fused_append_to; }
 
 bool is_jvp(Form form) { return form == Form::jvp || form == Form::jvp_append_to; }
 bool is_recorded(Form form) {
-    return form == Form::append_to || form == Form::backward_append_to || form == Form::jvp_append_to;
+    return form == Form::append_to || form == Form::backward_append_to || form == Form::fused_append_to ||
+           form == Form::jvp_append_to;
 }
 
 bool is_backward(Form form) { return form == Form::backward || form == Form::backward_append_to; }
@@ -158,6 +170,11 @@ public:
         if (has_backward)
             backward.emplace_back(
                 View::Object{{"methods", methods(Form::backward, Form::backward_append_to)}});
+        const bool has_fused = std::any_of(function_.calls.begin(), function_.calls.end(),
+                                           [](const PlannedCall& call) { return call.has_fused; });
+        View::List fused;
+        if (has_fused)
+            fused.emplace_back(View::Object{{"methods", methods(Form::fused, Form::fused_append_to)}});
         View::List jvp;
         if (jvp_ != nullptr)
             jvp.emplace_back(View::Object{{"methods", methods(Form::jvp, Form::jvp_append_to)}});
@@ -174,6 +191,8 @@ public:
                             {"has_doc", !doc.empty()},
                             {"doc", std::move(lines)},
                             {"backward", std::move(backward)},
+                            {"fused", std::move(fused)},
+                            {"fused_type", has_fused ? class_ + "Fused" : "None"},
                             {"jvp", std::move(jvp)},
                             {"methods", methods(Form::call, Form::append_to)},
                             {"jvp_type", jvp_ != nullptr ? class_ + "Jvp" : "None"},
@@ -220,12 +239,14 @@ private:
     /// Recording is for calls that leave their results in tensors.
     static bool offers(const PlannedCall& call, Form form) {
         if (is_backward(form) && !call.has_backward) return false;
+        if (is_fused(form) && !call.has_fused) return false;
         const std::vector<PlannedArgument> items = host_items(call);
-        if (form == Form::append_to || form == Form::jvp_append_to)
-            return std::all_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
-                return argument.host.role == Role::in || !is_value(argument.host);
-            });
-        if (form == Form::backward_append_to)
+        const bool gives_value = std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
+            return argument.host.role != Role::in && is_value(argument.host);
+        });
+        if (form == Form::fused_append_to && gives_value) return false;
+        if (form == Form::append_to || form == Form::jvp_append_to) return !gives_value;
+        if (form == Form::backward_append_to || form == Form::fused_append_to)
             return std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
                 return is_input(argument.host) && !is_value(argument.host) &&
                        argument.host.gradient != Gradient::never;
@@ -282,7 +303,8 @@ private:
         }
         if (parameter.role == Role::in || parameter.role == Role::inout) {
             // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
-            const bool gradient = form != Form::backward_append_to && argument.gradient != Gradient::never;
+            const bool recorded = form == Form::backward_append_to || form == Form::fused_append_to;
+            const bool gradient = !recorded && argument.gradient != Gradient::never;
             made.parameters.push_back(
                 {name, fields ? PythonTypes(python_struct) : types_of(item, gradient), false});
             return;

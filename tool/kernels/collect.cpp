@@ -56,6 +56,10 @@ public:
                     one.backward = collect_pass(call, PassKind::backward);
                 if (call.has_backward && wish != Determinism::never)
                     one.deterministic = collect_pass(call, PassKind::backward, Sums::exact);
+                if (call.has_fused && wish != Determinism::always)
+                    one.fused = collect_pass(call, PassKind::fused);
+                if (call.has_fused && wish != Determinism::never)
+                    one.fused_deterministic = collect_pass(call, PassKind::fused, Sums::exact);
             }
         }
         if (!errors_.empty()) return errors_;

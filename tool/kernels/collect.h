@@ -1,6 +1,7 @@
 // Which kernels a plan needs: every call, pass and variant, identical ones once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,6 +28,12 @@ struct CallKernels {
     manifest::Pass forward;
     manifest::Pass backward;
     manifest::Pass deterministic;
+    manifest::Pass fused;
+    manifest::Pass fused_deterministic;
+
+    [[nodiscard]] std::array<manifest::Pass, 5> all() const {
+        return {forward, backward, deterministic, fused, fused_deterministic};
+    }
 
     bool operator==(const CallKernels&) const = default;
 };

@@ -42,6 +42,7 @@ public:
         made_.arguments.clear();
         made_.parameters.clear();
         made_.has_backward = false;
+        made_.has_fused = false;
         made_.has_jvp = false;
         made_.is_jvp = true;
         for (const PlannedParameter& parameter : call_.parameters) {

@@ -50,9 +50,10 @@ struct PlannedCall {
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
+    bool has_fused = false;                          ///< a backward pass that makes the result too
     bool has_jvp = false;                            ///< the spec asks for its forward derivative
     bool is_jvp = false;                             ///< it is one: see plan/forward_diff.h
-    Determinism deterministic = Determinism::never;  ///< of the backward pass
+    Determinism deterministic = Determinism::never;  ///< of the backward and the fused pass
     Location location;                               ///< the call in the spec
     std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
     Member member = Member::none;              ///< a method's first parameter is "this"

@@ -288,6 +288,9 @@ private:
         planned.group_size = group_size(planned.rank);
         errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
+        planned.has_fused = call_.backward.fused;
+        if (planned.has_fused) errors = check_fused(function, planned);
+        if (!errors.empty()) return errors;
         planned.has_jvp = call_.forward_diff.has_value();
         if (planned.has_jvp) errors = check_forward_diff(function, planned, *call_.forward_diff);
         if (!errors.empty()) return errors;
@@ -413,6 +416,33 @@ private:
                               {}});
         }
         return errors;
+    }
+
+    /// One kernel runs the function and its derivative: what it writes must be the same for both.
+    Diagnostics check_fused(const Function& function, const PlannedCall& planned) const {
+        std::string reason;
+        if (function.result.kind != TypeKind::scalar || function.no_diff_result ||
+            !is_floating_point(static_cast<manifest::Scalar>(function.result.scalar))) {
+            reason = "it returns '" + function.result.name + "'" +
+                     (function.no_diff_result ? " without a derivative" : "");
+        }
+        for (const PlannedArgument& argument : planned.arguments) {
+            const std::string subject = "argument '" + argument.host.name + "' ";
+            const bool written = argument.host.access != manifest::Access::none &&
+                                 argument.host.access != manifest::Access::read;
+            if (argument.host.role == Role::inout || written) {
+                reason = subject + "is written in place";
+            } else if (argument.host.role == Role::out && argument.host.differentiable) {
+                reason = subject + "is another output with a gradient";
+            }
+        }
+        if (reason.empty()) return {};
+        return {
+            {Severity::error,
+             "fused-loss",
+             call_.backward.location,
+             "function '" + function.name + "' is no loss that can be fused with its gradients: " + reason,
+             {"a loss returns one floating scalar; mark other outputs no_diff"}}};
     }
 
     static Diagnostics overwrite_gradients(const std::vector<GradientWish>& grads, PlannedCall& planned) {

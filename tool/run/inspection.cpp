@@ -48,7 +48,8 @@ std::string function_text(const manifest::Function& function) {
     for (const manifest::Call& call : function.calls) {
         text += "  " + overload_text(call.arguments, call.rank) + "\n";
         text += pass_text("forward", call.forward) + pass_text("backward", call.backward) +
-                pass_text("deterministic backward", call.deterministic);
+                pass_text("deterministic backward", call.deterministic) + pass_text("fused", call.fused) +
+                pass_text("deterministic fused", call.fused_deterministic);
     }
     return text;
 }

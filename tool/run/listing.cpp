@@ -20,7 +20,7 @@ std::map<std::int64_t, int> uses(const KernelSet& kernels) {
     std::map<std::int64_t, int> counts;
     for (const auto& calls : kernels.calls) {
         for (const CallKernels& call : calls) {
-            for (const manifest::Pass& pass : {call.forward, call.backward, call.deterministic}) {
+            for (const manifest::Pass& pass : call.all()) {
                 for (const auto& [variant, index] : pass.kernels()) ++counts[index];
             }
         }
@@ -47,7 +47,7 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
         for (std::size_t c = 0; c < function.calls.size(); ++c) {
             text += "  " + overload_of(function.calls[c]) + "\n";
             const CallKernels& call = kernels.calls[f][c];
-            for (const manifest::Pass& pass : {call.forward, call.backward, call.deterministic}) {
+            for (const manifest::Pass& pass : call.all()) {
                 for (const auto& [variant, index] : pass.kernels()) add_kernel(index);
             }
         }

@@ -35,7 +35,6 @@ private:
             check(kind, "\"this\"");
         }
         unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
-        unless(!call.backward.fused, call.backward.location, "fused gradients");
         each(call.variants, "variants");
         each(call.accumulate, "ways to accumulate");
     }

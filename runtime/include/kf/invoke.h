@@ -18,7 +18,11 @@
 
 namespace kf::detail {
 
-enum class PassKind : std::uint8_t { forward, backward };
+/// `fused`: the forward and the backward pass of a loss in one launch.
+enum class PassKind : std::uint8_t { forward, backward, fused };
+
+constexpr bool runs_forward(PassKind pass) { return pass != PassKind::backward; }
+constexpr bool runs_backward(PassKind pass) { return pass != PassKind::forward; }
 
 /// One host argument: a struct that is passed whole (a value, or a tensor of them) is one. In the order of
 /// the call's items, see manifest::Item. Holds pointers only: what they point to
@@ -131,6 +135,7 @@ FunctionRef jvp_of(const FunctionRef& function);
 /// exist and given ones are untouched.
 /// Forward: an absent output gets a new row-major tensor in Arg::allocated; of a rank 0 call with value
 /// outputs, *out_value is written (which waits for the device).
+/// Fused: as a forward call, and adds to gradients as a backward one.
 /// Backward: outputs may be absent, or lack a gradient: then 1 flows in. Gradients are added to.
 /// With an encoder the call is only recorded: value outputs and value gradients are then an ArgumentError,
 /// for they need a read-back.

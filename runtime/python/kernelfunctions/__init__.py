@@ -23,6 +23,7 @@ from kernelfunctions._kf import (
     Encoder,
     Error,
     Function,
+    Fused,
     Grid,
     Jvp,
     Module,
@@ -42,7 +43,7 @@ from kernelfunctions._kf import (
     set_options,
     wang_hash,
 )
-from kernelfunctions._structs import BoundBackward, BoundFunction, Method, Struct
+from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, Method, Struct
 
 __all__ = [
     "ArgumentError",
@@ -52,6 +53,7 @@ __all__ = [
     "Backward",
     "BoundBackward",
     "BoundFunction",
+    "BoundFused",
     "Device",
     "DeviceError",
     "DeviceInfo",
@@ -59,6 +61,7 @@ __all__ = [
     "Encoder",
     "Error",
     "Function",
+    "Fused",
     "Grid",
     "Jvp",
     "Method",

@@ -281,6 +281,17 @@ class Backward:
     def call(self, *args: Any, **kwargs: Any) -> None: ...
     def append_to(self, *args: Any, **kwargs: Any) -> None: ...
 
+class Fused:
+    """A loss and its gradients in one launch.
+
+    Takes the function's arguments and returns its result, as the function does; the gradients of the
+    result's sum are added to those that inputs carry, as by the backward pass.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def call(self, *args: Any, **kwargs: Any) -> Any: ...
+    def append_to(self, *args: Any, **kwargs: Any) -> Any: ...
+
 class Jvp:
     """The forward derivative of a function: a Jacobian times a vector.
 
@@ -312,6 +323,9 @@ class Function:
     @property
     def backward(self) -> Backward | None:
         """None where the function is not differentiable."""
+    @property
+    def fused(self) -> Fused | None:
+        """None where the call spec doesn't ask for it ("backward": {"fused": true})."""
     @property
     def jvp(self) -> Jvp | None:
         """None where the call spec doesn't ask for it ("forward_diff": true)."""

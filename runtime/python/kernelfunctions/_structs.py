@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
-from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Backward, Encoder, Function, Module
+from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Backward, Encoder, Function, Fused, Module
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +77,26 @@ class BoundBackward:
         self._backward.append_to(encoder, self._this, *arguments, **keywords)
 
 
+class BoundFused:
+    """A method of one object that is a loss, with its gradients."""
+
+    def __init__(self, fused: Fused, this: Any) -> None:
+        self._fused = fused
+        self._this = this
+
+    def __repr__(self) -> str:
+        return f"<{self._fused!r} of {self._this!r}>"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._fused(self._this, *arguments, **keywords)
+
+    call = __call__
+
+    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> Any:
+        """Records it: append_to(encoder, ...)."""
+        return self._fused.append_to(encoder, self._this, *arguments, **keywords)
+
+
 class BoundFunction:
     """A method of one object, which goes first into every call."""
 
@@ -103,6 +123,12 @@ class BoundFunction:
         """A BoundBackward; None where the method is not differentiable."""
         backward = self._function.backward
         return None if backward is None else BoundBackward(backward, self._this)
+
+    @property
+    def fused(self) -> Any:
+        """A BoundFused; None where the call spec doesn't ask for it."""
+        fused = self._function.fused
+        return None if fused is None else BoundFused(fused, self._this)
 
 
 class Method(Generic[_Function]):

@@ -59,6 +59,58 @@ TEST_P(CallsTest, DeterministicGradientsAreTheSameBits) {
         << "not generated";
 }
 
+TEST_P(CallsTest, FusedLossesReturnAndAdd) {
+    Diff<float> a{3, 100};
+    bool near = true;
+    EXPECT_EQ(module_.line_error.fused(a, 1, 2, 5, near), 4);
+    EXPECT_EQ(a.grad, 108);
+    EXPECT_FALSE(near);
+    constexpr std::size_t count = 100'003;
+    std::mt19937 random(3);
+    std::vector<float> xs(count);
+    std::vector<float> ys(count);
+    double wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        xs[i] = std::generate_canonical<float, 24>(random);
+        ys[i] = std::generate_canonical<float, 24>(random) * 4;
+        wanted += 2 * (2.0 * xs[i] + 0.5 - ys[i]) * xs[i];
+    }
+    const auto x = device_.tensor(xs);
+    const auto y = device_.tensor(ys).with_grads();
+    const auto nears = device_.empty<bool>({count});
+    std::vector<float> sums;
+    for (int i = 0; i < 20; ++i) {
+        const auto slope = device_.tensor<float>({2}).with_grads();
+        const auto losses = module_.options({.deterministic = true})
+                                .line_error.fused(slope, 0.5, x, y, out(nears))
+                                .to_vector();
+        sums.push_back(slope.grad().to_vector()[0]);
+        for (std::size_t j = 0; j < count; j += 997) {
+            const double error = 2.0 * xs[j] + 0.5 - ys[j];
+            EXPECT_NEAR(losses[j], error * error, 1e-4);
+        }
+    }
+    EXPECT_NEAR(sums[0], wanted, 1e-2 * std::abs(wanted) / 100);
+    EXPECT_THAT(sums, Each(sums[0]));
+    EXPECT_NEAR(y.grad().to_vector()[5] / 20, -2 * (2.0 * xs[5] + 0.5 - ys[5]), 1e-4);
+    EXPECT_EQ(nears.to_vector()[5], std::abs(2.0 * xs[5] + 0.5 - ys[5]) < 1);
+}
+
+TEST_P(CallsTest, FusedLossesAreRecorded) {
+    const auto one = device_.tensor<float>({1, 1, 1}).with_grads();
+    const auto x = device_.tensor<float>({1, 2, 3});
+    const auto nears = device_.empty<bool>({3});
+    const auto losses = device_.empty<float>({3});
+    Encoder encoder = device_.encoder();
+    module_.line_error.fused.append_to(encoder, one, 0, x, x, out(nears), out(losses));
+    encoder.submit();
+    EXPECT_THAT(losses.to_vector(), Each(0));
+    EXPECT_THAT(nears.to_vector(), Each(true));
+    const auto wrong = module_.line_error.fused.try_call(x, 0, x, x, out(nears));
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().code(), ErrorCode::missing_gradient);
+}
+
 TEST_P(CallsTest, ForwardAndBackwardOfValues) {
     EXPECT_EQ(module_.polynomial(2, 8, -1, 3), 41);
     Diff<float> a{2, 0};

@@ -85,6 +85,15 @@ std::vector<Function> tangent_functions() {
     return functions;
 }
 
+std::vector<Function> loss_functions() {
+    Function hit =
+        function_of("float", "hit", {{"float", "ray"}, {"float3", "at"}, {"int", "face", Direction::out}});
+    hit.parameters[0].type = ray();
+    return {documented(function_of("float", "line_error", {{"float", "a"}, {"float", "x"}, {"float", "y"}}),
+                       "The squared error of a line."),
+            hit};
+}
+
 std::vector<Case> cases() {
     return {
         {"polynomial",
@@ -120,6 +129,16 @@ std::vector<Case> cases() {
              {"function": "raytrace", "args": {"t": "value", "ray": ["tensor[1]",
                 {"fields": {"pos": "tensor[1]", "dir": "value"}}]}, "forward_diff": true}])",
          tangent_functions()},
+        // Losses with their gradients: of values and tensors, deterministic too, of structs and a plain
+        // output.
+        {"losses",
+         R"([{"function": "line_error", "args": {"a": ["value", "tensor[2]"], "x": "tensor[2]", "y": "tensor[2]"},
+              "backward": {"inputs": ["a"], "fused": true}},
+             {"function": "line_error", "name": "one_error", "args": {"a": "value", "x": "value", "y": "value"},
+              "backward": {"fused": true, "deterministic": true}},
+             {"function": "hit", "args": {"ray": ["value", {"fields": {"pos": "tensor[1]", "dir": "value"}}],
+              "at": "tensor[1]", "face": "tensor[1]"}, "backward": {"fused": true}}])",
+         loss_functions()},
         // Each generator: beside tensors, alone, and in a backward pass.
         {"generated",
          R"([{"function": "place", "args": {"at": "call_id"}},

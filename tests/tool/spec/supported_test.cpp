@@ -49,8 +49,8 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
     for (const char* call :
-         {R"("dispatch": "threads")", R"("backward": {"fused": true})", R"("variants": {"a": {}})",
-          R"("accumulate": {"result": "sum"})", R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
+         {R"("dispatch": "threads")", R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
+          R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
           R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
           R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
