@@ -297,6 +297,52 @@ def test_gradients_of_fields_may_be_overwritten(methods: Any) -> None:
     np.testing.assert_array_equal(seven[1].to_numpy(), [columns.sum(), rows.sum()])
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_fused_methods(methods: Any, size: int) -> None:
+    """One launch for an object by value, tensors of objects and objects of tensors."""
+    host, val = scalers(methods, size), numbers(size)
+    wide, scale, bias = (array.astype(np.float64) for array in (val, host["scale"], host["bias"]))
+    whole, x = tensor(host).with_grads(), tensor(val).with_grads()
+    close(methods.Scaler.scaled.fused(whole, x).to_numpy(), wide * scale**2 + bias)
+    assert whole.grad is not None
+    close(whole.grad.to_numpy()["scale"], 2 * wide * scale)
+    close(x.grad.to_numpy() if x.grad else None, scale**2)
+    fields = methods.Scaler(scale=tensor(np.ascontiguousarray(host["scale"])).with_grads(), bias=0.5)
+    close(fields.scaled.fused(tensor(val), out=np.ndarray), wide * scale**2 + 0.5)
+    close(fields.scale.grad.to_numpy(), 2 * wide * scale)
+    this = kf.differentiable({"scale": 3.0, "bias": 1.0})
+    close(methods.Scaler.scaled.fused(this, tensor(val)).to_numpy(), 9 * wide + 1)
+    np.testing.assert_allclose(this.grad["scale"], 6 * wide.sum(), rtol=1e-4, atol=1e-4)
+    x = tensor(val).with_grads()
+    close(methods.Scaler.twice.fused(x).to_numpy(), 2 * wide)
+    close(x.grad.to_numpy() if x.grad else None, np.full(size, 2))
+
+
+def test_fused_methods_of_fields(methods: Any) -> None:
+    """Fields that are whole tensors, are made in the kernel, or have gradients that are overwritten."""
+    values = numbers(9)
+    i = np.random.default_rng(1).integers(0, 9, 4097).astype(np.int32)
+    gradient = tensor(np.full(9, 7, np.float32))
+    lookup = methods.Lookup(table=tensor(values).with_grads(grad_out=gradient), scale=kf.differentiable(3.0))
+    close(lookup.at.fused(tensor(i)).to_numpy(), values[i].astype(np.float64) * 3)
+    close(gradient.to_numpy(), 3.0 * np.bincount(i, minlength=9))
+    np.testing.assert_allclose(lookup.scale.grad, values[i].astype(np.float64).sum(), rtol=1e-3)
+    shape = (3, 33)
+    x, rows, columns = numbers(*shape), *np.indices(shape)
+    seven = [tensor(np.full(size, 7, np.float32)) for size in [shape, (2,)]]
+    gain = numbers(*shape, seed=1)
+    weights = tensor(np.array([2, 5], np.float32)).with_grads(grad_out=seven[1])
+    this = site(methods, gain=tensor(gain).with_grads(grad_out=seven[0]), weights=weights)
+    encoder = kf.default_device().encoder()
+    losses = this.sample.fused.append_to(encoder, tensor(x))
+    encoder.submit()
+    close(losses.to_numpy(), x.astype(np.float64) * gain + columns * 2 + rows * 5)
+    close(seven[0].to_numpy(), x)
+    np.testing.assert_array_equal(seven[1].to_numpy(), [columns.sum(), rows.sum()])
+    assert "fused pass of Site.sample" in repr(this.sample.fused)
+    assert methods.Scaler(scale=1, bias=0).split.fused is None
+
+
 def test_a_field_may_be_a_whole_tensor(methods: Any) -> None:
     values = numbers(9)
     i = np.random.default_rng(1).integers(0, 9, 4097).astype(np.int32)

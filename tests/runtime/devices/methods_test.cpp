@@ -140,6 +140,19 @@ TEST_P(MethodsTest, GiveTheObjectGradients) {
     EXPECT_EQ(scaler.grad, (Scaler{36, 0}));
 }
 
+TEST_P(MethodsTest, FusedLossesTakeObjectsInEachForm) {
+    const auto val = device_.tensor<float>({1, 2, 3});
+    Diff<Scaler> scaler{{3, 1}, {}};
+    EXPECT_THAT(module_.Scaler_scaled.fused(scaler, val).to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_EQ(scaler.grad, (Scaler{36, 0}));
+    const auto whole = device_.tensor(std::vector<Scaler>(3, {3, 1})).with_grads();
+    EXPECT_THAT(module_.Scaler_scaled.fused(whole, val).to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_THAT(whole.grad().to_vector(), ElementsAre(Scaler{6, 0}, Scaler{12, 0}, Scaler{18, 0}));
+    const auto scale = device_.tensor<float>({3, 3, 3}).with_grads();
+    EXPECT_THAT(module_.Scaler_scaled.fused({scale, 1.F}, val).to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_THAT(scale.grad().to_vector(), ElementsAre(6, 12, 18));
+}
+
 TEST_P(MethodsTest, ConstructorsMakeObjectsAndTensorsOfThem) {
     EXPECT_EQ(module_.make_scaler(3.F, 4.F), (Scaler{3, 4}));
     for (const int size : sizes) {
