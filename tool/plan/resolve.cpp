@@ -442,7 +442,8 @@ private:
              "fused-loss",
              call_.backward.location,
              "function '" + function.name + "' is no loss that can be fused with its gradients: " + reason,
-             {"a loss returns one floating scalar; mark other outputs no_diff"}}};
+             {"a loss returns one floating scalar; mark other outputs no_diff and assign detach(…) to "
+              "them"}}};
     }
 
     static Diagnostics overwrite_gradients(const std::vector<GradientWish>& grads, PlannedCall& planned) {
