@@ -119,10 +119,8 @@ void choose_kernel(const BindRequest& request, Binding& binding) {
 void check_overwrite(const BindRequest& request, const Binding& binding) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const ScalarView& gradient = request.arguments[i].grad_out;
-        const bool words = request.call.arguments[i].element.scalar != manifest::Scalar::float16;
         if (request.call.arguments[i].overwrite && is_tensor(request, i) &&
-            binding.arguments[i].mode != GradMode::none &&
-            (!is_packed(request.call.arguments[i], gradient) || (!words && gradient.address % 4 != 0))) {
+            binding.arguments[i].mode != GradMode::none && !is_packed(request.call.arguments[i], gradient)) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "its gradient is overwritten (the call spec says so) and must be contiguous, found shape " +
                      to_string(gradient.extents) + " with strides " + to_string(gradient.strides));

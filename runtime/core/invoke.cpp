@@ -37,9 +37,11 @@ ScalarView flatten(const AnyTensor& tensor) {
         view.extents.push_back(state.shape[d]);
         view.strides.push_back(state.strides[d] * scalars);
     }
+    std::int64_t stride = scalars;
     for (std::size_t d = 0; d < state.element.rank; ++d) {
         view.extents.push_back(state.element.extents[d]);
-        view.strides.push_back(d + 1 < state.element.rank ? state.element.extents[d + 1] : 1);
+        stride /= state.element.extents[d];
+        view.strides.push_back(stride);
     }
     return view;
 }
@@ -370,10 +372,28 @@ private:
                 continue;
             }
             const TensorState& gradient = *args_[i].tensor->grad_out().state();
-            const auto bytes = static_cast<std::uint64_t>(gradient.size) * gradient.element.size();
-            if (bytes > 0) {
-                fill(gradient.allocation, gradient.offset, bytes);
-            }
+            zero(gradient.allocation, gradient.offset,
+                 static_cast<std::uint64_t>(gradient.size) * gradient.element.size());
+        }
+    }
+
+    /// Fills take whole words; what ends or begins within one is copied from zeros.
+    void zero(const AllocationPointer& target, std::uint64_t offset, std::uint64_t size) {
+        if (size == 0) {
+            return;
+        }
+        const std::uint64_t words = (size + 3) & ~std::uint64_t{3};
+        // Past an allocation's last element there is nothing to keep.
+        if (offset % 4 == 0 && (size == words || offset + words == target->size)) {
+            fill(target, offset, words);
+            return;
+        }
+        const AllocationPointer zeros = device_.allocate_scratch(size);
+        fill(zeros, 0, words);
+        if (recorder_ != nullptr) {
+            recorder_->copy(target, offset, zeros, 0, size);
+        } else {
+            driver_.copy(target, offset, zeros, 0, size);
         }
     }
 

@@ -390,12 +390,14 @@ def test_gradients_are_overwritten(tensors: ModuleType, shape: tuple[int, int]) 
         np.testing.assert_allclose(array(x.grad_out), wanted, rtol=1e-4, atol=1e-4)
 
 
-def test_dense_halves_are_overwritten(tensors: ModuleType) -> None:
-    values = rng.uniform(0.5, 1, (2, 7, 3)).astype(np.float16)
+@pytest.mark.parametrize("rows", [2, 3])
+def test_dense_halves_are_overwritten(tensors: ModuleType, rows: int) -> None:
+    """Also an odd number of them."""
+    values = rng.uniform(0.5, 1, (rows, 7, 3)).astype(np.float16)
     at = np.minimum(np.arange(300), 6).astype(np.int32)
-    x = tensor(values).with_grads(grad_out=poisoned((2, 7, 3), np.float16))
+    x = tensor(values).with_grads(grad_out=poisoned((rows, 7, 3), np.float16))
     tensors.dense_halves.backward(tensor(at), x)
-    wanted = np.zeros((2, 7, 3))
+    wanted = np.zeros((rows, 7, 3))
     for i in at:
         v = values[i % 2, i].astype(np.float64)
         wanted[i % 2, i] += [v[1], v[0], 1]

@@ -180,6 +180,22 @@ TEST_F(InvokeTest, PacksStridedViews) {
     EXPECT_EQ(args[1].allocated.shape(), (Dims{2, 3}));
 }
 
+TEST_F(InvokeTest, FindsScalarsOfArraysOfMatrices) {
+    ManifestBuilder builder;
+    builder.add("f", {tensor("x", 1, Scalar::float32, {5, 2, 3}),
+                      as(Role::result, tensor("result", 1, Scalar::float32))});
+    const auto f = load(builder.get());
+    ElementType element{ScalarType::float32, 3, {5, 2, 3, 1}};
+    const AnyTensor x = AnyTensor::zeros(device, element, {8}).slice(0, 1, 8, 2);
+    std::array args{Arg::of(x), Arg::none()};
+    invoke(f, 0, PassKind::forward, args);
+    const Command& command = fake->last_dispatch();
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 0, 0), 60);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 0), 6);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 1), 3);
+    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 2), 1);
+}
+
 TEST_F(InvokeTest, GivesScratchToHalfGradients) {
     ManifestBuilder builder;
     builder.add("f", {with_gradient(tensor("a", 1, Scalar::float16)), tensor("b", 1, Scalar::float16),
@@ -220,6 +236,36 @@ TEST_F(InvokeTest, ZeroesGradientsThatAreOverwritten) {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     invoke(f, 0, PassKind::backward, args);
     EXPECT_EQ(x.grad().to_vector(), (V{12, 16, 20, 24}));
+}
+
+TEST_F(InvokeTest, ZeroesOddNumbersOfHalves) {
+    ManifestBuilder builder;
+    Argument overwritten = with_gradient(tensor("a", 1, Scalar::float16));
+    overwritten.overwrite = true;
+    builder.add("f", {overwritten, as(Role::result, tensor("result", 1, Scalar::float16))});
+    const auto f = load(builder.get());
+    const auto all = device.empty<half>({9});
+    struct Part {
+        std::int64_t begin, end;
+    };
+    for (const auto& [begin, end] : {Part{0, 9}, {0, 3}, {1, 4}, {3, 5}, {8, 9}, {2, 6}}) {
+        for (const bool recorded : {false, true}) {
+            all.copy_from(std::vector<half>(9, half(7)));
+            const auto a = device.ones<half>({end - begin}).with_grads({}, all.slice(0, begin, end));
+            std::array args{Arg::in(a), Arg::none()};
+            Encoder encoder = device.encoder();
+            invoke(f, 0, PassKind::backward, args, recorded ? &encoder : nullptr);
+            if (recorded) {
+                encoder.submit();
+            }
+            const std::vector<half> found = all.to_vector();
+            for (std::int64_t i = 0; i < 9; ++i) {
+                const float wanted = i >= begin && i < end ? 0.F : 7.F;
+                EXPECT_EQ(static_cast<float>(found[static_cast<std::size_t>(i)]), wanted)
+                    << i << " of [" << begin << ", " << end << ")";
+            }
+        }
+    }
 }
 
 TEST_F(InvokeTest, LaunchesNothingForNoCalls) {
