@@ -1,13 +1,20 @@
 // kfgen: reads a call spec and Slang modules, writes kernels and typed wrappers.
+#include <kf/error.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <iostream>
+#include <span>
 #include <string_view>
 
 #include "cache/hash.h"
 #include "cache/run_state.h"
+#include "check/gradients.h"
+#include "check/reasons.h"
+#include "check/report.h"
 #include "cli/options.h"
+#include "core/artifact.h"
 #include "output/depfile.h"
 #include "output/sink.h"
 #include "run/generate.h"
@@ -91,12 +98,57 @@ int generate(const Options& options, DiskFileSystem& disk) {
     return exit_done;
 }
 
+int fail(const kf::Error& error, const std::filesystem::path& file, const Options& options) {
+    print(
+        {{Severity::error, std::string(kf::error_id(error.code())), {file.string(), 0, 0}, error.what(), {}}},
+        options);
+    return dynamic_cast<const kf::DeviceError*>(&error) != nullptr ? exit_failed : exit_input;
+}
+
+kf::check::Settings check_settings(const GradientOptions& options) {
+    kf::check::Settings settings;
+    settings.device = options.device;
+    settings.seed = options.seed;
+    settings.range = options.range;
+    settings.except = options.except;
+    for (const auto& [argument, extents] : options.shapes) settings.shapes.push_back({argument, extents});
+    return settings;
+}
+
+/// Of an artifact, or of what was generated and not written.
+int check_gradients(const Options& options, std::span<const std::byte> artifact, const Plan* plan) {
+    try {
+        kf::check::Explain explain;
+        if (plan != nullptr)
+            explain = [=](auto f, auto c, auto a) { return kf::check::reason(*plan, f, c, a); };
+        const auto report = kf::check::check_gradients(artifact, check_settings(options.gradients), explain);
+        std::cout << (options.gradients.json ? kf::check::json_of(report) : kf::check::text_of(report));
+        return report.is_right() ? exit_done : exit_input;
+    } catch (const kf::Error& error) {
+        return fail(error, plan != nullptr ? options.spec : options.artifact, options);
+    }
+}
+
+int check_artifact(const Options& options) {
+    try {
+        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr);
+    } catch (const kf::Error& error) {
+        return fail(error, options.artifact, options);
+    }
+}
+
 int check(const Options& options, DiskFileSystem& disk) {
+    if (!options.artifact.empty()) return check_artifact(options);
     const Outcome<Spec> spec = load_spec(options, disk);
     if (!spec) return fail(spec.errors(), options);
-    const Outcome<Generated> generated =
-        generate_files(spec.value(), options, output_paths(spec.value(), options), disk);
-    return generated ? exit_done : fail(generated.errors(), options);
+    const OutputPaths paths = output_paths(spec.value(), options);
+    const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
+    if (!generated) return fail(generated.errors(), options);
+    if (!options.gradients.wanted) return exit_done;
+    const std::vector<OutputFile>& files = generated.value().files;
+    const auto artifact = std::find_if(files.begin(), files.end(),
+                                       [&](const OutputFile& file) { return file.path == paths.artifact; });
+    return check_gradients(options, std::as_bytes(std::span(artifact->content)), &generated.value().plan);
 }
 
 int list(const Options& options, DiskFileSystem& disk) {

@@ -155,3 +155,25 @@ def check_errors(project: Path, kfgen: Path, outputs: list[str]) -> None:
         assert any(done.stderr.startswith(code) for code in outputs if code.startswith("colors.kf.json")), (
             done.stderr
         )
+
+
+def test_checking_gradients(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's function is found wrong where the page says so; last digits are the device's own."""
+    page = source_dir / "docs" / "checking_gradients.md"
+    (tmp_path / "fade.slang").write_text(blocks(page, "slang")[0])
+    (tmp_path / "fade.kf.json").write_text(blocks(page, "json")[0])
+    done = subprocess.run(
+        [build_dir / "tool" / "kfgen", "check", "fade.kf.json", "--gradients"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+
+    def words(text: str) -> list[str]:
+        lines = [line for line in text.splitlines() if not line.startswith("fade on ")]
+        return [re.sub(r"-?\d+(\.\d+)?(e[-+]\d+)?", "N", line) for line in lines]
+
+    (shown,) = (code for code in blocks(page, "") if "--gradients" in code)
+    assert words(done.stdout) == words(shown.split("\n", 1)[1])

@@ -23,7 +23,8 @@ fi
 
 mkdir -p "$folder"
 "$python" tests/gpu/generate.py "$kfgen" "$architecture" "$folder/generated" \
-    tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/bench/*.kf.json samples/*/*.kf.json
+    tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/tool/check/specs/*.kf.json tests/bench/*.kf.json \
+    samples/*/*.kf.json
 
 # Headers and tools that images of GPU machines lack, as Debian lays them out; and GoogleTest's source.
 rm -rf "$folder/sysroot" "$folder/carry"

@@ -90,7 +90,7 @@ configure() {
 }
 compile() {
     local part targets=()
-    for part in tests/runtime/{core,vulkan,cuda,devices} tests/bench samples runtime/python; do
+    for part in tests/runtime/{core,vulkan,cuda,devices} tests/tool/check tests/bench samples runtime/python; do
         [ ! -e "$part/CMakeLists.txt" ] || targets+=("$part/all")
     done
     ninja -k 0 -C "$build" "${targets[@]}"
@@ -117,7 +117,7 @@ run_gtest() {
 
 run_tests() {
     local program id
-    for program in "$build"/tests/runtime/*/*_test; do
+    for program in "$build"/tests/runtime/*/*_test "$build"/tests/tool/check/*_test; do
         case $program in
             *_validation_test)
                 if compgen -G '/usr/share/vulkan/explicit_layer.d/*validation.json' >/dev/null; then

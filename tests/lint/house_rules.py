@@ -32,6 +32,7 @@ STAGES = [
     "cache",
     "cli",
     "run",
+    "check",
 ]
 
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")

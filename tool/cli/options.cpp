@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
 
 #include "cli/response_file.h"
 #include "diagnostic/suggest.h"
@@ -22,6 +25,7 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
     --depfile FILE           where the depfile goes instead of DIR/NAME.d
     --stamp FILE             a file to rewrite whenever the run succeeds
   check SPEC               do all that generate does, but write nothing
+    --gradients              run it, too, and compare gradients (see kfgen check --help)
   list SPEC                print the calls, their overloads and their kernels
   inspect FILE.kfa         verify an artifact and print what it holds
 
@@ -36,6 +40,63 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   -v, -q                   say more (--verbose), say nothing but errors (--quiet)
   --error-format text|json   how errors are printed
 )";
+
+// Of `kfgen check --help`.
+constexpr std::string_view check_help_text = R"(usage: kfgen check SPEC [OPTION ...] [@FILE ...]
+       kfgen check SPEC|FILE.kfa --gradients [OPTION ...]
+
+Does all that generate does, and writes nothing. With --gradients it then runs every backward
+kernel on a device, with random inputs, and compares each input's gradient with differences of
+the forward kernel's results; forward derivatives likewise. It reports which inputs have
+gradients and which don't, and why.
+
+  --device NAME            run on this: vulkan, cuda:0, vulkan:llvmpipe (default: KF_DEVICE)
+  --seed N                 other inputs; the same seed makes the same ones (default: 1)
+  --range LOW,HIGH         floating inputs lie between (default: -1.5,1.5 and 0.1,0.9 in turn)
+  --shape ARGUMENT=N,...   the extents of a tensor, also FUNCTION.ARGUMENT (repeatable)
+  --except FUNCTION        leave it out: its derivative is meant to be another (repeatable)
+  --format text|json       how the report is printed
+
+The exit code is 1 when a gradient is wrong or a call could not be run.
+kfgen --help lists the options that all commands have.
+)";
+
+std::pair<double, double> split_range(const std::string& text) {
+    const std::size_t comma = text.find(',');
+    try {
+        std::size_t used = 0;
+        std::size_t used_last = 0;
+        const std::string last = comma == std::string::npos ? "" : text.substr(comma + 1);
+        const double low = std::stod(text.substr(0, comma), &used);
+        const double high = std::stod(last, &used_last);
+        if (used == comma && used_last == last.size() && low < high && std::isfinite(high - low)) {
+            return {low, high};
+        }
+    } catch (const std::logic_error&) {  // stod's
+    }
+    throw CLI::ValidationError("--range",
+                               "'" + text + "' is not LOW,HIGH: two numbers, the smaller one first");
+}
+
+std::pair<std::string, std::vector<std::int64_t>> split_shape(const std::string& text) {
+    constexpr std::int64_t largest = 1 << 20;
+    const std::size_t equals = text.find('=');
+    std::vector<std::int64_t> extents;
+    bool good = equals != std::string::npos && equals > 0;
+    for (std::size_t at = equals; good && at != std::string::npos;) {
+        const std::size_t end = text.find(',', at + 1);
+        const std::string word = text.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+        std::int64_t extent = 0;
+        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), extent);
+        good = error == std::errc() && stop == word.data() + word.size() && extent > 0 && extent <= largest;
+        extents.push_back(extent);
+        at = end;
+    }
+    if (!good) {
+        throw CLI::ValidationError("--shape", "'" + text + "' is not ARGUMENT=N,...: extents from 1 on");
+    }
+    return {text.substr(0, equals), extents};
+}
 
 std::pair<std::string, std::string> split_define(const std::string& text) {
     const std::size_t equals = text.find('=');
@@ -68,7 +129,7 @@ public:
         generate.add_option("--depfile", depfile_);
         generate.add_option("--stamp", stamp_);
         generate.add_flag("-n,--dry-run", options_.dry_run);
-        command("check", Command::check);
+        add_check();
         command("list", Command::list);
         CLI::App& inspect = *app_.add_subcommand("inspect", "");
         inspect.final_callback([this] { options_.command = Command::inspect; });
@@ -99,7 +160,7 @@ public:
             result.options = options();
         } catch (const CLI::CallForHelp&) {
             result.done = true;
-            result.text = help_text;
+            result.text = app_.got_subcommand("check") ? check_help_text : help_text;
         } catch (const CLI::CallForVersion& version) {
             result.done = true;
             result.text = std::string(version.what()) + '\n';
@@ -119,10 +180,38 @@ private:
         return *sub;
     }
 
+    void add_check() {
+        CLI::App& check = command("check", Command::check);
+        GradientOptions& gradients = options_.gradients;
+        auto* wanted = check.add_flag("--gradients", gradients.wanted);
+        check.add_option("--device", gradients.device)->needs(wanted);
+        check.add_option("--seed", gradients.seed)->needs(wanted)->check(CLI::NonNegativeNumber);
+        check.add_option("--range", range_)->needs(wanted);
+        check.add_option("--shape", shapes_)->allow_extra_args(false)->needs(wanted);
+        check.add_option("--except", gradients.except)->allow_extra_args(false)->needs(wanted);
+        check.add_option("--format", format_)
+            ->needs(wanted)
+            ->check(CLI::IsMember(std::vector<std::string>{"text", "json"}));
+    }
+
+    void take_gradient_options(GradientOptions& gradients) const {
+        if (!range_.empty()) {
+            gradients.range = split_range(range_);
+        }
+        for (const std::string& shape : shapes_) {
+            gradients.shapes.push_back(split_shape(shape));
+        }
+        gradients.json = format_ == "json";
+    }
+
     Options options() {
         Options result = std::move(options_);
+        take_gradient_options(result.gradients);
         result.spec = spec_;
         result.artifact = artifact_;
+        if (result.gradients.wanted && result.spec.extension() == ".kfa") {
+            std::swap(result.spec, result.artifact);
+        }
         result.output_directory = output_directory_;
         result.depfile = depfile_;
         result.stamp = stamp_;
@@ -184,6 +273,9 @@ private:
     std::string stamp_;
     std::string cache_;
     std::string error_format_ = "text";
+    std::string format_ = "text";
+    std::string range_;
+    std::vector<std::string> shapes_;
     std::vector<std::string> backends_;
     std::vector<std::string> include_directories_;
     std::vector<std::string> defines_;

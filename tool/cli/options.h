@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,24 @@ enum class Command : std::uint8_t { none, generate, check, list, inspect };
 enum class ErrorFormat : std::uint8_t { text, json };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
+/// Of `check --gradients`; see check/settings.h.
+struct GradientOptions {
+    bool wanted = false;
+    std::string device;  ///< empty: the runtime's choice
+    std::uint64_t seed = 1;
+    std::optional<std::pair<double, double>> range;                         ///< of floating inputs
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;  ///< by argument
+    std::vector<std::string> except;                                        ///< functions
+    bool json = false;
+
+    bool operator==(const GradientOptions&) const = default;
+};
+
 /// Paths are as written: relative ones start at the working directory.
 struct Options {
     Command command = Command::none;
     std::filesystem::path spec;      ///< of all commands but inspect
-    std::filesystem::path artifact;  ///< of inspect
+    std::filesystem::path artifact;  ///< of inspect; of check --gradients instead of the spec
     std::filesystem::path output_directory;
     std::filesystem::path depfile;                             ///< empty: NAME.d in the output directory
     std::filesystem::path stamp;                               ///< empty: none
@@ -38,6 +52,7 @@ struct Options {
     unsigned jobs = 0;  ///< 0: one per processor
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;
+    GradientOptions gradients;
 
     bool operator==(const Options&) const = default;
 };

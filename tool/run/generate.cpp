@@ -102,7 +102,7 @@ public:
         Outcome<std::vector<OutputFile>> files = emit_files(plan, manifest.value(), paths_, options_);
         if (!files) return files.errors();
 
-        Generated generated{std::move(files.value()), {{options_.spec}, programs()}};
+        Generated generated{std::move(files.value()), {{options_.spec}, programs()}, plan};
         for (const std::string& path : planned.value().dependencies)
             generated.inputs.files.emplace_back(path);
         auto& read = generated.inputs.programs;

@@ -7,6 +7,7 @@
 #include "cache/run_state.h"
 #include "cli/options.h"
 #include "output/sink.h"
+#include "plan/plan.h"
 #include "run/session.h"
 #include "spec/spec.h"
 
@@ -19,10 +20,11 @@ struct OutputPaths {
 
 OutputPaths output_paths(const Spec& spec, const Options& options);
 
-/// The outputs, and what was read for them.
+/// The outputs, what was read for them, and the plan that they follow.
 struct Generated {
     std::vector<OutputFile> files;
     RunInputs inputs;
+    Plan plan;
 };
 
 /// Writes nothing but the kernel cache. All errors of the stage that failed.

@@ -13,6 +13,7 @@
 namespace kf::gen {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 CommandLine parse(const std::vector<std::string>& arguments) {
@@ -112,7 +113,8 @@ TEST(CommandLine, PrintsVersionAndHelp) {
     EXPECT_TRUE(version.done);
     EXPECT_EQ(version.exit_code, exit_done);
     EXPECT_EQ(version.text, "kfgen 1.2.3\n");
-    for (const auto& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"generate", "--help"}}) {
+    for (const auto& arguments :
+         {std::vector<std::string>{"--help"}, {"-h"}, {"generate", "--help"}, {"check", "--help"}}) {
         const CommandLine help = parse(arguments);
         EXPECT_TRUE(help.done);
         EXPECT_EQ(help.exit_code, exit_done);
@@ -157,6 +159,35 @@ TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
     }
 }
 
+TEST(CommandLine, CheckHasAPageOfItsOwn) {
+    const std::string help = parse({"check", "--help"}).text;
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 25);
+    for (const char* option :
+         {"--gradients", "--device", "--seed", "--range", "--shape", "--except", "--format"}) {
+        EXPECT_THAT(help, HasSubstr(option));
+    }
+}
+
+TEST(CommandLine, ReadsHowGradientsAreChecked) {
+    EXPECT_EQ(options({"check", "m"}).gradients, GradientOptions{});
+    const Options all = options({"check", "m", "--gradients", "--device", "cuda:0", "--seed", "7", "--range",
+                                 "-2,0.5", "--shape", "f.w=16,21", "--shape", "x=3", "--except", "g",
+                                 "--except", "S.h", "--format", "json"});
+    EXPECT_EQ(all.spec, "m");
+    EXPECT_EQ(all.artifact, "");
+    EXPECT_TRUE(all.gradients.wanted);
+    EXPECT_EQ(all.gradients.device, "cuda:0");
+    EXPECT_EQ(all.gradients.seed, 7U);
+    EXPECT_EQ(all.gradients.range, std::pair(-2.0, 0.5));
+    EXPECT_THAT(all.gradients.shapes, ElementsAre(std::pair("f.w", std::vector<std::int64_t>{16, 21}),
+                                                  std::pair("x", std::vector<std::int64_t>{3})));
+    EXPECT_THAT(all.gradients.except, ElementsAre("g", "S.h"));
+    EXPECT_TRUE(all.gradients.json);
+    const Options artifact = options({"check", "out/m.kfa", "--gradients"});
+    EXPECT_EQ(artifact.artifact, "out/m.kfa");
+    EXPECT_EQ(artifact.spec, "");
+}
+
 TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
     struct Case {
         std::vector<std::string> arguments;
@@ -182,6 +213,19 @@ TEST(CommandLine, RefusesWhatIsWrongWithCode2) {
         {{"check", "m", "--namespace", "a:b"}, "'a:b' can't be"},
         {{"check", "m", "-v", "-q"}, "-"},
         {{"check", "@missing"}, "missing"},
+        {{"check", "m", "--seed", "3"}, "--seed requires --gradients"},
+        {{"check", "m", "--gradients", "--seed", "-3"}, "--seed"},
+        {{"check", "m", "--gradients", "--range", "3"}, "'3' is not LOW,HIGH"},
+        {{"check", "m", "--gradients", "--range", "3,1"}, "'3,1' is not LOW,HIGH"},
+        {{"check", "m", "--gradients", "--range", "1,nan"}, "'1,nan' is not LOW,HIGH"},
+        {{"check", "m", "--gradients", "--range", "1,2x"}, "'1,2x' is not LOW,HIGH"},
+        {{"check", "m", "--gradients", "--range", ","}, "',' is not LOW,HIGH"},
+        {{"check", "m", "--gradients", "--shape", "x"}, "'x' is not ARGUMENT=N"},
+        {{"check", "m", "--gradients", "--shape", "=3"}, "'=3' is not ARGUMENT=N"},
+        {{"check", "m", "--gradients", "--shape", "x=3,"}, "'x=3,' is not ARGUMENT=N"},
+        {{"check", "m", "--gradients", "--shape", "x=0"}, "'x=0' is not ARGUMENT=N"},
+        {{"check", "m", "--gradients", "--format", "xml"}, "xml"},
+        {{"generate", "m", "-o", "out", "--gradients"}, "--gradients"},
     };
     for (const Case& c : cases) {
         const CommandLine line = parse(c.arguments);

@@ -1,0 +1,185 @@
+// Real kernels on every device: right derivatives pass, wrong ones don't, and all specs' gradients are right.
+#include "check/gradients.h"
+
+#include <gmock/gmock.h>
+#include <kf/device.h>
+#include <kf/error.h>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "core/artifact.h"
+
+namespace kf::check {
+namespace {
+
+using testing::HasSubstr;
+
+/// Whether the device runs what is in the artifact; one without CUDA images doesn't run on CUDA.
+std::optional<Report> report_of(const std::string& path, const std::string& device, Settings settings = {}) {
+    settings.device = device;
+    try {
+        return check_gradients(artifact::read_file(path), settings);
+    } catch (const ArtifactError& error) {
+        if (error.code() == ErrorCode::artifact_no_image) return std::nullopt;
+        throw;
+    }
+}
+
+const InputReport* find(const CallReport& call, const std::string& name) {
+    for (const InputReport& input : call.inputs) {
+        if (input.name == name) return &input;
+    }
+    return nullptr;
+}
+
+class Derivatives : public testing::Test {
+protected:
+    void SetUp() override {
+        if (devices().empty()) GTEST_SKIP() << "no device";
+    }
+
+    /// Runs `judge(call)` for each call of each device's report.
+    template <class Visit>
+    static void for_each_call(const Settings& settings, Visit visit) {
+        int served = 0;
+        for (const DeviceInfo& device : devices()) {
+            const auto report = report_of(KF_DERIVATIVES, device.id, settings);
+            if (!report) continue;
+            ++served;
+            SCOPED_TRACE(text_of(*report));
+            EXPECT_FALSE(report->is_right());
+            for (const CallReport& call : report->calls) visit(call);
+        }
+        EXPECT_GT(served, 0);
+    }
+};
+
+TEST_F(Derivatives, EveryMistakeIsFoundAndNothingElse) {
+    const std::map<std::string, std::string> wrong_inputs = {
+        {"factor", "x"}, {"sign", "k"}, {"missing", "k"}, {"deaf", "x"}, {"wrong", "x"}, {"slope", "x"}};
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        Settings settings;
+        settings.seed = seed;
+        std::set<std::string> found;
+        for_each_call(settings, [&](const CallReport& call) {
+            const auto mistake = wrong_inputs.find(call.function.substr(0, call.function.find('_')));
+            for (const InputReport& input : call.inputs) {
+                const bool wrong = mistake != wrong_inputs.end() && mistake->second == input.name &&
+                                   input.status != Status::no_gradient;
+                EXPECT_EQ(input.status == Status::wrong, wrong) << call.overload << ", " << input.name;
+                if (wrong) found.insert(call.function);
+            }
+        });
+        EXPECT_EQ(found.size(), 12U);
+    }
+}
+
+TEST_F(Derivatives, WhatCanNotBeComparedIsSaid) {
+    for_each_call({}, [](const CallReport& call) {
+        const InputReport& x = *find(call, call.function == "every_reason" ? "twice" : "x");
+        if (call.function == "never") {
+            EXPECT_EQ(x.status, Status::not_finite);
+        } else if (call.function == "rough") {
+            EXPECT_EQ(x.status, Status::not_smooth);
+        } else if (call.function == "past_the_end") {
+            EXPECT_THAT(call.failure, HasSubstr("past the end of 'y'"));
+            EXPECT_EQ(x.status, Status::not_run);
+        } else if (call.function == "bent" || call.function == "positive" || call.function == "rectify" ||
+                   call.function == "half_of_them") {
+            EXPECT_EQ(x.status, Status::right) << call.function;
+        } else if (call.function == "forward_only") {
+            EXPECT_EQ(x.why_not, "the call has no backward pass");
+        } else {
+            EXPECT_EQ(call.failure, "") << call.function;
+        }
+    });
+}
+
+TEST_F(Derivatives, TheArtifactSaysWhyThereIsNoGradient) {
+    const std::map<std::string, std::string> reasons = {
+        {"mixed.mass", "no_diff"},
+        {"mixed.id", "integer type"},
+        {"fixed", "no_diff"},
+        {"on", "bool"},
+        {"table", "a tensor that is read without derivatives"},
+        {"left", "not among the inputs that the spec differentiates"},
+        {"twice", "output: its gradient flows in"},
+        {"mixed.position", ""},
+        {"x", ""}};
+    for_each_call({}, [&](const CallReport& call) {
+        if (call.function != "every_reason") return;
+        for (const auto& [name, reason] : reasons) {
+            const InputReport* input = find(call, name);
+            ASSERT_NE(input, nullptr) << name;
+            EXPECT_EQ(input->why_not, reason) << name;
+            EXPECT_EQ(input->status, reason.empty() ? Status::right : Status::no_gradient) << name;
+        }
+    });
+}
+
+TEST_F(Derivatives, SettingsThatNameNothingAreRefused) {
+    for (const DeviceInfo& device : devices()) {
+        Settings settings;
+        settings.except = {"right_flot"};
+        EXPECT_THAT(
+            [&] { (void)report_of(KF_DERIVATIVES, device.id, settings); },
+            testing::AnyOf(testing::ThrowsMessage<ArgumentError>(HasSubstr("no function 'right_flot'")),
+                           testing::Not(testing::Throws<Error>())));
+        settings.except.clear();
+        settings.shapes = {{"x", {1, 2, 3}}};
+        EXPECT_THAT(
+            [&] { (void)report_of(KF_DERIVATIVES, device.id, settings); },
+            testing::AnyOf(testing::ThrowsMessage<ArgumentError>(HasSubstr("no tensor 'x' of 3 dimensions")),
+                           testing::Not(testing::Throws<Error>())));
+    }
+}
+
+/// "a:b", and on machines that carry generated artifacts those of KF_GPU_FOLDER.
+std::vector<std::string> artifacts() {
+    std::vector<std::string> paths;
+    std::istringstream list(KF_ARTIFACTS);
+    for (std::string path; std::getline(list, path, ':');) paths.push_back(path);
+    return paths;
+}
+
+std::string name_of(const std::string& path) {
+    const std::size_t start = path.rfind('/') + 1;
+    return path.substr(start, path.rfind('.') - start);
+}
+
+class AllSpecs : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, AllSpecs, testing::ValuesIn(artifacts()),
+                         [](const auto& one) { return name_of(one.param); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AllSpecs);
+
+TEST_P(AllSpecs, GradientsAreRight) {
+    // Their derivatives are meant to be others, so that tests can tell who was called.
+    const std::map<std::string, std::set<std::string>> others = {
+        {"gradients", {"squashed", "twice_rough"}}, {"jvp", {"scaled"}}, {"fused", {"given"}}};
+    const std::string name = name_of(GetParam());
+    Settings settings;
+    if (name == "neural_texture") settings.shapes = {{"w0", {16, 21}}, {"w1", {16, 17}}, {"w2", {3, 17}}};
+    for (const DeviceInfo& device : devices()) {
+        const auto report = report_of(GetParam(), device.id, settings);
+        if (!report) continue;
+        SCOPED_TRACE(text_of(*report));
+        for (const CallReport& call : report->calls) {
+            const std::string function = call.function.substr(0, call.function.find(".jvp"));
+            const bool other = others.contains(name) && others.at(name).contains(function);
+            EXPECT_EQ(call.failure, "") << call.overload;
+            for (const InputReport& input : call.inputs) {
+                if (input.status == Status::no_gradient) continue;
+                EXPECT_EQ(input.status, other ? Status::wrong : Status::right)
+                    << call.overload << ", " << input.name;
+            }
+        }
+        // Kernels that walk rows aren't taken where the spec's maps have no rows.
+        for (const std::string& kernel : report->kernels_not_run) EXPECT_THAT(kernel, HasSubstr(".rows"));
+    }
+}
+
+}  // namespace
+}  // namespace kf::check

@@ -1,0 +1,162 @@
+// Inputs are laid out and filled as the call's kinds imply.
+#include "check/items.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <set>
+
+#include "core/items.h"
+#include "runtime/core/manifests.h"
+
+namespace kf::check {
+namespace {
+
+using manifest::Role;
+using manifest::Scalar;
+using test::as;
+using test::tensor;
+using test::value;
+using test::with_gradient;
+using testing::ElementsAre;
+
+manifest::Function function_of(std::vector<manifest::Argument> arguments, std::int64_t rank) {
+    manifest::Function function;
+    function.name = "f";
+    manifest::Call& call = function.calls.emplace_back();
+    for (manifest::Argument& argument : arguments) {
+        argument.map.clear();
+        for (std::int64_t k = 0; k < argument.call_rank; ++k)
+            argument.map.push_back(rank - argument.call_rank + k);
+    }
+    call.arguments = std::move(arguments);
+    call.rank = rank;
+    call.has_backward = true;
+    call.backward = {0, 1, 2};
+    return function;
+}
+
+manifest::Argument whole(manifest::Argument argument, manifest::Access access) {
+    argument.access = access;
+    argument.inner_rank = argument.rank;
+    argument.call_rank = 0;
+    return argument;
+}
+
+std::vector<std::int64_t> shape_of(const Item& item) { return {item.shape.begin(), item.shape.end()}; }
+
+TEST(Items, EveryFormHasItsCase) {
+    const auto function = function_of(
+        {with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), as(Role::result, tensor("result", 2))},
+        2);
+    const auto cases = cases_of(function, function.calls[0], {});
+    ASSERT_EQ(cases.size(), 5U);
+    std::set<Case::Form> forms;
+    for (const Case& one : cases) {
+        forms.insert(one.form);
+        const Arguments made = lay_out(function, function.calls[0], one, {});
+        const auto a = shape_of(made.items[0]);
+        const auto b = shape_of(made.items[1]);
+        EXPECT_EQ(shape_of(made.items[2]), one.shape) << case_name(one.form);
+        EXPECT_EQ(made.items[0].bytes.size(), made.leaves[0].positions.size() * 4);
+        switch (one.form) {
+            case Case::Form::whole:
+                EXPECT_THAT(a, ElementsAre(3, 5));
+                EXPECT_THAT(b, ElementsAre(5));
+                EXPECT_EQ(made.items[0].gapped, 0U);
+                break;
+            case Case::Form::strided:
+                EXPECT_EQ(made.items[0].gapped, 2U);
+                EXPECT_EQ(made.items[2].gapped, 2U);
+                break;
+            case Case::Form::shared:
+                EXPECT_THAT(a, ElementsAre(1, 5));
+                EXPECT_THAT(b, ElementsAre(1));
+                break;
+            case Case::Form::rows:
+                EXPECT_THAT(a, ElementsAre(1, 33));
+                EXPECT_THAT(b, ElementsAre(33));
+                break;
+            case Case::Form::flat:
+                EXPECT_THAT(a, ElementsAre(1, 5));
+                EXPECT_THAT(b, ElementsAre(5));
+                break;
+        }
+    }
+    EXPECT_EQ(forms.size(), cases.size());
+}
+
+TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
+    auto function = function_of({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
+    function.calls[0].strict_broadcasting = true;
+    for (const Case& one : cases_of(function, function.calls[0], {})) {
+        EXPECT_TRUE(one.form == Case::Form::whole || one.form == Case::Form::strided);
+    }
+}
+
+TEST(Items, GivenShapesSettleExtents) {
+    const auto function = function_of({whole(with_gradient(tensor("w", 2)), manifest::Access::read),
+                                       with_gradient(tensor("x", 1)), as(Role::result, tensor("result", 1))},
+                                      1);
+    const std::vector<GivenShape> shapes{{"w", {16, 21}}, {"f.x", {7}}, {"x", {9}}, {"x", {1, 2}}};
+    const auto cases = cases_of(function, function.calls[0], shapes);
+    const Arguments made = lay_out(function, function.calls[0], cases[0], shapes);
+    EXPECT_THAT(shape_of(made.items[0]), ElementsAre(16, 21));
+    EXPECT_THAT(shape_of(made.items[1]), ElementsAre(7));
+    EXPECT_THAT(shape_of(made.items[2]), ElementsAre(7));
+    EXPECT_TRUE(is_meant(shapes[0], function, function.calls[0].arguments[0]));
+    EXPECT_FALSE(is_meant({"w", {16}}, function, function.calls[0].arguments[0]));
+    EXPECT_FALSE(is_meant({"g.w", {16, 21}}, function, function.calls[0].arguments[0]));
+}
+
+TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
+    const auto function = function_of(
+        {tensor("at", 2, Scalar::int32), whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
+        2);
+    const auto cases = cases_of(function, function.calls[0], {});
+    for (const Case& one : cases) {
+        Arguments made = lay_out(function, function.calls[0], one, {});
+        std::mt19937_64 random(3);
+        fill(made, function.calls[0], one, -1, 1, random);
+        std::set<std::int32_t> found;
+        for (const std::size_t position : made.leaves[0].positions) {
+            std::int32_t index = -1;
+            std::memcpy(&index, made.items[0].bytes.data() + position, sizeof index);
+            EXPECT_GE(index, 0);
+            EXPECT_LT(index, made.items[1].shape[0]);
+            found.insert(index);
+        }
+        EXPECT_EQ(found.size(), made.leaves[0].positions.size());
+    }
+}
+
+TEST(Items, NumbersComeFromTheRangeAndTheSeed) {
+    const auto function =
+        function_of({with_gradient(tensor("x", 1, Scalar::float16)),
+                     with_gradient(value("k", Scalar::float64)), as(Role::result, tensor("result", 1))},
+                    1);
+    const auto numbers = [&](std::uint64_t seed) {
+        const Case chosen = cases_of(function, function.calls[0], {})[0];
+        Arguments made = lay_out(function, function.calls[0], chosen, {});
+        std::mt19937_64 random(seed);
+        fill(made, function.calls[0], chosen, 2, 3, random);
+        std::vector<double> values;
+        for (const std::size_t l : {0U, 1U}) {
+            for (const std::size_t position : made.leaves[l].positions) {
+                values.push_back(get(made.items[l].bytes, made.leaves[l].scalar, position));
+            }
+        }
+        return values;
+    };
+    const std::vector<double> values = numbers(1);
+    EXPECT_EQ(values.size(), 6U);
+    for (const double number : values) {
+        EXPECT_GE(number, 2);
+        EXPECT_LE(number, 3);
+    }
+    EXPECT_EQ(numbers(1), values);
+    EXPECT_NE(numbers(2), values);
+}
+
+}  // namespace
+}  // namespace kf::check

@@ -1,0 +1,62 @@
+// Reasons for which an input has no gradient, as the plan knows them.
+#include "check/reasons.h"
+
+#include <gmock/gmock.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::check {
+namespace {
+
+using gen::Type;
+using gen::test::struct_of;
+using gen::test::type_named;
+
+/// A plan of one call with one argument of one parameter.
+gen::Plan plan_of(const Type& parameter, const Type& leaf, const std::string& path) {
+    gen::Plan plan;
+    gen::PlannedCall& call = plan.functions.emplace_back().calls.emplace_back();
+    call.has_backward = true;
+    gen::PlannedArgument& argument = call.arguments.emplace_back();
+    argument.type = leaf;
+    argument.path = path;
+    gen::PlannedParameter& whole = call.parameters.emplace_back();
+    whole.type = parameter;
+    whole.host.leaves = 1;
+    return plan;
+}
+
+std::string reason_of(const gen::Plan& plan) { return reason(plan, 0, 0, 0); }
+
+TEST(Reasons, FieldsAndTypes) {
+    const Type number = type_named("float");
+    const Type light = struct_of("Light", {{"power", number, true}, {"color", number}});
+    const Type scene = struct_of("Scene", {{"light", light}});
+    const Type plain = struct_of("Plain", {{"light", light}}, false);
+    EXPECT_EQ(reason_of(plan_of(light, number, ".power")), "field 'power' is no_diff");
+    EXPECT_EQ(reason_of(plan_of(scene, number, ".light.power")), "field 'power' is no_diff");
+    EXPECT_EQ(reason_of(plan_of(scene, number, ".light[].power")), "field 'power' is no_diff");
+    EXPECT_EQ(reason_of(plan_of(plain, number, ".light.color")), "'Plain' is not IDifferentiable");
+    EXPECT_EQ(reason_of(plan_of(struct_of("Outer", {{"plain", plain}}), number, ".plain.light.color")),
+              "'Plain' is not IDifferentiable");
+}
+
+TEST(Reasons, ParametersAndSpecs) {
+    const Type number = type_named("float3");
+    gen::Plan plan = plan_of(number, number, "");
+    gen::PlannedCall& call = plan.functions[0].calls[0];
+    call.parameters[0].no_diff = true;
+    EXPECT_EQ(reason_of(plan), "no_diff");
+    call.member = gen::Member::method;
+    EXPECT_EQ(reason_of(plan), "[NoDiffThis]");
+    call.arguments[0].host.differentiable = true;
+    EXPECT_EQ(reason_of(plan), "\"grad\": false, or not among the \"inputs\" of \"backward\"");
+    call.has_backward = false;
+    EXPECT_EQ(reason_of(plan), "the spec asks for no \"backward\"");
+    EXPECT_EQ(reason_of(plan_of(type_named("int2"), type_named("int2"), "")), "");
+    const Type tensor = type_named("RWTensor<float, 2>");
+    EXPECT_EQ(reason_of(plan_of(tensor, tensor, "")), "RWTensor has no derivatives");
+}
+
+}  // namespace
+}  // namespace kf::check

@@ -1,0 +1,101 @@
+// The report's two forms, whole.
+#include "check/report.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kf::check {
+namespace {
+
+using testing::HasSubstr;
+
+InputReport input(const std::string& name, Status status) {
+    InputReport made;
+    made.name = name;
+    made.status = status;
+    return made;
+}
+
+Report example() {
+    Report report{"colors", "vulkan:0, llvmpipe", 1, {}, 7, {"5, blend.backward.strided"}};
+    CallReport blend{
+        "blend", "blend(a: float3 tensor[1], t: float, n: int) -> float3 tensor[1]", true, "", {}};
+    InputReport a = input("a", Status::right);
+    a.compared = 21;
+    a.unsure = 1;
+    a.largest_error = 3.25e-6;
+    a.gradient = 0.5;
+    a.differences = 0.5000016;
+    a.uncertainty = 2e-5;
+    a.place = "[3, 2]";
+    a.how = "strided";
+    InputReport factor = input("factor", Status::wrong);
+    factor.compared = 4;
+    factor.wrong = 3;
+    factor.largest_error = 1;
+    factor.gradient = 0.75;
+    factor.differences = -0.75;
+    factor.uncertainty = 1e-5;
+    factor.place = "its value";
+    factor.how = "deterministic, rows";
+    InputReport n = input("n", Status::no_gradient);
+    n.why_not = "integer type";
+    blend.inputs = {a, factor, n};
+    CallReport rough{"rough", "rough(x: float, y: float) -> float", true, "", {}};
+    InputReport x = input("x", Status::not_smooth);
+    x.unsure = 10;
+    rough.inputs = {x, input("y", Status::not_finite)};
+    CallReport failed{
+        "put", "put(x: float)", true, "a kernel needs 'float64'", {input("x", Status::not_run)}};
+    report.calls = {blend, rough, failed};
+    return report;
+}
+
+TEST(Report, Text) {
+    EXPECT_EQ(text_of(example()), R"(colors on vulkan:0, llvmpipe, seed 1
+
+blend(a: float3 tensor[1], t: float, n: int) -> float3 tensor[1]
+  a       right        largest error 3.2e-06 at [3, 2] (strided), 21 compared, 1 not smooth
+  factor  WRONG        at its value: gradient 0.75, differences -0.75 +- 1.0e-05 (deterministic, rows); 3 of 4 wrong
+  n       no gradient  integer type
+
+rough(x: float, y: float) -> float
+  x  not smooth   differences depend on the step at each of 10 places
+  y  not finite   infinities or NaN at every try: state --range or --shape
+
+put(x: float)
+  FAILED       a kernel needs 'float64'
+  x  not run
+
+1 input right, 1 wrong, 3 not comparable, 1 without a gradient; 6 of 7 backward kernels run
+  not run: 5, blend.backward.strided
+)");
+}
+
+TEST(Report, Json) {
+    const nlohmann::json json = nlohmann::json::parse(json_of(example()));
+    EXPECT_EQ(json["module"], "colors");
+    EXPECT_EQ(json["right"], false);
+    EXPECT_EQ(json["calls"].size(), 3U);
+    EXPECT_EQ(json["calls"][0]["inputs"][0]["largest_error"]["place"], "[3, 2]");
+    EXPECT_EQ(json["calls"][0]["inputs"][1]["status"], "WRONG");
+    EXPECT_EQ(json["calls"][0]["inputs"][1]["wrong"], 3);
+    EXPECT_EQ(json["calls"][0]["inputs"][2]["why"], "integer type");
+    EXPECT_EQ(json["calls"][2]["failure"], "a kernel needs 'float64'");
+    EXPECT_EQ(json["kernels_not_run"][0], "5, blend.backward.strided");
+}
+
+TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
+    Report report = example();
+    EXPECT_FALSE(report.is_right());
+    report.calls.pop_back();
+    EXPECT_FALSE(report.is_right());
+    report.calls[0].inputs[1].status = Status::right;
+    EXPECT_TRUE(report.is_right());
+    report.calls[1].failure = "no";
+    EXPECT_FALSE(report.is_right());
+}
+
+}  // namespace
+}  // namespace kf::check

@@ -1,0 +1,135 @@
+"""kfgen check --gradients, as a build runs it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parents[3] / "samples" / "polynomial" / "polynomial.kf.json"
+SPEC = Path(__file__).parent / "specs" / "derivatives.kf.json"
+MISTAKES = [
+    f"{kind}_{scalar}" for kind in ("factor", "sign", "missing") for scalar in ("half", "float", "double")
+]
+WRONG = [*MISTAKES, "deaf_float", "slope_float", "wrong_gather", "past_the_end"]
+WITHOUT_WRONG = [word for name in WRONG for word in ("--except", name)]
+
+
+class Kfgen:
+    """The program of a build, and the artifact of specs/ there."""
+
+    def __init__(self, build: Path) -> None:
+        self.program = build / "tool" / "kfgen"
+        folder = build / "tests" / "tool" / "check" / "kf_test_derivatives.generated"
+        self.artifact = folder / "derivatives.kfa"
+
+    def check(
+        self, *arguments: object, folder: Path | None = None, **environment: str
+    ) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [self.program, "check", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env={**os.environ, **environment},
+        )
+
+
+@pytest.fixture
+def kfgen(build_dir: Path) -> Kfgen:
+    return Kfgen(build_dir)
+
+
+def test_a_spec_whose_gradients_are_right(kfgen: Kfgen, tmp_path: Path) -> None:
+    done = kfgen.check(SAMPLE, "--gradients", "--backend", "vulkan", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("polynomial on ")
+    assert lines[0].endswith(", seed 1")
+    assert lines[-1].startswith("24 inputs right, 0 wrong, 0 not comparable, 0 without a gradient; ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_gradients_end_with_1(kfgen: Kfgen) -> None:
+    done = kfgen.check(kfgen.artifact, "--gradients")
+    assert done.returncode == 1
+    assert "  k  WRONG        at " in done.stdout
+    assert "  FAILED       reads or writes past the end of 'y'" in done.stdout
+
+
+def test_what_is_meant_to_be_wrong_can_be_left_out(kfgen: Kfgen) -> None:
+    done = kfgen.check(kfgen.artifact, "--gradients", *WITHOUT_WRONG, "--format", "json", "--seed", 5)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, done.stdout
+    assert report["right"] is True
+    assert report["seed"] == 5
+    assert not {call["function"] for call in report["calls"]} & set(WRONG)
+    statuses = {call["function"]: call["inputs"][0]["status"] for call in report["calls"]}
+    assert statuses["rough"] == "not smooth"
+    assert statuses["never"] == "not finite"
+    assert statuses["right_half"] == "right"
+
+
+def test_a_range_is_kept_to(kfgen: Kfgen) -> None:
+    done = kfgen.check(kfgen.artifact, "--gradients", *WITHOUT_WRONG, "--range", "-3,-2", "--format", "json")
+    statuses = {call["function"]: call["inputs"][0]["status"] for call in json.loads(done.stdout)["calls"]}
+    assert statuses["positive"] == "not finite"
+    assert statuses["right_float"] == "right"
+
+
+def test_the_source_says_why_there_is_no_gradient(kfgen: Kfgen, tmp_path: Path) -> None:
+    one = json.loads(SPEC.read_text())
+    one["calls"] = [call for call in one["calls"] if call["function"] == "every_reason"]
+    one["modules"] = [str(SPEC.parent / "derivatives.slang")]
+    path = tmp_path / "reasons.kf.json"
+    path.write_text(json.dumps(one))
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (call,) = json.loads(done.stdout)["calls"]
+    assert {one["name"]: one.get("why") for one in call["inputs"]} == {
+        "mixed.position": None,
+        "mixed.mass": "field 'mass' is no_diff",
+        "mixed.id": "integer type",
+        "plain.scale": "'Plain' is not IDifferentiable",
+        "fixed": "no_diff",
+        "count": "integer type",
+        "on": "bool",
+        "table": "Tensor has no derivatives",
+        "left": '"grad": false, or not among the "inputs" of "backward"',
+        "x": None,
+        "twice": "output: its gradient flows in",
+    }
+
+
+def test_mistakes_are_told_by_one_line(kfgen: Kfgen) -> None:
+    cases = [
+        ((kfgen.artifact, "--gradients", "--device", "metal:0"), 3, "no device 'metal:0'", "no-device"),
+        ((kfgen.artifact, "--gradients", "--except", "rihgt"), 1, "no function 'rihgt'", "unknown-name"),
+        (
+            (kfgen.artifact, "--gradients", "--shape", "q=3"),
+            1,
+            "no tensor 'q' of 1 dimensions",
+            "unknown-name",
+        ),
+        (("missing.kfa", "--gradients"), 1, "can't read the artifact", "artifact-missing"),
+        ((SAMPLE, "--seed", "3"), 2, "--seed requires --gradients", "command-line"),
+    ]
+    for arguments, code, text, error in cases:
+        done = kfgen.check(*arguments)
+        assert done.returncode == code, done.stderr
+        assert done.stdout == ""
+        first = done.stderr.splitlines()[0]
+        assert text in first
+        assert first.endswith(f"[{error}]")
+
+
+def test_without_a_driver(kfgen: Kfgen) -> None:
+    done = kfgen.check(
+        kfgen.artifact, "--gradients", VK_ICD_FILENAMES="/none", VK_DRIVER_FILES="/none", KF_DEVICE="vulkan"
+    )
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[0].endswith("[no-driver]")
+    assert len(done.stderr.splitlines()) == 1

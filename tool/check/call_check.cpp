@@ -1,0 +1,213 @@
+// Compares the gradients of one overload with differences.
+#include "check/call_check.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "check/comparison.h"
+#include "check/trial.h"
+#include "core/bind_error.h"
+#include "core/module_state.h"
+
+namespace kf::check {
+namespace {
+
+using manifest::Argument;
+
+/// Of each input, in the first two tries of the first case; elsewhere half of them.
+constexpr std::size_t most_components = 6;
+
+bool has_gradient(const Argument& argument) {
+    return detail::is_input(argument) && argument.gradient != manifest::Gradient::never;
+}
+
+/// One component or direction of one input: what differences say, and each backward pass.
+struct Comparison {
+    std::vector<Move> moves;
+    std::string place;
+    std::pair<Difference, std::optional<Difference>> difference;
+};
+
+/// What adds to gradients.
+struct Pass {
+    detail::PassKind kind;
+    bool deterministic;
+    const char* name;
+};
+
+class CallCheck {
+public:
+    CallCheck(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
+              CallReport& report)
+        : function_(function),
+          manifest_function_(function.module->manifest().functions[function.function]),
+          call_index_(call),
+          call_(manifest_function_.calls[call]),
+          settings_(settings),
+          report_(report),
+          precision_(precision_of_call(call_)),
+          random_(settings.seed * 1'000'003 + function.function * 1009 + call) {
+        using detail::PassKind;
+        if (call_.backward.is_built()) passes_.push_back({PassKind::backward, false, ""});
+        if (call_.deterministic.is_built()) passes_.push_back({PassKind::backward, true, "deterministic, "});
+        if (call_.fused.is_built()) passes_.push_back({PassKind::fused, false, "fused, "});
+        if (call_.fused_deterministic.is_built()) {
+            passes_.push_back({PassKind::fused, true, "fused, deterministic, "});
+        }
+    }
+
+    void run() {
+        for (const Case& chosen : cases_of(manifest_function_, call_, settings_.shapes)) {
+            const bool first = chosen.form == Case::Form::whole;
+            for (int attempt = 0; attempt < most_tries; ++attempt) {
+                const bool enough = attempt >= (first ? 2 : 1) && finite_ && unsure_.empty();
+                if (enough) break;
+                attempt_case(chosen, attempt, first && attempt < 2 ? most_components : most_components / 2);
+                if (!report_.failure.empty()) return;
+            }
+        }
+        settle();
+    }
+
+private:
+    void attempt_case(const Case& chosen, int attempt, std::size_t components) {
+        finite_ = false;
+        unsure_.clear();
+        const auto [low, high] = range_of(settings_, attempt);
+        Arguments arguments = lay_out(manifest_function_, call_, chosen, settings_.shapes);
+        fill(arguments, call_, chosen, low, high, random_);
+        width_ = high - low;
+        Trial trial(function_, call_index_, std::move(arguments), Dims(chosen.shape), random_);
+        if (!trial.run()) return;
+        finite_ = true;
+        std::map<std::size_t, std::vector<Comparison>> comparisons;
+        for (const Pass& pass : passes_) {
+            trial.run_backward(pass.kind, pass.deterministic);
+            if (const Argument* argument = trial.overrun()) {
+                report_.failure = overrun_text(*argument);
+                return;
+            }
+            std::map<std::size_t, std::vector<double>> gradients;
+            for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+                if (has_gradient(call_.arguments[i])) gradients[i] = trial.gradients(i);
+            }
+            const std::string how = std::string(pass.name) + case_name(chosen.form);
+            for (const auto& [leaf, values] : gradients) {
+                if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, components);
+                take(trial, leaf, values, comparisons[leaf], how);
+            }
+        }
+    }
+
+    /// Steps are as large as the values are.
+    [[nodiscard]] double step_of(const Leaf& leaf, const Item& item, std::size_t scalar) const {
+        const double value = std::abs(get(item.bytes, leaf.scalar, leaf.positions[scalar]));
+        const double size = std::max(value, std::min(width_, 4.0) / 4);
+        return precision_.step * std::exp2(std::round(std::log2(std::max(size, 1e-30))));
+    }
+
+    std::vector<Comparison> compare(Trial& trial, std::size_t index, std::size_t components) {
+        const Leaf& leaf = trial.arguments().leaves[index];
+        const Item& item = trial.arguments().items[leaf.item];
+        std::vector<std::size_t> chosen(leaf.positions.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+        std::shuffle(chosen.begin(), chosen.end(), random_);
+        const bool all = chosen.size() <= components;
+        if (!all) chosen.resize(components);
+        std::vector<Comparison> made;
+        for (const std::size_t scalar : chosen) {
+            Comparison& one = made.emplace_back();
+            one.moves = {{scalar, step_of(leaf, item, scalar)}};
+            one.place = place_text(leaf, scalar);
+        }
+        // A whole tensor's elements may not all be written: its own outputs can't be told apart in a sum.
+        if (!all && call_.arguments[index].access != manifest::Access::read_write) {
+            Comparison& one = made.emplace_back();
+            for (std::size_t scalar = 0; scalar < leaf.positions.size(); ++scalar) {
+                const double step = step_of(leaf, item, scalar);
+                one.moves.push_back({scalar, random_() % 2 == 0 ? step : -step});
+            }
+            one.place = "all, in a random direction";
+        }
+        for (Comparison& one : made) one.difference = measure(trial, index, one.moves, 1);
+        return made;
+    }
+
+    std::pair<Difference, std::optional<Difference>> measure(Trial& trial, std::size_t index,
+                                                             std::vector<Move> moves, double factor) {
+        // The step goes with the first scalar, so that the slope is that along it.
+        const double step = std::abs(moves.front().by) * factor;
+        const double unit = std::abs(moves.front().by);
+        for (Move& move : moves) move.by /= unit;
+        return trial.differentiate(index, moves, step, precision_.epsilon);
+    }
+
+    void take(Trial& trial, std::size_t index, const std::vector<double>& gradients,
+              const std::vector<Comparison>& comparisons, const std::string& how) {
+        std::vector<double> along;
+        double scale = 0;
+        for (const Comparison& one : comparisons) {
+            double gradient = 0;
+            const double unit = std::abs(one.moves.front().by);
+            for (const Move& move : one.moves) gradient += gradients[move.position] * (move.by / unit);
+            along.push_back(gradient);
+            if (std::isfinite(gradient)) scale = std::max(scale, std::abs(gradient));
+            scale = std::max(scale, one.difference.first.size);
+        }
+        InputReport& input = report_.inputs[index];
+        for (std::size_t i = 0; i < comparisons.size(); ++i) {
+            const Comparison& one = comparisons[i];
+            Difference difference = closest(one.difference, along[i]);
+            Verdict verdict = judge(along[i], difference, precision_, scale);
+            if (verdict == Verdict::wrong) {
+                // Once more by other steps: what is wrong stays so.
+                difference = closest(measure(trial, index, one.moves, 0.75), along[i]);
+                verdict = judge(along[i], difference, precision_, scale);
+            }
+            if (verdict == Verdict::unsure) unsure_.push_back(index);
+            note(input, verdict, along[i], difference, scale, {one.place, how});
+        }
+    }
+
+    static Difference closest(const std::pair<Difference, std::optional<Difference>>& both, double gradient) {
+        if (!both.second) return both.first;
+        const bool first = std::abs(gradient - both.first.slope) <= std::abs(gradient - both.second->slope);
+        return first ? both.first : *both.second;
+    }
+
+    void settle() {
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            if (!has_gradient(call_.arguments[i])) continue;
+            report_.inputs[i].status = status_of(report_.inputs[i]);
+        }
+    }
+
+    const detail::FunctionRef& function_;
+    const manifest::Function& manifest_function_;
+    std::size_t call_index_;
+    const manifest::Call& call_;
+    const Settings& settings_;
+    CallReport& report_;
+    Precision precision_;
+    std::mt19937_64 random_;
+    std::vector<Pass> passes_;
+    double width_ = 1;  ///< of the range that inputs come from
+    bool finite_ = false;
+    std::vector<std::size_t> unsure_;  ///< inputs of the last try that couldn't be compared everywhere
+};
+
+}  // namespace
+
+void check_call(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
+                CallReport& report) {
+    try {
+        CallCheck(function, call, settings, report).run();
+    } catch (const Error& error) {
+        report.failure = error.what();
+    }
+}
+
+}  // namespace kf::check

@@ -1,0 +1,150 @@
+// Checks every gradient of an artifact on a device.
+#include "check/gradients.h"
+
+#include <kf/device.h>
+#include <kf/error.h>
+#include <kf/module.h>
+
+#include <algorithm>
+#include <set>
+
+#include "check/call_check.h"
+#include "check/items.h"
+#include "check/kernel_log.h"
+#include "check/tangent_check.h"
+#include "core/bind_error.h"
+#include "core/convert.h"
+#include "core/describe.h"
+#include "core/items.h"
+#include "core/module_state.h"
+
+namespace kf::check {
+namespace {
+
+using manifest::Argument;
+using manifest::Role;
+
+void check_names(const manifest::Manifest& manifest, const Settings& settings) {
+    std::string names;
+    for (const manifest::Function& function : manifest.functions) {
+        if (!manifest::is_jvp(function)) names += (names.empty() ? "" : ", ") + function.name;
+    }
+    for (const std::string& name : settings.except) {
+        const bool known =
+            std::any_of(manifest.functions.begin(), manifest.functions.end(),
+                        [&](const manifest::Function& function) { return function.name == name; });
+        if (known) continue;
+        throw ArgumentError(ErrorCode::unknown_name, "--except: '" + manifest.name + "' has no function '" +
+                                                         name + "'; it has " + names);
+    }
+}
+
+void check_shapes(const manifest::Manifest& manifest, const Settings& settings) {
+    for (const GivenShape& shape : settings.shapes) {
+        bool meant = false;
+        for (const manifest::Function& function : manifest.functions) {
+            for (const manifest::Call& call : function.calls) {
+                for (const Argument& argument : call.arguments) {
+                    meant = meant || is_meant(shape, function, argument);
+                }
+            }
+        }
+        if (meant) continue;
+        throw ArgumentError(ErrorCode::unknown_name,
+                            "--shape: '" + manifest.name + "' has no tensor '" + shape.argument + "' of " +
+                                std::to_string(shape.extents.size()) + " dimensions");
+    }
+}
+
+void add_kernels(const manifest::Call& call, std::set<std::int64_t>& kernels) {
+    for (const manifest::Pass& pass :
+         {call.backward, call.deterministic, call.fused, call.fused_deterministic}) {
+        for (const auto& [variant, index] : pass.kernels()) {
+            if (index >= 0) kernels.insert(index);
+        }
+    }
+}
+
+/// Forward derivatives go with the function that they are of: "polynomial" stands for "polynomial.jvp" too.
+bool is_left_out(const manifest::Function& function, bool is_jvp, const Settings& settings) {
+    const std::string name = is_jvp ? function.name.substr(0, function.name.rfind('.')) : function.name;
+    return std::find(settings.except.begin(), settings.except.end(), name) != settings.except.end();
+}
+
+/// One for each argument, with what is known before anything has run.
+void list_inputs(std::size_t function, std::size_t index, const manifest::Call& call, const Explain& explain,
+                 CallReport& report) {
+    for (std::size_t a = 0; a < call.arguments.size(); ++a) {
+        InputReport& input = report.inputs.emplace_back();
+        input.name = call.arguments[a].name;
+        input.why_not = why_no_gradient(call, call.arguments[a]);
+        if (input.why_not.empty()) continue;
+        input.status = Status::no_gradient;
+        const std::string more = explain ? explain(function, index, a) : std::string();
+        if (!more.empty()) input.why_not = more;
+    }
+}
+
+}  // namespace
+
+std::string why_no_gradient(const manifest::Call& call, const Argument& argument) {
+    const bool input = detail::is_input(argument) && argument.access != manifest::Access::write;
+    if (input && argument.gradient != manifest::Gradient::never) return {};
+    if (argument.role == Role::out || argument.access == manifest::Access::write) {
+        return argument.differentiable ? "output: its gradient flows in" : "output without a derivative";
+    }
+    if (argument.kind == manifest::ArgumentKind::generator) return "made in the kernel";
+    const ScalarType scalar = scalar_type(argument.element.scalar);
+    if (!is_floating(scalar)) return scalar == ScalarType::boolean ? "bool" : "integer type";
+    if (!call.has_backward) return "the call has no backward pass";
+    if (argument.differentiable) return "not among the inputs that the spec differentiates";
+    return detail::is_tensor_parameter(argument) ? "a tensor that is read without derivatives" : "no_diff";
+}
+
+Report check_gradients(std::span<const std::byte> artifact, const Settings& settings,
+                       const Explain& explain) {
+    const Device device = Device::open(settings.device);
+    const auto log = std::make_shared<KernelLog>(device);
+    const Module module = Module::load(detail::make_device(log), artifact);
+    const manifest::Manifest& manifest = module.state()->manifest();
+    check_names(manifest, settings);
+    check_shapes(manifest, settings);
+
+    Report report;
+    report.module = manifest.name;
+    report.device = device.info().id + ", " + device.info().name;
+    report.seed = settings.seed;
+    std::set<std::int64_t> kernels;
+    for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
+        const manifest::Function& function = manifest.functions[f];
+        const bool is_jvp = manifest::is_jvp(function);
+        if (is_left_out(function, is_jvp, settings)) continue;
+        for (std::size_t c = 0; c < function.calls.size(); ++c) {
+            const manifest::Call& call = function.calls[c];
+            const detail::FunctionRef ref{module.state(), f};
+            CallReport made{function.name, detail::describe(function, call), call.has_backward, "", {}};
+            if (is_jvp) {
+                check_tangents(ref, c, settings, made);
+            } else {
+                list_inputs(f, c, call, explain, made);
+                if (call.has_backward) check_call(ref, c, settings, made);
+                add_kernels(call, kernels);
+                std::size_t at = 0;
+                std::erase_if(made.inputs,
+                              [&](const InputReport&) { return call.arguments[at++].role == Role::result; });
+            }
+            report.calls.push_back(std::move(made));
+        }
+    }
+    const std::set<const manifest::Kernel*> run = log->kernels_run();
+    report.kernels = static_cast<std::int64_t>(kernels.size());
+    for (const std::int64_t index : kernels) {
+        const manifest::Kernel& kernel = manifest.kernels[static_cast<std::size_t>(index)];
+        if (!run.contains(&kernel)) {
+            report.kernels_not_run.push_back(std::to_string(index) + ", " + kernel.name);
+        }
+    }
+    return report;
+}
+
+}  // namespace kf::check

@@ -1,0 +1,28 @@
+// Checks every gradient of an artifact on a device.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "check/report.h"
+#include "check/settings.h"
+#include "core/manifest.h"
+
+namespace kf::check {
+
+/// Why an input that has no gradient has none, where more is known of it than the artifact says; else
+/// nothing.
+using Explain = std::function<std::string(std::size_t function, std::size_t call, std::size_t argument)>;
+
+/// What the artifact alone says of it; empty for an input with a gradient.
+std::string why_no_gradient(const manifest::Call& call, const manifest::Argument& argument);
+
+/// Opens the device, loads the artifact, and runs all there is to run. Throws Error: no device, no artifact,
+/// or one that the device can't run; ArgumentError (unknown_name) for a function in `except` that isn't
+/// there.
+Report check_gradients(std::span<const std::byte> artifact, const Settings& settings,
+                       const Explain& explain = {});
+
+}  // namespace kf::check

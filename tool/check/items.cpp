@@ -1,0 +1,426 @@
+// A call's host arguments as bytes.
+#include "check/items.h"
+
+#include <kf/generator.h>
+#include <kf/half.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/bind_error.h"
+#include "core/convert.h"
+#include "core/generator.h"
+#include "core/items.h"
+#include "core/tensor_state.h"
+
+namespace kf::check {
+namespace {
+
+using manifest::Access;
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Gradient;
+
+constexpr std::int64_t usual_extent = 5;
+constexpr std::int64_t largest_extent = 64;
+/// Kernels that walk rows take rows of 24 calls and more.
+constexpr std::int64_t long_row = 33;
+
+template <class T>
+T read(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <class T>
+void write(std::byte* to, double number) {
+    const auto value = static_cast<T>(number);
+    std::memcpy(to, &value, sizeof value);
+}
+
+/// Shapes of another rank are for other overloads.
+const GivenShape* given_for(const manifest::Function& function, const Argument& argument,
+                            const std::vector<GivenShape>& shapes) {
+    const GivenShape* found = nullptr;
+    for (const GivenShape& shape : shapes) {
+        if (argument.kind != ArgumentKind::tensor ||
+            shape.extents.size() != static_cast<std::size_t>(argument.rank))
+            continue;
+        if (shape.argument == function.name + "." + argument.name) return &shape;
+        if (shape.argument == argument.name) found = &shape;
+    }
+    return found;
+}
+
+bool takes_gradient(const Argument& argument) {
+    return detail::is_input(argument) && argument.gradient != Gradient::never;
+}
+
+/// The extent that an argument's call dimension k has whatever the call, or 0: it lies in the element.
+std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
+    const std::size_t rank =
+        argument.kind == ArgumentKind::tensor ? static_cast<std::size_t>(argument.rank) : 0;
+    if (argument.kind == ArgumentKind::generator || k < rank) return 0;
+    return k - rank < argument.element.extents.size() ? argument.element.extents[k - rank] : 0;
+}
+
+/// 5; 3, 5; 2, 3, 5 ...; but for what elements and given shapes settle.
+std::vector<std::int64_t> call_shape(const manifest::Function& function, const manifest::Call& call,
+                                     const std::vector<GivenShape>& shapes, std::int64_t last) {
+    const auto rank = static_cast<std::size_t>(call.rank);
+    std::vector<std::int64_t> shape(rank, 2);
+    if (rank > 0) shape[rank - 1] = last;
+    if (rank > 1) shape[rank - 2] = 3;
+    for (const Argument& argument : call.arguments) {
+        const GivenShape* given = given_for(function, argument, shapes);
+        for (std::size_t k = 0; k < argument.map.size(); ++k) {
+            std::int64_t extent = fixed_extent(argument, k);
+            if (extent == 0 && given != nullptr && k < given->extents.size()) extent = given->extents[k];
+            if (extent > 1) shape[static_cast<std::size_t>(argument.map[k])] = extent;
+        }
+    }
+    return shape;
+}
+
+/// What a call does may hang on other elements than its own.
+bool takes_whole_tensors(const manifest::Call& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(),
+                       [](const Argument& argument) { return detail::is_tensor_parameter(argument); });
+}
+
+bool writes_whole_tensors(const manifest::Call& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
+        return detail::is_tensor_parameter(argument) && argument.access != Access::read;
+    });
+}
+
+bool can_share(const manifest::Call& call, const Argument& argument) {
+    return argument.kind == ArgumentKind::tensor && argument.role == manifest::Role::in &&
+           takes_gradient(argument) && !detail::is_tensor_parameter(argument) && !argument.map.empty() &&
+           fixed_extent(argument, argument.map.size() - 1) == 0 && !call.strict_broadcasting;
+}
+
+/// So many indices that calls with tensors of them can each have one of their own.
+std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
+    std::int64_t extent = usual_extent;
+    for (const std::int64_t e : chosen.shape) extent = std::max(extent, e);
+    for (const Argument& argument : call.arguments) {
+        if (argument.kind != ArgumentKind::tensor || is_floating(scalar_type(argument.element.scalar)) ||
+            detail::is_tensor_parameter(argument))
+            continue;
+        std::int64_t count = 1;
+        for (const std::int64_t d : argument.map) count *= chosen.shape[static_cast<std::size_t>(d)];
+        extent = std::max(extent, count);
+    }
+    return std::min(extent, largest_extent);
+}
+
+class Layouter {
+public:
+    Layouter(const manifest::Function& function, const manifest::Call& call, const Case& chosen,
+             const std::vector<GivenShape>& shapes)
+        : function_(function),
+          call_(call),
+          chosen_(chosen),
+          shapes_(shapes),
+          inner_(inner_extent(call, chosen)) {}
+
+    Arguments lay_out() {
+        result_.leaves.resize(call_.arguments.size());
+        const std::size_t count = manifest::item_count(call_);
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool plain = call_.items.empty();
+            const manifest::Item whole =
+                plain ? manifest::Item{static_cast<std::int64_t>(i)} : call_.items[i];
+            add_item(whole);
+        }
+        return std::move(result_);
+    }
+
+private:
+    void add_item(const manifest::Item& whole) {
+        Item item;
+        item.leaf = static_cast<std::size_t>(whole.leaf);
+        item.leaves = static_cast<std::size_t>(whole.leaves);
+        const Argument& first = call_.arguments[item.leaf];
+        const bool is_struct = whole.form != manifest::Form::leaf;
+        if (first.kind == ArgumentKind::generator && !is_struct) {
+            add_generator(first, item);
+        } else {
+            if (first.kind == ArgumentKind::tensor) {
+                item.kind = Item::Kind::tensor;
+                item.element = is_struct ? ElementType{} : element_type(first.element);
+                if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
+                item.shape = tensor_shape(item);
+                if (chosen_.form == Case::Form::strided) item.gapped = dimensions_apart(item);
+            }
+            std::int64_t count = 1;
+            for (const std::int64_t extent : item.shape) count *= extent;
+            const std::size_t size =
+                is_struct ? static_cast<std::size_t>(whole.size) : element_type(first.element).size();
+            item.bytes.resize(static_cast<std::size_t>(count) * size);
+            for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
+                add_leaf(item, i, static_cast<std::size_t>(count), size);
+            }
+        }
+        result_.items.push_back(std::move(item));
+    }
+
+    /// What is one element of the parameter's lies together; what is overwritten is filled in one piece.
+    [[nodiscard]] std::size_t dimensions_apart(const Item& item) const {
+        std::int64_t count = static_cast<std::int64_t>(item.shape.size());
+        for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
+            const Argument& leaf = call_.arguments[i];
+            if (leaf.contiguous_only || leaf.overwrite) return 0;
+            count = std::min(count, leaf.call_rank + leaf.inner_rank);
+        }
+        return static_cast<std::size_t>(count);
+    }
+
+    void add_leaf(Item& item, std::size_t index, std::size_t count, std::size_t size) {
+        const Argument& argument = call_.arguments[index];
+        Leaf& leaf = result_.leaves[index];
+        leaf.item = result_.items.size();
+        leaf.scalar = scalar_type(argument.element.scalar);
+        leaf.extents.assign(item.shape.begin(), item.shape.end());
+        leaf.extents.insert(leaf.extents.end(), argument.element.extents.begin(),
+                            argument.element.extents.end());
+        const std::vector<std::size_t> within = scalars_within(argument);
+        for (std::size_t e = 0; e < count; ++e) {
+            for (const std::size_t at : within) {
+                leaf.positions.push_back(e * size + static_cast<std::size_t>(argument.offset) + at);
+            }
+        }
+        const bool whole = detail::is_tensor_parameter(argument);
+        item.input = item.input || (detail::is_input(argument) && argument.access != Access::write);
+        item.written = item.written || detail::writes_data(argument);
+        item.gradient = item.gradient || takes_gradient(argument);
+        item.flowing =
+            item.flowing || (detail::has_flowing_gradient(argument) &&
+                             (whole || item.kind == Item::Kind::tensor || !detail::is_input(argument)));
+    }
+
+    /// Where an element's scalars are, in bytes from its start.
+    static std::vector<std::size_t> scalars_within(const Argument& argument) {
+        const Dims extents(argument.element.extents);
+        const Dims spacing = argument.spacing.empty() ? detail::row_major(extents) : Dims(argument.spacing);
+        const std::size_t size = size_of(scalar_type(argument.element.scalar));
+        std::vector<std::size_t> places{0};
+        for (std::size_t d = 0; d < extents.size(); ++d) {
+            std::vector<std::size_t> next;
+            for (const std::size_t place : places) {
+                for (std::int64_t i = 0; i < extents[d]; ++i) {
+                    next.push_back(place + static_cast<std::size_t>(i * spacing[d]) * size);
+                }
+            }
+            places = std::move(next);
+        }
+        return places;
+    }
+
+    Dims tensor_shape(const Item& item) {
+        const Argument& argument = call_.arguments[item.leaf];
+        const auto rank = static_cast<std::size_t>(argument.rank);
+        const auto call_rank = static_cast<std::size_t>(argument.call_rank);
+        const auto inner = static_cast<std::size_t>(argument.inner_rank);
+        const GivenShape* given = given_for(function_, argument, shapes_);
+        const bool shares =
+            std::any_of(call_.arguments.begin() + static_cast<std::ptrdiff_t>(item.leaf),
+                        call_.arguments.begin() + static_cast<std::ptrdiff_t>(item.leaf + item.leaves),
+                        [&](const Argument& leaf) { return can_share(call_, leaf); });
+        // Arguments of lower rank are shared by rows as they are.
+        const bool shared_case = chosen_.form == Case::Form::shared ||
+                                 (chosen_.form == Case::Form::rows && argument.call_rank == call_.rank);
+        Dims shape;
+        for (std::size_t k = 0; k < rank; ++k) {
+            std::int64_t extent = 1;
+            if (k < call_rank) {
+                extent = chosen_.shape[static_cast<std::size_t>(argument.map[k])];
+                if (shares && shared_case && (call_rank == 1 || k == sharing_ % call_rank)) extent = 1;
+            } else if (given != nullptr) {
+                extent = given->extents[k];
+            } else {
+                extent = k < call_rank + inner ? inner_ : argument.trailing[k - call_rank - inner];
+            }
+            shape.push_back(extent);
+        }
+        if (shares) ++sharing_;
+        return shape;
+    }
+
+    void add_generator(const Argument& argument, Item& item) {
+        item.kind = detail::has_host_value(argument) ? Item::Kind::generator : Item::Kind::nothing;
+        result_.leaves[item.leaf].item = result_.items.size();
+        const auto put = [&](const auto& value) {
+            item.bytes.resize(sizeof value);
+            std::memcpy(item.bytes.data(), &value, sizeof value);
+        };
+        switch (argument.generator) {
+            case manifest::Generator::grid: {
+                std::vector<std::int64_t> numbers;
+                for (const std::int64_t d : argument.map) {
+                    numbers.push_back(chosen_.shape[static_cast<std::size_t>(d)]);
+                }
+                const std::size_t rank = numbers.size();
+                numbers.resize(2 * rank, 0);
+                numbers.resize(3 * rank, 1);
+                item.bytes.resize(numbers.size() * sizeof(std::int64_t));
+                std::memcpy(item.bytes.data(), numbers.data(), item.bytes.size());
+                return;
+            }
+            case manifest::Generator::range:
+                return put(Range{0, chosen_.shape[static_cast<std::size_t>(argument.map.front())], 1});
+            case manifest::Generator::wang_hash: return put(WangHash{.seed = 1});
+            case manifest::Generator::rand_float: return put(RandFloat{.seed = 1});
+            default: return;
+        }
+    }
+
+    const manifest::Function& function_;
+    const manifest::Call& call_;
+    const Case& chosen_;
+    const std::vector<GivenShape>& shapes_;
+    std::int64_t inner_;
+    std::size_t sharing_ = 0;  ///< which dimension the next input is broadcast along
+    Arguments result_;
+};
+
+}  // namespace
+
+const char* case_name(Case::Form form) {
+    switch (form) {
+        case Case::Form::whole: return "whole";
+        case Case::Form::strided: return "strided";
+        case Case::Form::shared: return "shared";
+        case Case::Form::rows: return "rows";
+        case Case::Form::flat: return "flat";
+    }
+    return "";
+}
+
+double get(const std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position) {
+    const std::byte* from = bytes.data() + position;
+    switch (scalar) {
+        case ScalarType::float16: return static_cast<double>(static_cast<float>(read<half>(from)));
+        case ScalarType::float32: return static_cast<double>(read<float>(from));
+        case ScalarType::float64: return read<double>(from);
+        default: return 0;
+    }
+}
+
+void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, double value) {
+    std::byte* to = bytes.data() + position;
+    switch (scalar) {
+        case ScalarType::boolean: return write<std::uint8_t>(to, value);
+        case ScalarType::int8: return write<std::int8_t>(to, value);
+        case ScalarType::int16: return write<std::int16_t>(to, value);
+        case ScalarType::int32: return write<std::int32_t>(to, value);
+        case ScalarType::int64: return write<std::int64_t>(to, value);
+        case ScalarType::uint8: return write<std::uint8_t>(to, value);
+        case ScalarType::uint16: return write<std::uint16_t>(to, value);
+        case ScalarType::uint32: return write<std::uint32_t>(to, value);
+        case ScalarType::uint64: return write<std::uint64_t>(to, value);
+        case ScalarType::float16: return write<half>(to, value);
+        case ScalarType::float32: return write<float>(to, value);
+        case ScalarType::float64: return write<double>(to, value);
+    }
+}
+
+double rounded(ScalarType scalar, double value) {
+    switch (scalar) {
+        case ScalarType::float16: return static_cast<double>(static_cast<float>(half(value)));
+        case ScalarType::float32: return static_cast<double>(static_cast<float>(value));
+        default: return value;
+    }
+}
+
+std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
+                           const std::vector<GivenShape>& shapes) {
+    const auto has = [&](const auto& predicate) {
+        return std::any_of(call.arguments.begin(), call.arguments.end(), predicate);
+    };
+    const std::vector<std::int64_t> shape = call_shape(function, call, shapes, usual_extent);
+    std::vector<Case> cases{{Case::Form::whole, shape}};
+    if (has([](const Argument& one) { return one.kind == ArgumentKind::tensor && !one.contiguous_only; })) {
+        cases.push_back({Case::Form::strided, shape});
+    }
+    const auto narrower = [&](const Argument& one) {
+        return one.kind == ArgumentKind::tensor && one.call_rank > 0 && one.call_rank < call.rank;
+    };
+    if (call.rank > 1 && has(narrower) && shapes.empty()) {
+        std::vector<std::int64_t> flat(static_cast<std::size_t>(call.rank), 1);
+        flat.back() = shape.back();
+        const bool fits = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const Argument& one) {
+            for (std::size_t k = 0; k < one.map.size(); ++k) {
+                if (fixed_extent(one, k) > 1 && one.map[k] + 1 < call.rank) return false;
+            }
+            return true;
+        });
+        if (fits) cases.push_back({Case::Form::flat, flat});
+    }
+    if (writes_whole_tensors(call) || !has([&](const Argument& one) { return can_share(call, one); }))
+        return cases;
+    cases.push_back({Case::Form::shared, shape});
+    const bool rows = call.backward.rows >= 0 || call.deterministic.rows >= 0;
+    if (rows && !takes_whole_tensors(call)) {
+        cases.push_back({Case::Form::rows, call_shape(function, call, shapes, long_row)});
+    }
+    return cases;
+}
+
+bool is_meant(const GivenShape& shape, const manifest::Function& function, const Argument& argument) {
+    return given_for(function, argument, {shape}) != nullptr;
+}
+
+Arguments lay_out(const manifest::Function& function, const manifest::Call& call, const Case& chosen,
+                  const std::vector<GivenShape>& shapes) {
+    return Layouter(function, call, chosen, shapes).lay_out();
+}
+
+void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, double low, double high,
+          std::mt19937_64& random) {
+    // Indices below every extent that a tensor has.
+    std::int64_t indices = takes_whole_tensors(call) ? inner_extent(call, chosen) : usual_extent;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const Argument& argument = call.arguments[i];
+        if (!detail::is_tensor_parameter(argument)) continue;
+        const Item& item = arguments.items[arguments.leaves[i].item];
+        for (std::int64_t k = argument.call_rank; k < argument.call_rank + argument.inner_rank; ++k) {
+            indices = std::min(indices, item.shape[static_cast<std::size_t>(k)]);
+        }
+    }
+    std::uniform_real_distribution<double> number(low, high);
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const Leaf& leaf = arguments.leaves[i];
+        if (leaf.positions.empty()) continue;
+        Item& item = arguments.items[leaf.item];
+        const std::size_t start = random() % static_cast<std::uint64_t>(indices);
+        std::int64_t scalars = 1;
+        for (const std::int64_t extent : call.arguments[i].element.extents) scalars *= extent;
+        for (std::size_t p = 0; p < leaf.positions.size(); ++p) {
+            double value = 0;
+            if (is_floating(leaf.scalar)) {
+                value = rounded(leaf.scalar, number(random));
+                // So that steps away from it don't round.
+                if (leaf.scalar == ScalarType::float16) value = std::round(value * 256) / 256;
+            } else if (leaf.scalar == ScalarType::boolean) {
+                value = static_cast<double>(random() % 2);
+            } else if (item.kind == Item::Kind::value) {
+                value = static_cast<double>(
+                    1 + random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, indices - 1)));
+                value = std::min(value, static_cast<double>(indices - 1));
+            } else {
+                // Neighbours differ, whatever the element: each of its scalars counts on its own.
+                const std::size_t element = p / static_cast<std::size_t>(scalars);
+                const std::size_t within = p % static_cast<std::size_t>(scalars);
+                value = static_cast<double>((start + element + within) % static_cast<std::size_t>(indices));
+            }
+            set(item.bytes, leaf.scalar, leaf.positions[p], value);
+        }
+    }
+}
+
+}  // namespace kf::check

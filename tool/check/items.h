@@ -1,0 +1,83 @@
+// A call's host arguments as bytes, made at random, with every scalar of every leaf to be found in them.
+#pragma once
+
+#include <kf/any_tensor.h>
+#include <kf/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check/settings.h"
+#include "core/manifest.h"
+
+namespace kf::check {
+
+/// One way of giving a call its arguments.
+struct Case {
+    enum class Form : std::uint8_t {
+        whole,    ///< every tensor has the call's shape, in row-major order
+        strided,  ///< the same, with gaps and the dimensions swapped
+        shared,   ///< differentiated inputs have extent 1 along some dimensions
+        rows,     ///< the same, with rows that are long enough for kernels that walk rows
+        flat,     ///< whole, but for one dimension all extents are 1: arguments of different ranks agree
+    };
+    Form form = Form::whole;
+    std::vector<std::int64_t> shape;  ///< of the call
+};
+const char* case_name(Case::Form form);
+
+/// What the host passes as one thing: a value, a tensor, a struct of either form, or a generator.
+struct Item {
+    enum class Kind : std::uint8_t { value, tensor, generator, nothing };
+    Kind kind = Kind::value;
+    std::size_t leaf = 0;  ///< the first of its leaves
+    std::size_t leaves = 1;
+    ElementType element;           ///< of tensors
+    Dims shape;                    ///< of tensors, in elements
+    std::size_t gapped = 0;        ///< of tensors: how many dimensions, the first ones, lie apart
+    std::vector<std::byte> bytes;  ///< row-major and packed; of generators the host value
+    bool input = false;            ///< some leaf is read
+    bool written = false;          ///< some leaf is written
+    bool gradient = false;         ///< some leaf takes a gradient
+    bool flowing = false;          ///< some leaf is an output whose gradient is read
+};
+
+/// One leaf's scalars in its item's bytes.
+struct Leaf {
+    std::size_t item = 0;
+    ScalarType scalar = ScalarType::float32;
+    std::vector<std::size_t> positions;  ///< of each scalar, bytes, in row-major order
+    std::vector<std::int64_t> extents;   ///< of those scalars: the tensor's, then the element's
+};
+
+struct Arguments {
+    std::vector<Item> items;
+    std::vector<Leaf> leaves;  ///< one a manifest::Argument; generators have no scalars
+};
+
+double get(const std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position);
+void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, double value);
+/// As a scalar of that type holds it.
+double rounded(ScalarType scalar, double value);
+
+/// The cases that a call can be given, one of each form at most. `shapes` may settle extents.
+std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
+                           const std::vector<GivenShape>& shapes);
+
+/// Whether a shape is that of an argument: a tensor of its name and rank.
+bool is_meant(const GivenShape& shape, const manifest::Function& function,
+              const manifest::Argument& argument);
+
+/// Where everything goes, all zero.
+Arguments lay_out(const manifest::Function& function, const manifest::Call& call, const Case& chosen,
+                  const std::vector<GivenShape>& shapes);
+
+/// Floating inputs from [low, high]; integers that are indices into every tensor, and different ones for
+/// different calls, so that calls don't write to one element.
+void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, double low, double high,
+          std::mt19937_64& random);
+
+}  // namespace kf::check

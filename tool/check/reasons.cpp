@@ -1,0 +1,80 @@
+// Why an input has no gradient, as far as the Slang source says.
+#include "check/reasons.h"
+
+#include <algorithm>
+
+namespace kf::check {
+namespace {
+
+using gen::PlannedArgument;
+using gen::PlannedCall;
+using gen::PlannedParameter;
+using gen::Type;
+using gen::TypeKind;
+
+const Type& element_of(const Type& type) {
+    return type.kind == TypeKind::array && !type.element.empty() ? element_of(type.element.front()) : type;
+}
+
+bool is_floating(const Type& type) {
+    const Type& element = element_of(type);
+    const bool number = element.kind == TypeKind::scalar || element.kind == TypeKind::vector ||
+                        element.kind == TypeKind::matrix;
+    return !number || element.scalar >= gen::ScalarType::float16;
+}
+
+std::string not_differentiable(const Type& type) {
+    const Type& element = element_of(type);
+    return element.kind == TypeKind::structure && !element.differentiable
+               ? "'" + element.name + "' is not IDifferentiable"
+               : std::string();
+}
+
+/// Follows a field's path (".spheres[].center") from the parameter on, to what says no_diff first.
+std::string along_path(const Type& parameter, const std::string& path) {
+    const Type* type = &element_of(parameter);
+    std::string why = not_differentiable(*type);
+    for (std::size_t at = path.find('.'); why.empty() && at != std::string::npos;
+         at = path.find('.', at + 1)) {
+        const std::size_t end = path.find_first_of(".[", at + 1);
+        const std::string name = path.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+        const auto field = std::find_if(type->fields.begin(), type->fields.end(),
+                                        [&](const gen::Field& one) { return one.name == name; });
+        if (field == type->fields.end()) return {};
+        if (field->no_diff) return "field '" + name + "' is no_diff";
+        type = &element_of(field->type);
+        why = not_differentiable(*type);
+    }
+    return why;
+}
+
+std::string why_not_differentiable(const PlannedCall& call, const PlannedArgument& argument,
+                                   std::size_t index) {
+    for (const PlannedParameter& parameter : call.parameters) {
+        const auto first = static_cast<std::size_t>(parameter.host.leaf);
+        if (index < first || index >= first + static_cast<std::size_t>(parameter.host.leaves)) continue;
+        std::string why = along_path(parameter.type, argument.path);
+        if (!why.empty()) return why;
+        if (parameter.no_diff)
+            return call.member == gen::Member::method && first == 0 ? "[NoDiffThis]" : "no_diff";
+    }
+    return argument.no_diff ? "no_diff" : std::string();
+}
+
+}  // namespace
+
+std::string reason(const gen::Plan& plan, std::size_t function, std::size_t call, std::size_t argument) {
+    const PlannedCall& planned = plan.functions[function].calls[call];
+    const PlannedArgument& input = planned.arguments[argument];
+    const bool output =
+        input.host.role == manifest::Role::out || input.host.access == manifest::Access::write;
+    if (output || input.host.kind == manifest::ArgumentKind::generator || !is_floating(input.type)) return {};
+    if (!planned.has_backward) return "the spec asks for no \"backward\"";
+    if (input.host.differentiable) return "\"grad\": false, or not among the \"inputs\" of \"backward\"";
+    if (input.type.kind == TypeKind::tensor) {
+        return std::string(gen::form_name(input.type.form)) + " has no derivatives";
+    }
+    return why_not_differentiable(planned, input, argument);
+}
+
+}  // namespace kf::check

@@ -1,0 +1,142 @@
+// How a check of gradients is printed.
+#include "check/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace kf::check {
+namespace {
+
+std::string number(double value, const char* format = "%.4g") {
+    std::array<char, 40> text{};
+    (void)std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string counted(std::int64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(text.size(), width), ' ');
+    return text;
+}
+
+std::string details(const InputReport& input) {
+    switch (input.status) {
+        case Status::no_gradient: return input.why_not;
+        case Status::not_run: return {};
+        case Status::not_smooth:
+            return "differences depend on the step at each of " + counted(input.unsure, "place");
+        case Status::not_finite: return "infinities or NaN at every try: state --range or --shape";
+        case Status::wrong:
+            return "at " + input.place + ": gradient " + number(input.gradient) + ", differences " +
+                   number(input.differences) + " +- " + number(input.uncertainty, "%.1e") + " (" + input.how +
+                   "); " + std::to_string(input.wrong) + " of " + std::to_string(input.compared) + " wrong";
+        case Status::right: break;
+    }
+    return "largest error " + number(input.largest_error, "%.1e") + " at " + input.place + " (" + input.how +
+           "), " + std::to_string(input.compared) + " compared" +
+           (input.unsure > 0 ? ", " + std::to_string(input.unsure) + " not smooth" : "");
+}
+
+}  // namespace
+
+const char* status_name(Status status) {
+    switch (status) {
+        case Status::right: return "right";
+        case Status::wrong: return "WRONG";
+        case Status::not_smooth: return "not smooth";
+        case Status::not_finite: return "not finite";
+        case Status::not_run: return "not run";
+        case Status::no_gradient: return "no gradient";
+    }
+    return "";
+}
+
+std::int64_t Report::count(Status status) const {
+    std::int64_t total = 0;
+    for (const CallReport& call : calls) {
+        total += std::count_if(call.inputs.begin(), call.inputs.end(),
+                               [&](const InputReport& input) { return input.status == status; });
+    }
+    return total;
+}
+
+bool Report::is_right() const {
+    return count(Status::wrong) == 0 && std::all_of(calls.begin(), calls.end(), [](const CallReport& call) {
+               return call.failure.empty();
+           });
+}
+
+std::string text_of(const Report& report) {
+    std::string text =
+        report.module + " on " + report.device + ", seed " + std::to_string(report.seed) + "\n";
+    for (const CallReport& call : report.calls) {
+        text += "\n" + call.overload + "\n";
+        if (!call.failure.empty()) text += "  FAILED       " + call.failure + "\n";
+        std::size_t width = 0;
+        for (const InputReport& input : call.inputs) width = std::max(width, input.name.size());
+        for (const InputReport& input : call.inputs) {
+            const std::string said = details(input);
+            text += "  " + padded(input.name, width) + "  " +
+                    padded(status_name(input.status), said.empty() ? 0 : 11) + (said.empty() ? "" : "  ") +
+                    said + "\n";
+        }
+    }
+    text += "\n" + counted(report.count(Status::right), "input") + " right, " +
+            std::to_string(report.count(Status::wrong)) + " wrong, " +
+            std::to_string(report.count(Status::not_smooth) + report.count(Status::not_finite) +
+                           report.count(Status::not_run)) +
+            " not comparable, " + std::to_string(report.count(Status::no_gradient)) +
+            " without a gradient; " +
+            std::to_string(report.kernels - static_cast<std::int64_t>(report.kernels_not_run.size())) +
+            " of " + counted(report.kernels, "backward kernel") + " run\n";
+    for (const std::string& kernel : report.kernels_not_run) text += "  not run: " + kernel + "\n";
+    return text;
+}
+
+std::string json_of(const Report& report) {
+    using Json = nlohmann::ordered_json;
+    Json calls = Json::array();
+    for (const CallReport& call : report.calls) {
+        Json inputs = Json::array();
+        for (const InputReport& input : call.inputs) {
+            Json one{{"name", input.name}, {"status", status_name(input.status)}};
+            if (input.status == Status::no_gradient) {
+                one["why"] = input.why_not;
+            } else {
+                one["compared"] = input.compared;
+                one["wrong"] = input.wrong;
+                one["not_smooth"] = input.unsure;
+            }
+            if (input.compared > 0) {
+                one["largest_error"] = {{"relative", input.largest_error},
+                                        {"place", input.place},
+                                        {"how", input.how},
+                                        {"gradient", input.gradient},
+                                        {"differences", input.differences},
+                                        {"uncertainty", input.uncertainty}};
+            }
+            inputs.push_back(std::move(one));
+        }
+        Json one{{"function", call.function}, {"overload", call.overload}, {"backward", call.has_backward}};
+        if (!call.failure.empty()) one["failure"] = call.failure;
+        one["inputs"] = std::move(inputs);
+        calls.push_back(std::move(one));
+    }
+    return Json{{"module", report.module},
+                {"device", report.device},
+                {"seed", report.seed},
+                {"right", report.is_right()},
+                {"calls", std::move(calls)},
+                {"backward_kernels", report.kernels},
+                {"kernels_not_run", report.kernels_not_run}}
+               .dump(2) +
+           "\n";
+}
+
+}  // namespace kf::check

@@ -1,0 +1,62 @@
+// What a check of gradients found, and how it is printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kf::check {
+
+enum class Status : std::uint8_t {
+    right,        ///< every component that could be compared agrees
+    wrong,        ///< some component doesn't
+    not_smooth,   ///< differences came out otherwise for every step, wherever it was tried
+    not_finite,   ///< wherever it was tried, the function gave infinities or NaN
+    not_run,      ///< the call failed, or no kernel of it runs on the device
+    no_gradient,  ///< there is none to compare
+};
+const char* status_name(Status status);
+
+/// One input of one overload.
+struct InputReport {
+    std::string name;
+    Status status = Status::not_run;
+    std::string why_not;        ///< of no_gradient
+    std::int64_t compared = 0;  ///< components and directions
+    std::int64_t unsure = 0;    ///< those where differences were too uncertain
+    std::int64_t wrong = 0;     ///< of those compared
+    double largest_error = -1;  ///< relative to the input's largest gradient; -1: nothing was compared
+    double gradient = 0;        ///< where the error is largest
+    double differences = 0;     ///< there
+    double uncertainty = 0;     ///< of the differences there
+    std::string place;          ///< there: "[2, 1]", "along a direction"
+    std::string how;            ///< there: "strided", "deterministic, rows"
+};
+
+struct CallReport {
+    std::string function;
+    std::string overload;  ///< "f(x: float tensor[1]) -> float tensor[1]"
+    bool has_backward = false;
+    std::string failure;  ///< why it could not be run at all
+    std::vector<InputReport> inputs;
+};
+
+struct Report {
+    std::string module;
+    std::string device;  ///< "vulkan:0, llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::uint64_t seed = 0;
+    std::vector<CallReport> calls;
+    std::int64_t kernels = 0;                  ///< backward kernels of the calls that were checked
+    std::vector<std::string> kernels_not_run;  ///< by name
+
+    [[nodiscard]] std::int64_t count(Status status) const;
+    /// No gradient is wrong, and every call could be run.
+    [[nodiscard]] bool is_right() const;
+};
+
+/// One line an input, below its overload; a summary last.
+std::string text_of(const Report& report);
+/// The same as one JSON object, on lines of its own.
+std::string json_of(const Report& report);
+
+}  // namespace kf::check

@@ -1,0 +1,175 @@
+// Compares forward derivatives with differences: one input after the other gets a random tangent, the others
+// none.
+#include "check/tangent_check.h"
+
+#include <kf/error.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/comparison.h"
+#include "check/trial.h"
+#include "core/bind_error.h"
+#include "core/convert.h"
+#include "core/module_state.h"
+
+namespace kf::check {
+namespace {
+
+using manifest::Argument;
+
+bool is_floating(const Argument& argument) {
+    return argument.kind != manifest::ArgumentKind::generator &&
+           kf::is_floating(scalar_type(argument.element.scalar));
+}
+
+/// An input and the leaf of its tangent, or an output and its.
+struct Pair {
+    std::size_t primal, tangent;
+};
+
+class TangentCheck {
+public:
+    TangentCheck(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
+                 CallReport& report)
+        : function_(function),
+          manifest_function_(function.module->manifest().functions[function.function]),
+          call_index_(call),
+          call_(manifest_function_.calls[call]),
+          settings_(settings),
+          report_(report),
+          precision_(precision_of_call(call_)),
+          random_(settings.seed * 1'000'003 + function.function * 1009 + call) {
+        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
+            const Argument& tangent = call_.arguments[i];
+            if (tangent.tangent_of < 0 || !tangent.differentiable || !is_floating(tangent)) continue;
+            const Pair pair{static_cast<std::size_t>(tangent.tangent_of), i};
+            const bool goes_in =
+                tangent.role == manifest::Role::in && tangent.access != manifest::Access::write;
+            if (goes_in) inputs_.push_back(pair);
+            if (detail::writes_data(tangent)) outputs_.push_back(pair);
+        }
+        for (const Pair& input : inputs_) {
+            InputReport& made = report_.inputs.emplace_back();
+            made.name = call_.arguments[input.primal].name;
+        }
+    }
+
+    void run() {
+        for (const Case& chosen : cases_of(manifest_function_, call_, settings_.shapes)) {
+            for (int attempt = 0; attempt < most_tries; ++attempt) {
+                if (attempt > 1 && settled_) break;
+                settled_ = true;
+                attempt_case(chosen, attempt);
+                if (!report_.failure.empty()) return;
+            }
+        }
+        for (InputReport& input : report_.inputs) input.status = status_of(input);
+    }
+
+private:
+    void attempt_case(const Case& chosen, int attempt) {
+        const auto [low, high] = range_of(settings_, attempt);
+        Arguments arguments = lay_out(manifest_function_, call_, chosen, settings_.shapes);
+        fill(arguments, call_, chosen, low, high, random_);
+        Trial trial(function_, call_index_, std::move(arguments), Dims(chosen.shape), random_);
+        std::vector<std::size_t> watched;
+        for (const Pair& output : outputs_) watched.push_back(output.primal);
+        for (const Pair& output : outputs_) watched.push_back(output.tangent);
+        trial.watch(watched);
+        for (std::size_t i = 0; i < inputs_.size(); ++i) compare(trial, i, case_name(chosen.form));
+        if (const Argument* argument = trial.overrun()) report_.failure = overrun_text(*argument);
+    }
+
+    /// Every scalar's tangent is 1 or -1 times the step, which all of them share.
+    void compare(Trial& trial, std::size_t index, const std::string& how) {
+        for (const Pair& other : inputs_) {
+            trial.put(other.tangent, std::vector<double>(count(trial, other.tangent), 0));
+        }
+        std::vector<double> tangent;
+        std::vector<Move> moves;
+        for (std::size_t s = 0; s < count(trial, inputs_[index].tangent); ++s) {
+            tangent.push_back(random_() % 2 == 0 ? 1 : -1);
+            moves.push_back({s, tangent.back()});
+        }
+        trial.put(inputs_[index].tangent, tangent);
+        if (!trial.run()) {
+            settled_ = false;
+            return;
+        }
+        const std::vector<double> found = trial.centre();
+        const std::vector<double> magnitudes = trial.magnitudes();
+        std::vector<Difference> differences = measure(trial, index, moves, 1, magnitudes);
+        const std::size_t outputs = found.size() / 2;
+        double scale = 0;
+        for (std::size_t k = 0; k < outputs; ++k) {
+            scale = std::max({scale, std::abs(found[outputs + k]), differences[k].size});
+        }
+        InputReport& input = report_.inputs[index];
+        std::vector<Difference> again;
+        for (std::size_t k = 0; k < outputs; ++k) {
+            const double derivative = found[outputs + k];
+            Difference difference = differences[k];
+            Verdict verdict = judge(derivative, difference, precision_, scale);
+            if (verdict == Verdict::wrong) {
+                if (again.empty()) again = measure(trial, index, moves, 0.75, magnitudes);
+                difference = again[k];
+                verdict = judge(derivative, difference, precision_, scale);
+            }
+            note(input, verdict, derivative, difference, scale, {place(trial, k), how});
+            settled_ = settled_ && verdict != Verdict::unsure;
+        }
+    }
+
+    std::vector<Difference> measure(Trial& trial, std::size_t index, const std::vector<Move>& moves,
+                                    double factor, const std::vector<double>& magnitudes) const {
+        const Stencil stencil = trial.stencil(inputs_[index].primal, moves, precision_.step * factor);
+        std::vector<Difference> differences;
+        for (std::size_t k = 0; k < magnitudes.size() / 2; ++k) {
+            std::vector<double> weights(magnitudes.size(), 0);
+            weights[k] = 1;
+            differences.push_back(differentiate(stencil, weights, magnitudes, precision_.epsilon));
+        }
+        return differences;
+    }
+
+    [[nodiscard]] static std::size_t count(const Trial& trial, std::size_t leaf) {
+        return trial.arguments().leaves[leaf].positions.size();
+    }
+
+    [[nodiscard]] std::string place(const Trial& trial, std::size_t scalar) const {
+        for (const Pair& output : outputs_) {
+            const Leaf& leaf = trial.arguments().leaves[output.primal];
+            if (scalar < leaf.positions.size()) {
+                const std::string name = "'" + call_.arguments[output.primal].name + "'";
+                return leaf.extents.empty() ? name : place_text(leaf, scalar) + " of " + name;
+            }
+            scalar -= leaf.positions.size();
+        }
+        return {};
+    }
+
+    const detail::FunctionRef& function_;
+    const manifest::Function& manifest_function_;
+    std::size_t call_index_;
+    const manifest::Call& call_;
+    const Settings& settings_;
+    CallReport& report_;
+    Precision precision_;
+    std::mt19937_64 random_;
+    std::vector<Pair> inputs_, outputs_;
+    bool settled_ = false;  ///< the last try could be compared everywhere
+};
+
+}  // namespace
+
+void check_tangents(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
+                    CallReport& report) {
+    try {
+        TangentCheck(function, call, settings, report).run();
+    } catch (const Error& error) {
+        report.failure = error.what();
+    }
+}
+
+}  // namespace kf::check
