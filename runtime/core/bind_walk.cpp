@@ -1,5 +1,6 @@
 // Calls that kernels walk row by row: what makes up a row, and how much of it a subgroup takes at a time.
 #include <algorithm>
+#include <cmath>
 
 #include "core/bind_layout.h"
 #include "core/bind_parts.h"
@@ -15,8 +16,9 @@ constexpr std::int64_t usual_lanes = 32;
 
 /// Rows shorter than this leave most lanes without a call.
 constexpr std::int64_t shortest_row = 24;
-/// Kernels count the scalars of a row, and all tiles, in 32 bits.
+/// Kernels count the scalars of a row, rows and tiles in 32 bits.
 constexpr std::int64_t longest_row = std::int64_t{1} << 26;
+constexpr std::int64_t most_rows = std::int64_t{1} << 30;
 constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
 constexpr std::int64_t fewest_lanes = 4;
 
@@ -42,7 +44,8 @@ public:
         for (std::size_t d = 0; d < shape.size(); ++d) {
             (d < split ? walk.rows : walk.row_length) *= shape[d];
         }
-        if (walk.row_length < shortest_row || walk.row_length > longest_row) {
+        if (walk.row_length < shortest_row || walk.row_length > longest_row || walk.rows > most_rows ||
+            adds_twice()) {
             return false;
         }
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
@@ -54,6 +57,21 @@ public:
     }
 
 private:
+    /// Two inputs with one gradient: a run's old gradients are all read before the first is written.
+    [[nodiscard]] bool adds_twice() const {
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                const BoundArgument& a = binding_.arguments[i];
+                const BoundArgument& b = binding_.arguments[j];
+                if (a.mode == GradMode::injective && b.mode == GradMode::injective &&
+                    a.grad_out.address == b.grad_out.address) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     [[nodiscard]] bool is_packed(std::size_t i) const {
         bool packed = true;
         for_each_view(request_, binding_, i, [&](const CallView& view) {
@@ -92,27 +110,28 @@ private:
 
 bool plan_walk(const BindRequest& request, Binding& binding) { return RowFinder(request, binding).find(); }
 
-// Measured on an H200 with kernels that do little but read and write: a subgroup should have enough to do to
-// pay for its start and for the atomics that end a tile, and there should be some tiles for each that runs at
-// once.
+// Measured on an H200 with kernels that do little but read and write: tiles that a GPU takes in whole rounds,
+// long enough to pay for their start and for the atomics that end them, and no longer, so that reads stay
+// near each other.
 std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Walk& walk) {
-    constexpr std::int64_t tiles_each = 4;
-    constexpr std::int64_t most_runs = 16;
-    constexpr std::int64_t most_rows = 64;
-    constexpr std::int64_t least_rows = 4;
+    constexpr std::int64_t longest_tile = 8;   // runs along a row
+    constexpr std::int64_t tallest_tile = 64;  // rows
+    constexpr std::int64_t least_tall = 4;
     const std::int64_t run = usual_lanes * kernel.calls_per_thread;
     const std::int64_t runs = (walk.row_length - 1) / run + 1;
     const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
-    const std::int64_t teams = filling * in_group;
     // An estimate: totals may be close to the largest number there is.
     const double each =
-        static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(teams * tiles_each);
-    const auto share = static_cast<std::int64_t>(std::min(each, 1e9));
+        static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(filling * in_group);
+    const double rounds = std::max(1.0, std::ceil(each / (walk.keeps_columns ? tallest_tile : longest_tile)));
+    const auto share = static_cast<std::int64_t>(std::ceil(each / rounds));
     if (walk.keeps_columns) {
         walk.tile_runs = 1;
-        walk.tile_rows = std::min(walk.rows, std::clamp(share, least_rows, most_rows));
+        walk.tile_rows = std::min(walk.rows, std::max(share, least_tall));
     } else {
-        walk.tile_runs = std::clamp<std::int64_t>(share, 1, std::min(runs, most_runs));
+        // Tiles of the same length: what is left at a row's end would keep others waiting.
+        const std::int64_t along = (runs - 1) / std::max<std::int64_t>(share, 1) + 1;
+        walk.tile_runs = (runs - 1) / along + 1;
         walk.tile_rows = 1;
     }
     const std::int64_t shortest_tile = walk.tile_runs * fewest_lanes * kernel.calls_per_thread;

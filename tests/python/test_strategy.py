@@ -260,6 +260,18 @@ def test_wrong_options(strategy: ModuleType) -> None:
         kf.set_options(device=None)  # type: ignore[call-arg]
 
 
+def test_one_gradient_of_two_inputs(strategy: ModuleType, rng: np.random.Generator) -> None:
+    """Each call adds to its element twice, while others share that of the third input."""
+    values = rng.uniform(-2, 2, (ROWS, COLUMNS)).astype(np.float32)
+    flow = rng.uniform(-2, 2, values.shape).astype(np.float32)
+    x = kf.Tensor.from_numpy(values).with_grads()
+    b = kf.Tensor.zeros((ROWS, 1)).with_grads()
+    strategy.affine.backward(x, x, b, kf.Tensor.from_numpy(values).with_grads(grad_in=flow))
+    assert x.grad is not None and b.grad is not None
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * values * flow, rtol=1e-6)
+    np.testing.assert_allclose(b.grad.to_numpy(), flow.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-5)
+
+
 def test_gradients_that_overlap_are_refused(strategy: ModuleType) -> None:
     shared = kf.Tensor.zeros((5, 33))
     x = kf.Tensor.zeros((5, 33)).with_grads()

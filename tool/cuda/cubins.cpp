@@ -129,6 +129,7 @@ private:
     void add_task(const CudaUnit& unit, const std::string& architecture) {
         std::string text = job_.compiler.version() + "\n" + architecture + "\n" + unit.text;
         for (const std::string& define : unit.defines) text += "\n" + define;
+        for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
         tasks_.push_back({units_.size(), architecture, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
     }
 
@@ -186,12 +187,16 @@ private:
             const auto cubin = job_.store->find(cubin_key);
             const auto ptx = job_.store->find(ptx_key);
             if (cubin && ptx) {
-                task.code = {cubin->code, ptx->code};
+                task.code = {cubin->code, ptx->code, {}};
                 return;
             }
         }
         const CudaUnit& unit = units_[task.unit];
-        Outcome<CudaCode> compiled = job_.compiler.compile(unit.text, task.architecture, unit.defines);
+        Outcome<CudaCode> compiled = compile_unit(unit, task.architecture, {});
+        if (compiled) {
+            const std::vector<std::size_t> spilling = spilling_kernels(unit, compiled.value().log);
+            if (!spilling.empty()) compiled = compile_unit(unit, task.architecture, spilling);
+        }
         if (!compiled) {
             task.errors = compiled.errors();
             return;
@@ -203,6 +208,14 @@ private:
         job_.store->keep(cubin_key, kept);
         kept.code = task.code.ptx;
         job_.store->keep(ptx_key, kept);
+    }
+
+    Outcome<CudaCode> compile_unit(const CudaUnit& unit, const std::string& architecture,
+                                   const std::vector<std::size_t>& unbounded) const {
+        std::vector<std::string> defines = unit.defines;
+        const std::vector<std::string> bounds = define_bounds(unit, unbounded);
+        defines.insert(defines.end(), bounds.begin(), bounds.end());
+        return job_.compiler.compile(unit.text, architecture, defines);
     }
 
     std::vector<std::vector<manifest::Image>> images(const std::vector<std::string>& architectures) {

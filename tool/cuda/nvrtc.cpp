@@ -110,7 +110,8 @@ public:
 
     [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
                                             const std::vector<std::string>& defines) const override {
-        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w"};
+        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w",
+                                         "--ptxas-options=-v"};
         for (const std::string& define : defines) options.push_back("--define-macro=" + define);
         for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
         std::vector<const char*> pointers;
@@ -128,7 +129,8 @@ public:
                 failed.notes.emplace_back(headers_missing);
             return failed;
         }
-        CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx))};
+        CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx)),
+                      until_zero(read(program, f_.log_size, f_.log))};
         f_.destroy(&program);
         return code;
     }

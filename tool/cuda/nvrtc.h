@@ -14,6 +14,7 @@ namespace kf::gen {
 struct CudaCode {
     std::string cubin;
     std::string ptx;
+    std::string log = {};  ///< what ptxas says of registers and memory
 };
 
 /// Thread-safe: programs are compiled independently of each other.

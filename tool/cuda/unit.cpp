@@ -28,6 +28,17 @@ std::string replace_word(const std::string& text, const std::string& word, const
 /// What each kernel's part of the unit calls itself, before its number.
 constexpr std::string_view file_start = "kf_kernel_";
 
+std::string bound_name(std::size_t kernel) { return "kf_bounds_" + std::to_string(kernel); }
+
+/// Slang writes no bounds, so they go before the entry point's name.
+std::string bounded(const std::string& text, const std::string& entry_point, std::size_t kernel) {
+    const std::string declared = "__global__ void ";
+    const std::size_t at = text.find(declared + entry_point + "(");
+    if (at == std::string::npos) return text;
+    std::string result = text;
+    return result.insert(at + declared.size(), "__launch_bounds__(" + bound_name(kernel) + ") ");
+}
+
 /// Slang's prelude turns these parts on when a kernel uses the type.
 std::vector<std::string> defines_for(const std::string& bodies) {
     std::vector<std::string> defines;
@@ -54,16 +65,48 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
         if (unit.text.empty()) unit.text = kernel.text.substr(0, end);
         const std::string number = std::to_string(i);
         unit.entry_points.push_back(kernel.entry_point + "_" + number);
+        std::string body = replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
+                                        unit.entry_points.back());
+        if (kernel.resident_groups != 0) {
+            body = bounded(body, unit.entry_points.back(), i);
+            unit.bounds.push_back({i, kernel.threads, kernel.resident_groups});
+        }
         // The compiler's log names this "file": see kernel_of_log_line().
         bodies += "\n#line 1 \"" + std::string(file_start) + number + "\"\nnamespace kf_kernel_" + number +
-                  "\n{\n" +
-                  replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
-                               unit.entry_points.back()) +
-                  "\n}\n";
+                  "\n{\n" + body + "\n}\n";
     }
     unit.defines = defines_for(bodies);
     unit.text += bodies;
     return unit;
+}
+
+std::vector<std::string> define_bounds(const CudaUnit& unit, const std::vector<std::size_t>& unbounded) {
+    std::vector<std::string> defines;
+    for (const CudaUnit::Bound& bound : unit.bounds) {
+        const bool kept = std::find(unbounded.begin(), unbounded.end(), bound.kernel) == unbounded.end();
+        defines.push_back(bound_name(bound.kernel) + "=" + std::to_string(bound.threads) +
+                          (kept ? "," + std::to_string(bound.resident_groups) : ""));
+    }
+    return defines;
+}
+
+std::vector<std::size_t> spilling_kernels(const CudaUnit& unit, std::string_view log) {
+    constexpr int few_bytes = 32;
+    std::vector<std::size_t> spilling;
+    for (const CudaUnit::Bound& bound : unit.bounds) {
+        const std::string title = "Function properties for " + unit.entry_points[bound.kernel] + "\n";
+        const std::size_t at = log.find(title);
+        if (at == std::string_view::npos) continue;
+        // "32 bytes stack frame, 108 bytes spill stores, 76 bytes spill loads"
+        const std::string_view line =
+            log.substr(at + title.size()).substr(0, log.find('\n', at + title.size()));
+        const std::size_t comma = line.find(", ");
+        int bytes = 0;
+        if (comma == std::string_view::npos) continue;
+        std::from_chars(line.data() + comma + 2, line.data() + line.size(), bytes);
+        if (bytes > few_bytes) spilling.push_back(bound.kernel);
+    }
+    return spilling;
 }
 
 std::optional<std::size_t> kernel_of_log_line(const CudaUnit& unit, std::string_view line) {

@@ -255,20 +255,6 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
            });
 }
 
-std::int64_t run_length(const PlannedCall& call, Variant variant) {
-    constexpr std::int64_t bytes_in_flight = 32;
-    if (variant == Variant::strided || call.rank == 0) return 1;
-    std::int64_t bytes = 0;
-    for (const PlannedArgument& argument : call.arguments) {
-        if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return 1;
-        if (!is_in_block(argument.host) && !is_generated(argument.host)) {
-            bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
-        }
-    }
-    if (bytes <= bytes_in_flight) return 4;
-    return variant == Variant::rows || bytes <= 2 * bytes_in_flight ? 2 : 1;
-}
-
 std::int64_t std430_size(const std::vector<BlockField>& fields) {
     std::int64_t size = 0;
     std::int64_t largest = 1;

@@ -24,10 +24,6 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, man
 /// Whether a kernel that walks rows is of use: calls may share elements of gradients along some dimensions.
 bool can_walk_rows(const PlannedCall& call, PassKind pass);
 
-/// How many calls a thread takes at a time. Kernels that aren't strided are bound by memory, and one small
-/// load a thread leaves most of a GPU's bandwidth unused.
-std::int64_t run_length(const PlannedCall& call, manifest::Variant variant);
-
 /// Bytes of the block as push constants.
 std::int64_t std430_size(const std::vector<BlockField>& fields);
 

@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "emit/adapter.h"
-#include "emit/argument_text.h"
 #include "emit/block.h"
+#include "emit/element_writer.h"
 #include "emit/generator.h"
 #include "emit/kernel_text.h"
-#include "emit/loops.h"
 #include "emit/render.h"
 #include "emit/tensor_argument.h"
 #include "emit_templates.h"
@@ -26,23 +25,16 @@ using manifest::SlotKind;
 /// What every Vulkan device takes as push constants.
 constexpr std::int64_t push_constant_limit = 128;
 
-/// The strides of one of an argument's three tensors: its data, and the gradients in and out.
-struct StrideKinds {
-    SlotKind call;
-    SlotKind trailing;
-};
-constexpr StrideKinds data_strides{SlotKind::stride, SlotKind::trailing_stride};
-constexpr StrideKinds grad_in_strides{SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride};
-constexpr StrideKinds grad_out_strides{SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride};
+/// Kernels that walk rows hold many values: with fewer threads on a multiprocessor than this they are slower.
+constexpr std::uint32_t row_threads = 768;
 
-class KernelWriter : ArgumentText {
+class KernelWriter : ElementWriter {
 public:
     explicit KernelWriter(const KernelRequest& request)
-        : ArgumentText(request.call, request.pass, request.variant,
-                       block_fields(request.call, request.pass, request.variant, request.sums)),
+        : ElementWriter(request.call, request.pass, request.variant,
+                        block_fields(request.call, request.pass, request.variant, request.sums)),
           plan_(request.plan),
           target_(request.target),
-          variant_(request.variant),
           sums_(request.sums) {}
 
     Outcome<EmittedKernel> write() {
@@ -59,8 +51,11 @@ public:
         kernel.source.entry_point = "kf_" + identifier(kernel.name);
         kernel.source.origin = call_.location;
         if (pass_ != PassKind::forward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
-        longest_run_ = run_length(call_, variant_);
+        if ((!strided_ || rows_) && call_.rank > 0) whole_run_ = run_of(call_, rows_, is_exact());
+        longest_run_ = whole_run_.length;
         kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
+        kernel.group_threads = call_.group_size[0];
+        if (rows_) kernel.resident_groups = std::max(1U, row_threads / kernel.group_threads);
         const View::Object single = rows_ ? View::Object() : write_body(1);
         const View::Object run = longest_run_ > 1 ? write_body(longest_run_) : View::Object();
         Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang_mustache,
@@ -71,13 +66,12 @@ public:
     }
 
 private:
-    enum class Source : std::uint8_t { data, gradient };
-
     /// What is written for one call, or for `run` calls at a time.
     View::Object write_body(std::int64_t run) {
         run_ = run;
-        for (View::List* list : {&offsets_, &steps_, &row_gradients_, &locals_, &stores_, &shared_, &kept_,
-                                 &loads_, &results_, &adds_, &gradients_, &scratches_}) {
+        for (View::List* list :
+             {&offsets_, &steps_, &row_gradients_, &locals_, &stores_, &shared_, &kept_, &loads_, &run_loads_,
+              &run_stores_, &results_, &adds_, &gradients_, &scratches_}) {
             list->clear();
         }
         passed_.clear();
@@ -94,6 +88,8 @@ private:
             body.emplace("kept", kept_);
             body.emplace("has_loads", !loads_.empty());
             body.emplace("loads", loads_);
+            body.emplace("run_loads", run_loads_);
+            body.emplace("run_stores", run_stores_);
             body.emplace("results", results_);
             body.emplace("has_stores", !stores_.empty());
             body.emplace("generates", generates());
@@ -115,7 +111,7 @@ private:
         };
         View::Object view;
         view.emplace("title", kernel.name);
-        view.emplace("imports", list(imports_of(plan_, call_, is_exact())));
+        view.emplace("imports", list(imports_of(plan_, call_, is_exact(), whole_run_.beside > 1)));
         view.emplace("is_exact", is_exact());
         View::List fields;
         for (const BlockField& field : fields_) {
@@ -138,6 +134,8 @@ private:
         view.emplace("row_gradients", row_gradients_);
         view.emplace("run", std::to_string(longest_run_));
         view.emplace("run_calls", std::to_string(longest_run_ * call_.group_size[0]));
+        view.emplace("call_place", whole_run_.place(call_.group_size[0]));
+        view.emplace("in_quads", whole_run_.beside > 1);
         view.emplace("single", single);
         view.emplace("body", run);
         view.emplace("gradients", gradients_);
@@ -161,8 +159,6 @@ private:
         }
         return views;
     }
-
-    bool has_indices() const { return (strided_ && call_.rank > 0) || needs_indices(call_); }
 
     bool generates() const {
         return std::any_of(call_.arguments.begin(), call_.arguments.end(),
@@ -411,12 +407,6 @@ private:
         });
     }
 
-    /// Of a missing tangent that is 0: what is read of one that is there.
-    std::string if_there(const std::string& loaded, const std::string& type) const {
-        if (host().tangent_of < 0) return loaded;
-        return args(SlotKind::address) + " != nullptr ? " + loaded + " : " + type + "(0)";
-    }
-
     /// The view of a whole tensor's tangent.
     std::string add_tangent_view() {
         const std::int64_t primal = index_;
@@ -548,8 +538,15 @@ private:
                          std::to_string(scalar_count(host().trailing)) + ">",
                      kept);
                 results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
-                add = "sum_" + id + ".add_run<" + std::to_string(run_) + ">(" + kept + ", " + mode + ", " +
-                      args(SlotKind::grad_out) + ", kf_first, " + size + ")";
+                const std::string run = std::to_string(run_);
+                const std::string where = mode + ", " + args(SlotKind::grad_out) + ", kf_first, " +
+                                          whole_run_.step(call_.group_size[0]) + ")";
+                add = in_quads()
+                          ? "kf.add_quads<" + slang_name(host().element.scalar) + ", " + sum_type() + ", " +
+                                run + ">(sum_" + id + ", " + kept + ", " + where
+                          : "sum_" + id + ".add_run<" + run +
+                                (whole_run_.beside > 1 ? ", " + std::to_string(whole_run_.beside) : "") +
+                                ">(" + kept + ", " + where;
             } else {
                 add = "sum_" + id + ".add_one(" + gradient + ", " + mode + ", " + args(SlotKind::grad_out) +
                       ", kf_call)";
@@ -590,9 +587,11 @@ private:
                                  const std::string& shared_offset, std::string& finish) {
         const std::string id = argument_id(host());
         const std::string kept = "kf_d_" + id;
-        keep("vector<" + slang_name(host().element.scalar) + ", " +
-                 std::to_string(scalar_count(host().trailing)) + ">",
-             kept);
+        const std::string old = "kf_old_" + id;
+        const RowText text =
+            row_text(slang_name(host().element.scalar), pointer(args(SlotKind::grad_out), offset));
+        keep(text.type(), kept);
+        keep(text.type(), old);
         results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
         const std::string mode = args(SlotKind::grad_mode);
         const bool scratch = needs_scratch(host(), pass_, sums_);
@@ -601,8 +600,8 @@ private:
             {"name", id}, {"mode", mode}, {"row_at", shared_offset}, {"sums", sums}, {"step", step()}});
         finish = "sum_" + id + ".finish<" + std::to_string(call_.group_size[0]) + ">(kf_thread.x, " + mode +
                  ", " + sums + ")";
-        return "sum_" + id + ".add_run(" + kept + ", " + mode + ", " +
-               pointer(args(SlotKind::grad_out), offset) + ", " + step() + ", kf_first, kf_lanes, kf_end)";
+        run_loads_.emplace_back(View::Object{{"statement", text.read_old("sum_" + id, old, mode)}});
+        return text.add("sum_" + id, kept, old, mode);
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
@@ -662,220 +661,15 @@ private:
         return list;
     }
 
-    // ---- One argument's element: its data, or the gradient that flows in ----
-
-    /// Declares a local that holds the element and returns its name.
-    std::string add_loaded(const std::string& qualifier, const std::string& name, Source source) {
-        if (is_generated(host())) return add_generated(qualifier, name);
-        if (!is_looped(*planned_)) {
-            add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
-            return name;
-        }
-        const std::string scalar = source == Source::data ? load_scalar() : load_gradient_scalar();
-        add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + scalar));
-        return name;
-    }
-
-    GeneratorUse generated() const {
-        GeneratorUse made{*planned_, index_, fields_, {}};
-        for (std::int64_t d = 0; d < call_.rank; ++d) {
-            made.indices.push_back(has_indices() ? index_name(d) : "kf_call");
-        }
-        return made;
-    }
-
-    std::string add_generated(const std::string& qualifier, const std::string& name) {
-        if (is_generated_by_scalars(*planned_)) {
-            const std::string hash = "kf_hash_" + argument_id(host());
-            add_local("uint", hash, first_hash(generated()));
-            add_local(slang_type(), name, {},
-                      loop(subscripted(name) + " = " + next_scalar(generated(), hash)));
-        } else {
-            add_local(qualifier + slang_type(), name, generated_value(generated()));
-        }
-        return name;
-    }
-
-    std::string load() {
-        if (is_generated(host())) return generated_value(generated());
-        if (is_in_block(host())) return narrowed(args(SlotKind::value));
-        if (run_ > 1 && !rows_ && host().role == Role::in && host().call_rank > 0) return in_shared_run();
-        return in_run(
-            "kf_" + argument_id(host()),
-            if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
-    }
-
-    /// An input of one element for all calls is loaded once, before the first.
-    std::string in_shared_run() {
-        const std::string name = "kf_" + argument_id(host());
-        const std::string shared = "kf_shared_" + argument_id(host());
-        shared_.emplace_back(
-            View::Object{{"type", slang_type()},
-                         {"name", shared},
-                         {"value", if_there(from_storage(load_contiguous("0")), slang_type())}});
-        keep(slang_type(), name);
-        loads_.emplace_back(View::Object{
-            {"statement",
-             "if (" + args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared + "; else " + name +
-                 "[kf_u] = " + if_there(from_storage(load_contiguous("kf_call")), slang_type())}});
-        return name + "[kf_u]";
-    }
-
-    /// The element at an index of a contiguous tensor.
-    std::string load_contiguous(const std::string& index) const {
-        const std::string address = args(SlotKind::address);
-        if (!is_read_by_scalars(*planned_)) return address + "[" + index + "]";
-        const std::int64_t count = scalar_count(host().trailing);
-        return "kf.load<" + stored_scalar() + ", " + std::to_string(count) + ">(" + address + " + " +
-               times(index, count) + ", 1)";
-    }
-
-    /// In runs, what is loaded is kept for the calls of the run and read back.
-    std::string in_run(const std::string& name, const std::string& loaded) {
-        if (run_ == 1) return loaded;
-        keep(slang_type(), name);
-        loads_.emplace_back(View::Object{{"statement", name + "[kf_u] = " + loaded}});
-        return name + "[kf_u]";
-    }
-
-    void keep(const std::string& type, const std::string& name) {
-        kept_.emplace_back(View::Object{{"type", type}, {"name", name}});
-    }
-
-    std::string load_gradient() {
-        // A missing output gradient means 1.
-        return in_run("kf_grad_" + argument_id(host()),
-                      args(SlotKind::grad_in) + " != nullptr ? " +
-                          load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
-                          slang_type() + "(1)");
-    }
-
-    std::string load_scalar() {
-        return if_there(from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")),
-                        slang_name(host().element.scalar));
-    }
-
-    std::string load_gradient_scalar() {
-        return args(SlotKind::grad_in) + " != nullptr ? " +
-               scalar_at(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
-               slang_name(host().element.scalar) + "(1)";
-    }
-
-    std::string load_from(SlotKind address, StrideKinds strides, const std::string& prefix) {
-        if (!strided_ && !is_read_by_scalars(*planned_))
-            return args(address) + "[" + contiguous_index() + "]";
-        const std::string offset = element_offset(strides, prefix);
-        const std::vector<std::string> trailing = trailing_strides(strides.trailing);
-        std::string place = pointer(args(address), offset);
-        if (rows_) place = "kf.along(" + place + ", kf_call * " + step() + ")";
-        if (trailing.empty()) return strided_ ? place + "[0]" : element(args(address), offset);
-        return "kf.load<" + stored_scalar() + ", " + std::to_string(scalar_count(host().trailing)) + ">(" +
-               place + ", " + trailing[0] + ")";
-    }
-
-    /// The scalar of a looped element that the loops are at.
-    std::string scalar_at(SlotKind address, StrideKinds strides, const std::string& prefix) {
-        return element(args(address),
-                       element_offset(strides, prefix) + along(trailing_strides(strides.trailing)));
-    }
-
-    /// Where a scalar lies; strides, and so offsets, may be negative.
-    void add_store(const std::string& local) {
-        std::string name = local;
-        if (run_ > 1) {
-            name = "kf_out_" + argument_id(host());
-            keep(slang_type(), name);
-            name += "[kf_u]";
-            results_.emplace_back(View::Object{{"statement", name + " = " + local}});
-        }
-        const std::string target = args(SlotKind::address);
-        const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
-        std::string statement;
-        if (is_looped(*planned_)) {
-            statement = loop(scalar_at(SlotKind::address, data_strides, "kf_at_") + " = " +
-                             to_storage(subscripted(name), {}));
-        } else if (!strided_ && !is_read_by_scalars(*planned_)) {
-            statement = target + "[" + contiguous_index() + "] = " + to_storage(name, host().trailing);
-        } else {
-            std::string place = pointer(target, element_offset(data_strides, "kf_at_"));
-            if (rows_) place = "kf.along(" + place + ", kf_call * " + step() + ")";
-            const std::string value = to_storage(name, host().trailing);
-            statement = !trailing.empty() ? "kf.store(" + place + ", " + trailing[0] + ", " + value + ")"
-                        : strided_        ? place + "[0] = " + value
-                                   : element(target, element_offset(data_strides, "kf_at_")) + " = " + value;
-        }
-        stores_.emplace_back(View::Object{{"statement", statement}});
-    }
-
-    /// Where the call's element starts, in scalars.
-    std::string element_offset(StrideKinds strides, const std::string& prefix) {
-        if (!strided_) return times(contiguous_index(), pitch());
-        if (host().call_rank == 0) return "0";
-        return add_offset(prefix + argument_id(host()), strides.call);
-    }
-
-    /// In kernels that walk rows: the scalars from one call's element to the next.
-    std::string step() {
-        std::string count = std::to_string(scalar_count(host().trailing));
-        if (host().call_rank == 0) return "0";
-        if (host().role != Role::in) return count;
-        std::string name = "kf_step_" + argument_id(host());
-        if (std::find(offset_names_.begin(), offset_names_.end(), name) == offset_names_.end()) {
-            steps_.emplace_back(
-                View::Object{{"name", name}, {"value", "int(" + args(SlotKind::step) + ") * " + count}});
-            offset_names_.push_back(name);
-        }
-        return name;
-    }
-
-    /// Declares where the call's element lies, once, and returns the name.
-    std::string add_offset(const std::string& name, SlotKind stride) {
-        if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
-        std::vector<std::int64_t> dimensions = host().map;
-        std::sort(dimensions.begin(), dimensions.end());
-        std::string value;
-        for (const std::int64_t d : dimensions) {
-            value += (value.empty() ? "" : " + ") + index_name(d) + " * " + args(stride, d);
-        }
-        View::Object view;
-        view.emplace("name", name);
-        view.emplace("value", value);
-        offsets_.emplace_back(view);
-        offset_names_.push_back(name);
-        return name;
-    }
-
-    /// `fill`: a statement after the declaration; empty for none.
-    void add_local(const std::string& type, const std::string& name, const std::string& initial,
-                   const std::string& fill = {}) {
-        View::List value;
-        if (!initial.empty()) value.emplace_back(View::Object{{"text", initial}});
-        View::List statements;
-        if (!fill.empty()) statements.emplace_back(View::Object{{"statement", fill}});
-        locals_.emplace_back(
-            View::Object{{"type", type}, {"name", name}, {"initial", value}, {"fill", statements}});
-    }
-
     const Plan& plan_;
     CodeTarget target_;
-    manifest::Variant variant_;
     Sums sums_;
 
-    std::int64_t run_ = 1;          ///< calls at a time in the body being written
     std::int64_t longest_run_ = 1;  ///< in the kernel
     std::vector<std::string> passed_;
     std::vector<std::string> primal_;  ///< of fused kernels: what the function itself takes
     std::string result_;
-    std::vector<std::string> offset_names_;
-    View::List offsets_;
-    View::List steps_;
     View::List row_gradients_;
-    View::List locals_;
-    View::List stores_;
-    View::List kept_;
-    View::List shared_;
-    View::List loads_;
-    View::List results_;
     View::List adds_;
     View::List gradients_;
     View::List scratches_;

@@ -60,11 +60,12 @@ std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
     return calls;
 }
 
-std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact) {
+std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact, bool quads) {
     std::vector<std::string> imports = plan.imports;
     const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
                                      [](const PlannedArgument& argument) { return is_whole(argument.host); });
     if (exact) imports.insert(imports.begin(), "kf_exact");
+    if (quads) imports.insert(imports.begin(), "kf_runs");
     if (tensors) imports.insert(imports.begin(), "kf");
     return imports;
 }

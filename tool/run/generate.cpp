@@ -145,9 +145,9 @@ private:
         cuda_files_ = nvrtc.value()->files();
         std::vector<CudaKernelSource> sources;
         for (std::size_t i = 0; i < kernels.units.size(); ++i) {
-            const KernelSource& source = kernels.units[i].sources.at(CodeTarget::cuda_source).source;
-            sources.push_back(
-                {source.entry_point, compiled[i].at(CodeTarget::cuda_source).code, source.origin});
+            const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
+            sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
+                               kernel.source.origin, kernel.group_threads, kernel.resident_groups});
         }
         return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store()});
     }

@@ -101,9 +101,10 @@ TEST(BindWalk, TilesCoverTheCall) {
     }
 }
 
-TEST(BindWalk, TilesAreCountedIn32Bits) {
+TEST(BindWalk, RowsAndTilesAreCountedIn32Bits) {
     const Manifest manifest = product();
-    const auto binding = share(manifest, {std::int64_t{1} << 34, 1, 1, 40}, {1, 1, 1, 40});
+    EXPECT_FALSE(walks(manifest, share(manifest, {std::int64_t{1} << 34, 1, 1, 40}, {1, 1, 1, 40})));
+    const auto binding = share(manifest, {std::int64_t{1} << 30, 1, 1, 40}, {1, 1, 1, 40});
     ASSERT_TRUE(walks(manifest, binding));
     EXPECT_LE(binding.walk.tiles_down, std::int64_t{1} << 30);
     EXPECT_EQ(binding.groups, 65535U);

@@ -25,19 +25,27 @@ public:
     std::string version_text = "13.0";
     std::vector<std::string> known{"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
     mutable std::vector<std::string> compiled;  ///< the architecture of each compilation
+    mutable std::vector<std::string> bounds;    ///< the macro that bounds a kernel, of each
+    std::string spills;                         ///< what the log says while a kernel is bounded
 
     [[nodiscard]] std::string version() const override { return version_text; }
     [[nodiscard]] std::vector<std::string> architectures() const override { return known; }
     [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {}; }
     [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
-                                            const std::vector<std::string>&) const override {
+                                            const std::vector<std::string>& defines) const override {
         const std::scoped_lock lock(mutex_);
         compiled.push_back(architecture);
         if (!poison.empty() && source.find(poison) != std::string::npos)
             return Diagnostic{Severity::error, "cuda-compile", {}, "failed for " + architecture, log};
-        const std::string size = std::to_string(source.size());
+        bool bounded = false;
+        for (const std::string& define : defines) {
+            if (!define.starts_with("kf_bounds_")) continue;
+            bounds.push_back(define);
+            bounded = define.find(',') != std::string::npos;
+        }
+        const std::string size = std::to_string(source.size()) + (bounded ? " bounded" : "");
         return CudaCode{"cubin " + architecture + " " + size,
-                        ".version 9.0\n.target " + architecture + "\n// " + size};
+                        ".version 9.0\n.target " + architecture + "\n// " + size, bounded ? spills : ""};
     }
 
 private:
@@ -104,6 +112,24 @@ protected:
     FakeCudaCompiler compiler_;
     KernelStore* store_ = nullptr;
 };
+
+TEST_F(CubinsTest, BoundsRegistersUnlessThatSpills) {
+    std::vector<CudaKernelSource> sources = kernels(1);
+    sources[0].threads = 128;
+    sources[0].resident_groups = 6;
+    target_.architectures = {"sm_90"};
+    const auto kept = compile_cuda(sources, {target_, compiler_, 1, nullptr});
+    EXPECT_THAT(compiler_.bounds, ElementsAre("kf_bounds_0=128,6"));
+    EXPECT_THAT(text(kept.value()[0][0]), testing::EndsWith(" bounded"));
+
+    compiler_.bounds.clear();
+    compiler_.spills =
+        "ptxas info    : Function properties for kernel0_0\n"
+        "ptxas         .     64 bytes stack frame, 64 bytes spill stores, 8 bytes spill loads\n";
+    const auto freed = compile_cuda(sources, {target_, compiler_, 1, nullptr});
+    EXPECT_THAT(compiler_.bounds, ElementsAre("kf_bounds_0=128,6", "kf_bounds_0=128"));
+    EXPECT_THAT(text(freed.value()[0][0]), testing::Not(testing::EndsWith(" bounded")));
+}
 
 TEST_F(CubinsTest, GivesACubinForEachArchitectureAndPtxOfTheNewest) {
     target_.architectures = {"sm_100", "sm_80", "sm_90"};

@@ -49,6 +49,35 @@ TEST(JoinCudaSources, MakesEntryPointsUnique) {
     }
 }
 
+CudaKernelSource bounded(const std::string& name) {
+    CudaKernelSource source = kernel(name);
+    source.threads = 256;
+    source.resident_groups = 3;
+    return source;
+}
+
+TEST(JoinCudaSources, BoundsTheRegistersOfKernelsThatWantIt) {
+    const CudaUnit unit = join_cuda_sources({kernel("f"), bounded("g"), bounded("h")}).value();
+    EXPECT_THAT(unit.text, HasSubstr("__global__ void f_0("));
+    EXPECT_THAT(unit.text, HasSubstr("__global__ void __launch_bounds__(kf_bounds_1) g_1("));
+    EXPECT_THAT(unit.text, HasSubstr("__global__ void __launch_bounds__(kf_bounds_2) h_2("));
+    EXPECT_THAT(define_bounds(unit, {}), ElementsAre("kf_bounds_1=256,3", "kf_bounds_2=256,3"));
+    EXPECT_THAT(define_bounds(unit, {2}), ElementsAre("kf_bounds_1=256,3", "kf_bounds_2=256"));
+}
+
+TEST(SpillingKernels, AreTheBoundedOnesThatKeepMuchInMemory) {
+    const CudaUnit unit = join_cuda_sources({kernel("f"), bounded("g"), bounded("h"), bounded("i")}).value();
+    const auto said = [](const std::string& name, int bytes) {
+        return "ptxas info    : Compiling entry function '" + name +
+               "' for 'sm_90'\nptxas info    : " + "Function properties for " + name +
+               "\nptxas         .     400 bytes stack frame, " + std::to_string(bytes) +
+               " bytes spill stores, 500 bytes spill loads\n" + "ptxas info    : Used 80 registers\n";
+    };
+    const std::string log = said("f_0", 100) + said("g_1", 100) + said("h_2", 16);
+    EXPECT_THAT(spilling_kernels(unit, log), ElementsAre(1u));
+    EXPECT_THAT(spilling_kernels(unit, ""), IsEmpty());
+}
+
 TEST(JoinCudaSources, RenamesWholeWordsOnly) {
     const auto unit = join_cuda_sources({kernel("f", "int f_1, xf, ff, f2; // (f)f.f\n")});
     ASSERT_TRUE(unit);

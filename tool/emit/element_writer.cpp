@@ -1,0 +1,276 @@
+// Reading and storing elements.
+#include "emit/element_writer.h"
+
+#include <algorithm>
+
+#include "plan/generators.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+using manifest::Role;
+using manifest::SlotKind;
+
+bool ElementWriter::has_indices() const { return (strided_ && call_.rank > 0) || needs_indices(call_); }
+
+std::string ElementWriter::if_there(const std::string& loaded, const std::string& type) const {
+    if (host().tangent_of < 0) return loaded;
+    return args(SlotKind::address) + " != nullptr ? " + loaded + " : " + type + "(0)";
+}
+
+std::string ElementWriter::add_loaded(const std::string& qualifier, const std::string& name, Source source) {
+    if (is_generated(host())) return add_generated(qualifier, name);
+    if (!is_looped(*planned_)) {
+        add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
+        return name;
+    }
+    const std::string scalar = source == Source::data ? load_scalar() : load_gradient_scalar();
+    add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + scalar));
+    return name;
+}
+
+GeneratorUse ElementWriter::generated() const {
+    GeneratorUse made{*planned_, index_, fields_, {}};
+    for (std::int64_t d = 0; d < call_.rank; ++d) {
+        made.indices.push_back(has_indices() ? index_name(d) : "kf_call");
+    }
+    return made;
+}
+
+std::string ElementWriter::add_generated(const std::string& qualifier, const std::string& name) {
+    if (is_generated_by_scalars(*planned_)) {
+        const std::string hash = "kf_hash_" + argument_id(host());
+        add_local("uint", hash, first_hash(generated()));
+        add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + next_scalar(generated(), hash)));
+    } else {
+        add_local(qualifier + slang_type(), name, generated_value(generated()));
+    }
+    return name;
+}
+
+std::string ElementWriter::load() {
+    if (is_generated(host())) return generated_value(generated());
+    if (is_in_block(host())) return narrowed(args(SlotKind::value));
+    if (rows_) {
+        return in_row("kf_" + argument_id(host()),
+                      pointer(args(SlotKind::address), element_offset(data_strides, "kf_at_")), {});
+    }
+    if (in_quads()) return load_quads();
+    if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
+    return in_run("kf_" + argument_id(host()),
+                  if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
+}
+
+std::string ElementWriter::in_shared_run() {
+    const std::string name = "kf_" + argument_id(host());
+    const std::string shared = "kf_shared_" + argument_id(host());
+    shared_.emplace_back(View::Object{{"type", slang_type()},
+                                      {"name", shared},
+                                      {"value", if_there(from_storage(load_contiguous("0")), slang_type())}});
+    keep(slang_type(), name);
+    loads_.emplace_back(View::Object{
+        {"statement", "if (" + args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared + "; else " +
+                          name +
+                          "[kf_u] = " + if_there(from_storage(load_contiguous("kf_call")), slang_type())}});
+    return name + "[kf_u]";
+}
+
+bool ElementWriter::in_quads() const {
+    return run_ > 1 && whole_run_.beside > 1 && moves_in_quads(*planned_);
+}
+
+std::string ElementWriter::quads_or(const std::string& name, const std::string& address,
+                                    const std::string& otherwise) {
+    return "if (" + address + " != nullptr) " + load_quads(name, address) + "; else kf.fill_quads(" + name +
+           ", " + stored_scalar() + "(" + otherwise + "))";
+}
+
+std::string ElementWriter::load_quads(const std::string& name, const std::string& address) const {
+    return "kf.load_quads(" + name + ", " + address + ", kf_first, " + whole_run_.step(call_.group_size[0]) +
+           ")";
+}
+
+std::string ElementWriter::in_quads(const std::string& name, const std::string& read) {
+    keep(stored_scalar(), name);
+    run_loads_.emplace_back(View::Object{{"statement", read}});
+    return name + "[kf_u]";
+}
+
+std::string ElementWriter::load_quads() {
+    const std::string name = "kf_" + argument_id(host());
+    const std::string address = args(SlotKind::address);
+    if (host().tangent_of >= 0) return in_quads(name, quads_or(name, address, "0"));
+    if (host().role != Role::in || host().call_rank == 0) return in_quads(name, load_quads(name, address));
+    // An input of one element for all calls is loaded once, before the first.
+    const std::string shared = "kf_shared_" + argument_id(host());
+    shared_.emplace_back(
+        View::Object{{"type", stored_scalar()}, {"name", shared}, {"value", load_contiguous("0")}});
+    return in_quads(name, "if (" + args(SlotKind::step) + " == 0) kf.fill_quads(" + name + ", " + shared +
+                              "); else " + load_quads(name, address));
+}
+
+std::string ElementWriter::load_contiguous(const std::string& index) const {
+    const std::string address = args(SlotKind::address);
+    if (!is_read_by_scalars(*planned_)) return address + "[" + index + "]";
+    const std::int64_t count = scalar_count(host().trailing);
+    return "kf.load<" + stored_scalar() + ", " + std::to_string(count) + ">(" + address + " + " +
+           times(index, count) + ", 1)";
+}
+
+RowText ElementWriter::row_text(const std::string& scalar, const std::string& row) {
+    return {scalar, scalar_count(host().trailing), row, step()};
+}
+
+std::string ElementWriter::in_row(const std::string& name, const std::string& row,
+                                  const std::string& optional) {
+    const RowText text = row_text(stored_scalar(), row);
+    keep(text.type(), name);
+    run_loads_.emplace_back(View::Object{{"statement", text.read(name, optional)}});
+    return from_storage(name + (host().trailing.empty() ? "[kf_u][0]" : "[kf_u]"));
+}
+
+std::string ElementWriter::in_run(const std::string& name, const std::string& loaded) {
+    if (run_ == 1) return loaded;
+    keep(slang_type(), name);
+    loads_.emplace_back(View::Object{{"statement", name + "[kf_u] = " + loaded}});
+    return name + "[kf_u]";
+}
+
+void ElementWriter::keep(const std::string& type, const std::string& name) {
+    kept_.emplace_back(View::Object{{"type", type}, {"name", name}});
+}
+
+std::string ElementWriter::load_gradient() {
+    // A missing output gradient means 1.
+    if (rows_) {
+        const std::string address = args(SlotKind::grad_in);
+        return in_row("kf_grad_" + argument_id(host()),
+                      pointer(address, element_offset(grad_in_strides, "kf_grad_in_at_")), address);
+    }
+    if (in_quads()) {
+        const std::string name = "kf_grad_" + argument_id(host());
+        const std::string address = args(SlotKind::grad_in);
+        return in_quads(name, quads_or(name, address, "1"));
+    }
+    return in_run("kf_grad_" + argument_id(host()),
+                  args(SlotKind::grad_in) + " != nullptr ? " +
+                      load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " + slang_type() +
+                      "(1)");
+}
+
+std::string ElementWriter::load_scalar() {
+    return if_there(from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")),
+                    slang_name(host().element.scalar));
+}
+
+std::string ElementWriter::load_gradient_scalar() {
+    return args(SlotKind::grad_in) + " != nullptr ? " +
+           scalar_at(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
+           slang_name(host().element.scalar) + "(1)";
+}
+
+std::string ElementWriter::load_from(SlotKind address, StrideKinds strides, const std::string& prefix) {
+    if (!strided_ && !is_read_by_scalars(*planned_)) return args(address) + "[" + contiguous_index() + "]";
+    const std::string offset = element_offset(strides, prefix);
+    const std::vector<std::string> trailing = trailing_strides(strides.trailing);
+    const std::string place = pointer(args(address), offset);
+    if (trailing.empty()) return strided_ ? place + "[0]" : element(args(address), offset);
+    return "kf.load<" + stored_scalar() + ", " + std::to_string(scalar_count(host().trailing)) + ">(" +
+           place + ", " + trailing[0] + ")";
+}
+
+std::string ElementWriter::scalar_at(SlotKind address, StrideKinds strides, const std::string& prefix) {
+    return element(args(address),
+                   element_offset(strides, prefix) + along(trailing_strides(strides.trailing)));
+}
+
+void ElementWriter::add_store(const std::string& local) {
+    if (rows_) return add_row_store(local);
+    std::string name = local;
+    if (run_ > 1) {
+        name = "kf_out_" + argument_id(host());
+        keep(slang_type(), name);
+        name += "[kf_u]";
+        results_.emplace_back(View::Object{{"statement", name + " = " + local}});
+    }
+    const std::string target = args(SlotKind::address);
+    if (in_quads()) {
+        run_stores_.emplace_back(
+            View::Object{{"statement", "kf.store_quads(kf_out_" + argument_id(host()) + ", " + target +
+                                           ", kf_first, " + whole_run_.step(call_.group_size[0]) + ")"}});
+        return;
+    }
+    const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
+    std::string statement;
+    if (is_looped(*planned_)) {
+        statement = loop(scalar_at(SlotKind::address, data_strides, "kf_at_") + " = " +
+                         to_storage(subscripted(name), {}));
+    } else if (!strided_ && !is_read_by_scalars(*planned_)) {
+        statement = target + "[" + contiguous_index() + "] = " + to_storage(name, host().trailing);
+    } else {
+        const std::string offset = element_offset(data_strides, "kf_at_");
+        const std::string value = to_storage(name, host().trailing);
+        statement = trailing.empty()
+                        ? element(target, offset) + " = " + value
+                        : "kf.store(" + pointer(target, offset) + ", " + trailing[0] + ", " + value + ")";
+    }
+    stores_.emplace_back(View::Object{{"statement", statement}});
+}
+
+void ElementWriter::add_row_store(const std::string& local) {
+    const RowText text =
+        row_text(stored_scalar(), pointer(args(SlotKind::address), element_offset(data_strides, "kf_at_")));
+    const std::string name = "kf_out_" + argument_id(host());
+    keep(text.type(), name);
+    results_.emplace_back(
+        View::Object{{"statement", name + (host().trailing.empty() ? "[kf_u][0] = " : "[kf_u] = ") +
+                                       to_storage(local, host().trailing)}});
+    run_stores_.emplace_back(View::Object{{"statement", text.write(name)}});
+}
+
+std::string ElementWriter::element_offset(StrideKinds strides, const std::string& prefix) {
+    if (!strided_) return times(contiguous_index(), pitch());
+    if (host().call_rank == 0) return "0";
+    return add_offset(prefix + argument_id(host()), strides.call);
+}
+
+std::string ElementWriter::step() {
+    std::string count = std::to_string(scalar_count(host().trailing));
+    if (host().call_rank == 0) return "0";
+    if (host().role != Role::in) return count;
+    std::string name = "kf_step_" + argument_id(host());
+    if (std::find(offset_names_.begin(), offset_names_.end(), name) == offset_names_.end()) {
+        steps_.emplace_back(
+            View::Object{{"name", name}, {"value", "int(" + args(SlotKind::step) + ") * " + count}});
+        offset_names_.push_back(name);
+    }
+    return name;
+}
+
+std::string ElementWriter::add_offset(const std::string& name, SlotKind stride) {
+    if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
+    std::vector<std::int64_t> dimensions = host().map;
+    std::sort(dimensions.begin(), dimensions.end());
+    std::string value;
+    for (const std::int64_t d : dimensions) {
+        value += (value.empty() ? "" : " + ") + index_name(d) + " * " + args(stride, d);
+    }
+    View::Object view;
+    view.emplace("name", name);
+    view.emplace("value", value);
+    offsets_.emplace_back(view);
+    offset_names_.push_back(name);
+    return name;
+}
+
+void ElementWriter::add_local(const std::string& type, const std::string& name, const std::string& initial,
+                              const std::string& fill) {
+    View::List value;
+    if (!initial.empty()) value.emplace_back(View::Object{{"text", initial}});
+    View::List statements;
+    if (!fill.empty()) statements.emplace_back(View::Object{{"statement", fill}});
+    locals_.emplace_back(
+        View::Object{{"type", type}, {"name", name}, {"initial", value}, {"fill", statements}});
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,45 @@
+// Measured on an H200: see docs/decisions/0009 and 0020.
+#include "emit/run.h"
+
+#include <algorithm>
+
+#include "emit/block.h"
+#include "emit/generator.h"
+#include "plan/generators.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+std::string Run::place(std::int64_t group_size) const {
+    if (beside == 1) return "kf_u * " + std::to_string(group_size);
+    const std::string count = std::to_string(beside);
+    return "kf_u / " + count + " * " + step(group_size) + " + kf_u % " + count;
+}
+
+std::string Run::step(std::int64_t group_size) const { return std::to_string(beside * group_size); }
+
+bool moves_in_quads(const PlannedArgument& argument) {
+    const manifest::Argument& host = argument.host;
+    return !is_in_block(host) && !is_generated(host) && !is_whole(host) && !is_looped(argument) &&
+           host.pitch == 0 && host.trailing.empty() && storage_size(host.element.scalar) > 1;
+}
+
+Run run_of(const PlannedCall& call, bool rows, bool exact) {
+    constexpr std::int64_t bytes_in_flight = 32;
+    std::int64_t bytes = 0;
+    bool quads = false;
+    for (const PlannedArgument& argument : call.arguments) {
+        if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return {};
+        if (is_in_block(argument.host) || is_generated(argument.host)) continue;
+        bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
+        quads = quads || (moves_in_quads(argument) && storage_size(argument.host.element.scalar) == 2);
+    }
+    // A warp that reads a scalar of 16 bits a thread moves half of what it could. And one small load a thread
+    // leaves most of a GPU's bandwidth unused.
+    if (!rows && !exact && quads && bytes <= bytes_in_flight)
+        return {bytes <= bytes_in_flight / 2 ? 8 : 4, 4};
+    if (bytes <= bytes_in_flight) return {4, 1};
+    return {rows || bytes <= 2 * bytes_in_flight ? 2 : 1, 1};
+}
+
+}  // namespace kf::gen
