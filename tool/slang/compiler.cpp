@@ -85,7 +85,10 @@ private:
     template <class T>
     Outcome<T> call(const CompilerRequest& request, Outcome<T> (*decode)(const std::string&),
                     const std::string& what, const Location& place) {
-        const WorkerProcess::Reply reply = worker_.call(encode(request), options_.time_limit);
+        WorkerProcess::Reply reply = worker_.call(encode(request), options_.time_limit);
+        // Some crashes depend on where memory happens to lie: a new child has it elsewhere.
+        if (reply.result == WorkerProcess::Result::died)
+            reply = worker_.call(encode(request), options_.time_limit);
         if (reply.result == WorkerProcess::Result::answered) {
             try {
                 return decode(reply.text);
