@@ -6,7 +6,7 @@ namespace kf::gen {
 std::string RowText::type() const { return "vector<" + scalar + ", " + std::to_string(count) + ">"; }
 
 std::string RowText::read(const std::string& name, const std::string& optional) const {
-    const std::string text = "kf.load_run(" + name + ", " + row + ", " + step + ", kf_first, kf_end)";
+    std::string text = "kf.load_run(" + name + ", " + row + ", " + step + ", kf_first, kf_end)";
     if (optional.empty()) return text;
     return "if (" + optional + " != nullptr) " + text + "; else kf.fill_run(" + name + ", " + type() + "(1))";
 }
