@@ -98,6 +98,25 @@ def test_readme_shows_the_samples(source_dir: Path) -> None:
     assert len(text.splitlines()) < 120
 
 
+def test_fused_losses(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's program prints what it says, in both languages."""
+    page = source_dir / "docs" / "fused_losses.md"
+    (tmp_path / "lines.slang").write_text(blocks(page, "slang")[0])
+    (tmp_path / "lines.kf.json").write_text(blocks(page, "json")[0])
+    (tmp_path / "main.cpp").write_text("#include <cstdio>\n" + blocks(page, "cpp")[0])
+    run(build_dir / "tool" / "kfgen", "generate", tmp_path / "lines.kf.json", "-o", tmp_path, "--python")
+    program = tmp_path / "lines_demo"
+    run(
+        "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
+        tmp_path / "main.cpp", tmp_path / "lines.cpp", "-o", program,
+        build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
+    )  # fmt: skip
+    printed = blocks(page, "")[0]
+    assert run(program) == printed
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    assert run("env", f"PYTHONPATH={path}", sys.executable, "-c", blocks(page, "python")[0]) == printed
+
+
 def test_getting_started(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
     """The page's project, built against an installation, prints what the page says."""
     page = source_dir / "docs" / "getting_started.md"
