@@ -218,6 +218,7 @@ private:
     void share_gradient(std::size_t i, std::size_t j) {
         if (at(i).mode == at(j).mode &&
             is_same_view(request_, binding_, i, at(i).grad_out, j, at(j).grad_out)) {
+            binding_.adds_twice = binding_.adds_twice || at(i).mode == GradMode::injective;
             return;
         }
         const bool half = request_.call.arguments[i].element.scalar == manifest::Scalar::float16;

@@ -27,6 +27,10 @@ public:
     RowFinder(const BindRequest& request, Binding& binding) : request_(request), binding_(binding) {}
 
     bool find() {
+        // A run's old gradients are all read before the first is written.
+        if (binding_.adds_twice) {
+            return false;
+        }
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
             if (!is_packed(i)) {
                 return false;
@@ -44,8 +48,7 @@ public:
         for (std::size_t d = 0; d < shape.size(); ++d) {
             (d < split ? walk.rows : walk.row_length) *= shape[d];
         }
-        if (walk.row_length < shortest_row || walk.row_length > longest_row || walk.rows > most_rows ||
-            adds_twice()) {
+        if (walk.row_length < shortest_row || walk.row_length > longest_row || walk.rows > most_rows) {
             return false;
         }
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
@@ -57,21 +60,6 @@ public:
     }
 
 private:
-    /// Two inputs with one gradient: a run's old gradients are all read before the first is written.
-    [[nodiscard]] bool adds_twice() const {
-        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
-            for (std::size_t j = 0; j < i; ++j) {
-                const BoundArgument& a = binding_.arguments[i];
-                const BoundArgument& b = binding_.arguments[j];
-                if (a.mode == GradMode::injective && b.mode == GradMode::injective &&
-                    a.grad_out.address == b.grad_out.address) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
     [[nodiscard]] bool is_packed(std::size_t i) const {
         bool packed = true;
         for_each_view(request_, binding_, i, [&](const CallView& view) {

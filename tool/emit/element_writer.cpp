@@ -55,7 +55,7 @@ std::string ElementWriter::load() {
         return in_row("kf_" + argument_id(host()),
                       pointer(args(SlotKind::address), element_offset(data_strides, "kf_at_")), {});
     }
-    if (in_quads()) return load_quads();
+    if (moves_quads()) return add_quads();
     if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
     return in_run("kf_" + argument_id(host()),
                   if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
@@ -75,7 +75,7 @@ std::string ElementWriter::in_shared_run() {
     return name + "[kf_u]";
 }
 
-bool ElementWriter::in_quads() const {
+bool ElementWriter::moves_quads() const {
     return run_ > 1 && whole_run_.beside > 1 && moves_in_quads(*planned_);
 }
 
@@ -90,23 +90,23 @@ std::string ElementWriter::load_quads(const std::string& name, const std::string
            ")";
 }
 
-std::string ElementWriter::in_quads(const std::string& name, const std::string& read) {
+std::string ElementWriter::keep_quads(const std::string& name, const std::string& read) {
     keep(stored_scalar(), name);
     run_loads_.emplace_back(View::Object{{"statement", read}});
     return name + "[kf_u]";
 }
 
-std::string ElementWriter::load_quads() {
+std::string ElementWriter::add_quads() {
     const std::string name = "kf_" + argument_id(host());
     const std::string address = args(SlotKind::address);
-    if (host().tangent_of >= 0) return in_quads(name, quads_or(name, address, "0"));
-    if (host().role != Role::in || host().call_rank == 0) return in_quads(name, load_quads(name, address));
+    if (host().tangent_of >= 0) return keep_quads(name, quads_or(name, address, "0"));
+    if (host().role != Role::in || host().call_rank == 0) return keep_quads(name, load_quads(name, address));
     // An input of one element for all calls is loaded once, before the first.
     const std::string shared = "kf_shared_" + argument_id(host());
     shared_.emplace_back(
         View::Object{{"type", stored_scalar()}, {"name", shared}, {"value", load_contiguous("0")}});
-    return in_quads(name, "if (" + args(SlotKind::step) + " == 0) kf.fill_quads(" + name + ", " + shared +
-                              "); else " + load_quads(name, address));
+    return keep_quads(name, "if (" + args(SlotKind::step) + " == 0) kf.fill_quads(" + name + ", " + shared +
+                                "); else " + load_quads(name, address));
 }
 
 std::string ElementWriter::load_contiguous(const std::string& index) const {
@@ -147,10 +147,10 @@ std::string ElementWriter::load_gradient() {
         return in_row("kf_grad_" + argument_id(host()),
                       pointer(address, element_offset(grad_in_strides, "kf_grad_in_at_")), address);
     }
-    if (in_quads()) {
+    if (moves_quads()) {
         const std::string name = "kf_grad_" + argument_id(host());
         const std::string address = args(SlotKind::grad_in);
-        return in_quads(name, quads_or(name, address, "1"));
+        return keep_quads(name, quads_or(name, address, "1"));
     }
     return in_run("kf_grad_" + argument_id(host()),
                   args(SlotKind::grad_in) + " != nullptr ? " +
@@ -194,7 +194,7 @@ void ElementWriter::add_store(const std::string& local) {
         results_.emplace_back(View::Object{{"statement", name + " = " + local}});
     }
     const std::string target = args(SlotKind::address);
-    if (in_quads()) {
+    if (moves_quads()) {
         run_stores_.emplace_back(
             View::Object{{"statement", "kf.store_quads(kf_out_" + argument_id(host()) + ", " + target +
                                            ", kf_first, " + whole_run_.step(call_.group_size[0]) + ")"}});

@@ -44,12 +44,12 @@ protected:
     /// An input of one element for all calls is loaded once, before the first.
     std::string in_shared_run();
     /// In a run of calls that lie in fours, of an argument that is moved in fours.
-    bool in_quads() const;
+    bool moves_quads() const;
     /// Of a run's elements in memory that may be null; what they are then.
     std::string quads_or(const std::string& name, const std::string& address, const std::string& otherwise);
     std::string load_quads(const std::string& name, const std::string& address) const;
-    std::string in_quads(const std::string& name, const std::string& read);
-    std::string load_quads();
+    std::string keep_quads(const std::string& name, const std::string& read);
+    std::string add_quads();
     /// The element at an index of a contiguous tensor.
     std::string load_contiguous(const std::string& index) const;
     RowText row_text(const std::string& scalar, const std::string& row);

@@ -52,12 +52,10 @@ public:
         kernel.source.origin = call_.location;
         if (pass_ != PassKind::forward || call_.is_jvp) kernel.source.hint = backward_hint(call_);
         if ((!strided_ || rows_) && call_.rank > 0) whole_run_ = run_of(call_, rows_, is_exact());
-        longest_run_ = whole_run_.length;
-        kernel.calls_per_thread = static_cast<std::uint32_t>(longest_run_);
-        kernel.group_threads = call_.group_size[0];
-        if (rows_) kernel.resident_groups = std::max(1U, row_threads / kernel.group_threads);
+        kernel.calls_per_thread = static_cast<std::uint32_t>(whole_run_.length);
+        if (rows_) kernel.resident_groups = std::max(1U, row_threads / call_.group_size[0]);
         const View::Object single = rows_ ? View::Object() : write_body(1);
-        const View::Object run = longest_run_ > 1 ? write_body(longest_run_) : View::Object();
+        const View::Object run = whole_run_.length > 1 ? write_body(whole_run_.length) : View::Object();
         Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang_mustache,
                                            View(view(kernel, single, run)));
         if (!text) return text.errors();
@@ -126,14 +124,14 @@ private:
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
         view.emplace("in_rows", rows_);
-        view.emplace("in_runs", !rows_ && longest_run_ > 1);
-        view.emplace("in_turn", !rows_ && longest_run_ == 1);
+        view.emplace("in_runs", !rows_ && whole_run_.length > 1);
+        view.emplace("in_turn", !rows_ && whole_run_.length == 1);
         view.emplace("row_indices", rows_ ? indices() : View::List());
         view.emplace("row_offsets", offsets_);
         view.emplace("steps", steps_);
         view.emplace("row_gradients", row_gradients_);
-        view.emplace("run", std::to_string(longest_run_));
-        view.emplace("run_calls", std::to_string(longest_run_ * call_.group_size[0]));
+        view.emplace("run", std::to_string(whole_run_.length));
+        view.emplace("run_calls", std::to_string(whole_run_.length * call_.group_size[0]));
         view.emplace("call_place", whole_run_.place(call_.group_size[0]));
         view.emplace("in_quads", whole_run_.beside > 1);
         view.emplace("single", single);
@@ -531,7 +529,7 @@ private:
         std::string finish;
         if (rows_) {
             add = add_row_gradient(gradient, offset, shared_offset, finish);
-        } else if (longest_run_ > 1) {
+        } else if (whole_run_.length > 1) {
             if (run_ > 1) {
                 const std::string kept = "kf_d_" + id;
                 keep("vector<" + slang_name(host().element.scalar) + ", " +
@@ -541,7 +539,7 @@ private:
                 const std::string run = std::to_string(run_);
                 const std::string where = mode + ", " + args(SlotKind::grad_out) + ", kf_first, " +
                                           whole_run_.step(call_.group_size[0]) + ")";
-                add = in_quads()
+                add = moves_quads()
                           ? "kf.add_quads<" + slang_name(host().element.scalar) + ", " + sum_type() + ", " +
                                 run + ">(sum_" + id + ", " + kept + ", " + where
                           : "sum_" + id + ".add_run<" + run +
@@ -573,7 +571,8 @@ private:
             {"accumulator", rows_        ? "RowGradient"
                             : is_exact() ? "ExactGradient"
                                          : "Gradient"},
-            {"more", rows_ ? ", " + std::to_string(longest_run_) + (is_exact() ? ", true" : ", false") : ""},
+            {"more",
+             rows_ ? ", " + std::to_string(whole_run_.length) + (is_exact() ? ", true" : ", false") : ""},
             {"scalar", slang_name(host().element.scalar)},
             {"sum", sum_type()},
             {"count", std::to_string(scalar_count(host().trailing))},
@@ -665,7 +664,6 @@ private:
     CodeTarget target_;
     Sums sums_;
 
-    std::int64_t longest_run_ = 1;  ///< in the kernel
     std::vector<std::string> passed_;
     std::vector<std::string> primal_;  ///< of fused kernels: what the function itself takes
     std::string result_;

@@ -24,7 +24,6 @@ struct EmittedKernel {
     std::vector<std::string> fields;  ///< the block's field for each slot
     bool by_address = false;          ///< the block is too large for push constants
     std::uint32_t calls_per_thread = 1;
-    std::uint32_t group_threads = 1;
     std::uint32_t resident_groups = 0;  ///< that CUDA's registers should leave room for; 0: as it comes
 };
 

@@ -147,7 +147,7 @@ private:
         for (std::size_t i = 0; i < kernels.units.size(); ++i) {
             const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
             sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
-                               kernel.source.origin, kernel.group_threads, kernel.resident_groups});
+                               kernel.source.origin, kernels.units[i].group_size[0], kernel.resident_groups});
         }
         return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store()});
     }
