@@ -7,10 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "check/comparison.h"
-#include "check/trial.h"
+#include "check/checked_call.h"
 #include "core/bind_error.h"
-#include "core/module_state.h"
 
 namespace kf::check {
 namespace {
@@ -38,18 +36,11 @@ struct Pass {
     const char* name;
 };
 
-class CallCheck {
+class CallCheck : CheckedCall {
 public:
     CallCheck(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
               CallReport& report)
-        : function_(function),
-          manifest_function_(function.module->manifest().functions[function.function]),
-          call_index_(call),
-          call_(manifest_function_.calls[call]),
-          settings_(settings),
-          report_(report),
-          precision_(precision_of_call(call_)),
-          random_(settings.seed * 1'000'003 + function.function * 1009 + call) {
+        : CheckedCall(function, call, settings, report) {
         using detail::PassKind;
         if (call_.backward.is_built()) passes_.push_back({PassKind::backward, false, ""});
         if (call_.deterministic.is_built()) passes_.push_back({PassKind::backward, true, "deterministic, "});
@@ -60,7 +51,7 @@ public:
     }
 
     void run() {
-        for (const Case& chosen : cases_of(manifest_function_, call_, settings_.shapes)) {
+        for (const Case& chosen : cases()) {
             const bool first = chosen.form == Case::Form::whole;
             for (int attempt = 0; attempt < most_tries; ++attempt) {
                 const bool enough = attempt >= (first ? 2 : 1) && finite_ && unsure_.empty();
@@ -77,10 +68,8 @@ private:
         finite_ = false;
         unsure_.clear();
         const auto [low, high] = range_of(settings_, attempt);
-        Arguments arguments = lay_out(manifest_function_, call_, chosen, settings_.shapes);
-        fill(arguments, call_, chosen, low, high, random_);
         width_ = high - low;
-        Trial trial(function_, call_index_, std::move(arguments), Dims(chosen.shape), random_);
+        Trial trial = make_trial(chosen, attempt);
         if (!trial.run()) return;
         finite_ = true;
         std::map<std::size_t, std::vector<Comparison>> comparisons;
@@ -185,14 +174,6 @@ private:
         }
     }
 
-    const detail::FunctionRef& function_;
-    const manifest::Function& manifest_function_;
-    std::size_t call_index_;
-    const manifest::Call& call_;
-    const Settings& settings_;
-    CallReport& report_;
-    Precision precision_;
-    std::mt19937_64 random_;
     std::vector<Pass> passes_;
     double width_ = 1;  ///< of the range that inputs come from
     bool finite_ = false;

@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "check/comparison.h"
-#include "check/trial.h"
+#include "check/checked_call.h"
 #include "core/bind_error.h"
 #include "core/convert.h"
-#include "core/module_state.h"
 
 namespace kf::check {
 namespace {
@@ -28,18 +26,11 @@ struct Pair {
     std::size_t primal, tangent;
 };
 
-class TangentCheck {
+class TangentCheck : CheckedCall {
 public:
     TangentCheck(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
                  CallReport& report)
-        : function_(function),
-          manifest_function_(function.module->manifest().functions[function.function]),
-          call_index_(call),
-          call_(manifest_function_.calls[call]),
-          settings_(settings),
-          report_(report),
-          precision_(precision_of_call(call_)),
-          random_(settings.seed * 1'000'003 + function.function * 1009 + call) {
+        : CheckedCall(function, call, settings, report) {
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             const Argument& tangent = call_.arguments[i];
             if (tangent.tangent_of < 0 || !tangent.differentiable || !is_floating(tangent)) continue;
@@ -56,7 +47,7 @@ public:
     }
 
     void run() {
-        for (const Case& chosen : cases_of(manifest_function_, call_, settings_.shapes)) {
+        for (const Case& chosen : cases()) {
             for (int attempt = 0; attempt < most_tries; ++attempt) {
                 if (attempt > 1 && settled_) break;
                 settled_ = true;
@@ -69,10 +60,7 @@ public:
 
 private:
     void attempt_case(const Case& chosen, int attempt) {
-        const auto [low, high] = range_of(settings_, attempt);
-        Arguments arguments = lay_out(manifest_function_, call_, chosen, settings_.shapes);
-        fill(arguments, call_, chosen, low, high, random_);
-        Trial trial(function_, call_index_, std::move(arguments), Dims(chosen.shape), random_);
+        Trial trial = make_trial(chosen, attempt);
         std::vector<std::size_t> watched;
         for (const Pair& output : outputs_) watched.push_back(output.primal);
         for (const Pair& output : outputs_) watched.push_back(output.tangent);
@@ -149,14 +137,6 @@ private:
         return {};
     }
 
-    const detail::FunctionRef& function_;
-    const manifest::Function& manifest_function_;
-    std::size_t call_index_;
-    const manifest::Call& call_;
-    const Settings& settings_;
-    CallReport& report_;
-    Precision precision_;
-    std::mt19937_64 random_;
     std::vector<Pair> inputs_, outputs_;
     bool settled_ = false;  ///< the last try could be compared everywhere
 };
