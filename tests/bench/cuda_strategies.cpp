@@ -13,7 +13,6 @@ namespace {
 
 using namespace bench_support;
 
-constexpr int warm_up = 5;
 constexpr int rounds = 30;
 
 template <class P, class Tensor>
@@ -57,10 +56,12 @@ public:
     }
 
     nlohmann::json run() {
-        for (int round = 0; round < warm_up + rounds; ++round) {
+        warm_up([&] {
+            for (const Candidate& candidate : candidates_) candidate.graph->run();
+        });
+        for (int round = 0; round < rounds; ++round) {
             for (Candidate& candidate : candidates_) {
-                const double time = candidate.graph->run() / static_cast<double>(calls_);
-                if (round >= warm_up) candidate.times.push_back(time);
+                candidate.times.push_back(candidate.graph->run() / static_cast<double>(calls_));
             }
         }
         nlohmann::json result;

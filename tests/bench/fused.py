@@ -11,18 +11,20 @@ import numpy as np
 from kf_bench_fused.bench_fused import line_error
 
 COUNTS, CALLS, ROUNDS = (1 << 16, 1 << 20, 1 << 24), 8, 9
+WARM_UP_S = 0.5
 
 
 def milliseconds(call: Callable[[], object], wait: Callable[[], None]) -> float:
     """Of a call, several being under way; the median of rounds."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
+    times: list[float] = []
+    began = time.perf_counter()
+    # A GPU that has idled raises its clocks only after some work: half a second of rounds that don't count.
+    while (start := time.perf_counter()) - began < WARM_UP_S or len(times) < ROUNDS:
         for _ in range(CALLS):
             call()
         wait()
         times.append((time.perf_counter() - start) / CALLS * 1e3)
-    return statistics.median(times)
+    return statistics.median(times[-ROUNDS:])
 
 
 def measured(count: int) -> dict[str, float]:

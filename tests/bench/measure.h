@@ -23,6 +23,15 @@ double seconds(Work&& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Repeats `work` for half a second: a GPU that has idled raises its clocks only after some work.
+template <class Work>
+void warm_up(Work&& work) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    do {
+        work();
+    } while (std::chrono::steady_clock::now() < end);
+}
+
 /// Numbers in [0, 1), the same every time.
 inline std::vector<float> uniform(std::int64_t count, std::uint32_t seed) {
     std::vector<float> values(static_cast<std::size_t>(count));

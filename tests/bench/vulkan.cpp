@@ -13,14 +13,13 @@ using namespace bench_support;
 
 /// Microseconds for one of `calls` calls that are waited for together.
 double batch(const kf::Device& device, int calls, int rounds, const std::function<void()>& call) {
+    const auto round = [&] {
+        for (int i = 0; i < calls; ++i) call();
+        device.wait();
+    };
+    warm_up(round);
     std::vector<double> times;
-    for (int round = -2; round < rounds; ++round) {
-        const double time = seconds([&] {
-            for (int i = 0; i < calls; ++i) call();
-            device.wait();
-        });
-        if (round >= 0) times.push_back(1e6 * time / calls);
-    }
+    for (int i = 0; i < rounds; ++i) times.push_back(1e6 * seconds(round) / calls);
     return median(times);
 }
 
