@@ -6,7 +6,6 @@
 #include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/convert.h"
-#include "core/overlap.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -60,20 +59,6 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     bound.step = packed && layout.dense ? 1 : 0;
     return packed && (layout.dense || (layout.single && !is_output(argument))) &&
            bound.mode != GradMode::partial;
-}
-
-bool is_packed(const Argument& argument, const ScalarView& view) {
-    if (argument.pitch == 0) {
-        return is_dense(view.extents, view.strides);
-    }
-    std::int64_t expected = argument.pitch;
-    for (std::size_t i = static_cast<std::size_t>(argument.rank); i-- > 0;) {
-        if (view.extents[i] != 1 && view.strides[i] != expected) {
-            return false;
-        }
-        expected *= view.extents[i];
-    }
-    return true;
 }
 
 void check_contiguous_only(const BindRequest& request) {

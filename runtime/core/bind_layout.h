@@ -3,6 +3,7 @@
 
 #include "core/bind.h"
 #include "core/bind_error.h"
+#include "core/overlap.h"
 
 namespace kf::detail {
 
@@ -29,6 +30,21 @@ struct Layout {
         count *= extent;
     }
     return count;
+}
+
+/// Elements beside each other, row by row.
+[[nodiscard]] inline bool is_packed(const manifest::Argument& argument, const ScalarView& view) {
+    if (argument.pitch == 0) {
+        return is_dense(view.extents, view.strides);
+    }
+    std::int64_t expected = argument.pitch;
+    for (std::size_t i = static_cast<std::size_t>(argument.rank); i-- > 0;) {
+        if (view.extents[i] != 1 && view.strides[i] != expected) {
+            return false;
+        }
+        expected *= view.extents[i];
+    }
+    return true;
 }
 
 /// The views of an argument that the pass touches: its data, and its gradients in and out.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/bind_error.h"
+#include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/overlap.h"
@@ -10,10 +11,10 @@
 namespace kf::detail {
 namespace {
 
-/// Kernels load an element at once, with the alignment that its size allows.
+/// Kernels load an element at once, with the alignment that its size allows; structs field by field.
 void check_elements(const BindRequest& request, std::size_t i, const ScalarView& view, const char* subject) {
     const manifest::Argument& argument = request.call.arguments[i];
-    if (!view.present || argument.trailing.empty()) {
+    if (!view.present || argument.trailing.empty() || argument.pitch != 0) {
         return;
     }
     const auto leading = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
@@ -40,7 +41,7 @@ void check_elements(const BindRequest& request, std::size_t i, const ScalarView&
 
 /// Kernels take the strides from the extents, of gradients as of the data.
 void check_dense(const BindRequest& request, std::size_t i, const ScalarView& gradient) {
-    if (gradient.present && !is_dense(gradient.extents, gradient.strides)) {
+    if (gradient.present && !is_packed(request.call.arguments[i], gradient)) {
         fail(request, i, ErrorCode::layout_mismatch,
              "expected a contiguous gradient (the call spec says \"layout\": \"contiguous\"), found shape " +
                  to_string(gradient.extents) + " with strides " + to_string(gradient.strides));

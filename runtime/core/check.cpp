@@ -139,8 +139,9 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
     const bool tensor = form == Form::tensor;
     require(tensor == (argument.kind == ArgumentKind::tensor), where,
             "a field of another form than its struct");
-    require(!tensor || (argument.pitch * scalar == size && argument.call_rank == argument.rank), where,
-            "a pitch that isn't the struct's size");
+    require(!tensor || (argument.pitch * scalar == size &&
+                        argument.call_rank + argument.inner_rank == argument.rank),
+            where, "a pitch that isn't the struct's size");
 }
 
 /// `next` is the leaf that comes next in the tree's order.

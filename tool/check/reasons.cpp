@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/tensor_parameter.h"
+
 namespace kf::check {
 namespace {
 
@@ -13,7 +15,8 @@ using gen::Type;
 using gen::TypeKind;
 
 const Type& element_of(const Type& type) {
-    return type.kind == TypeKind::array && !type.element.empty() ? element_of(type.element.front()) : type;
+    const bool holds = type.kind == TypeKind::array || type.kind == TypeKind::tensor;
+    return holds && !type.element.empty() ? element_of(type.element.front()) : type;
 }
 
 bool is_floating(const Type& type) {
@@ -71,7 +74,7 @@ std::string reason(const gen::Plan& plan, std::size_t function, std::size_t call
     if (output || input.host.kind == manifest::ArgumentKind::generator || !is_floating(input.type)) return {};
     if (!planned.has_backward) return "the spec asks for no \"backward\"";
     if (input.host.differentiable) return "\"grad\": false, or not among the \"inputs\" of \"backward\"";
-    if (input.type.kind == TypeKind::tensor) {
+    if (input.type.kind == TypeKind::tensor && !gen::is_differentiable(input.type.form)) {
         return std::string(gen::form_name(input.type.form)) + " has no derivatives";
     }
     return why_not_differentiable(planned, input, argument);

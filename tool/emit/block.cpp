@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "emit/generator.h"
+#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -83,10 +84,12 @@ private:
         if (is_generated(argument)) return add_generator_fields(argument, name, index, fields_);
         if (argument.tangent_of >= 0 && !argument.differentiable && argument.role == Role::in) return;
         const manifest::Element parameter{argument.element.scalar, argument.trailing};
-        for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
+        const bool leads = leader_of(call_, index, Part::data) == index;
+        const bool leads_gradient = leader_of(call_, index, Part::gradient) == index;
+        for (std::int64_t d = 0; leads && d < argument.inner_rank; ++d) {
             add("uint", "extent" + std::to_string(d) + "_" + name, {SlotKind::extent, index, d}, 4);
         }
-        if (touches_data(argument, pass_)) {
+        if (leads && touches_data(argument, pass_)) {
             if (is_in_block(argument)) {
                 add_value(parameter, name, index);
             } else {
@@ -100,19 +103,20 @@ private:
                 }
             }
         }
-        if (reads_gradient(argument, pass_)) {
+        if (leads_gradient && reads_gradient(argument, pass_)) {
             add(pointed_to(planned) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
             add_strides(argument, name, index,
                         {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
                          "grad_in_trailing_stride"});
         }
-        if (!writes_gradient(argument, pass_)) return;
+        const bool scratch = needs_scratch(argument, pass_, sums_);
+        if (!writes_gradient(argument, pass_) || !(leads_gradient || scratch)) return;
         add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
         add_strides(argument, name, index,
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
         if (!is_whole(argument)) add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
-        if (!needs_scratch(argument, pass_, sums_)) return;
+        if (!scratch) return;
         add(sums_ == Sums::exact ? "uint64_t*" : "float*", "scratch_" + name, {SlotKind::scratch, index, -1},
             8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
@@ -227,6 +231,22 @@ bool writes_gradient(const Argument& argument, PassKind pass) {
 bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
     const bool apart = sums == Sums::exact || argument.element.scalar == Scalar::float16;
     return writes_gradient(argument, pass) && apart;
+}
+
+std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
+    const Argument& argument = call.arguments[static_cast<std::size_t>(index)].host;
+    if (!is_whole(argument) || argument.pitch == 0) return index;
+    const auto parameter =
+        std::find_if(call.parameters.begin(), call.parameters.end(), [&](const PlannedParameter& one) {
+            return index >= one.host.leaf && index < one.host.leaf + one.host.leaves;
+        });
+    for (std::int64_t i = parameter->host.leaf; i < parameter->host.leaf + parameter->host.leaves; ++i) {
+        const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
+        const bool whole = part == Part::data && leaf.host.tangent_of < 0;
+        const bool sum = part != Part::sums || needs_scratch(leaf.host, PassKind::backward, sums);
+        if (whole || (is_differentiable_leaf(leaf) && sum)) return i;
+    }
+    return -1;
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {

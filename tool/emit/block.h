@@ -50,6 +50,11 @@ bool reads_gradient(const manifest::Argument& argument, PassKind pass);
 bool writes_gradient(const manifest::Argument& argument, PassKind pass);
 /// Half gradients are summed in float, in memory of their own, and exact sums are many words.
 bool needs_scratch(const manifest::Argument& argument, PassKind pass, Sums sums);
+/// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of
+/// them: of the data, or of gradients. Which argument says it for argument `index`; itself for any other.
+enum class Part : std::uint8_t { data, gradient, sums };
+std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums = Sums::fast);
+
 /// Whether the pass reads or writes the argument's data at all.
 bool touches_data(const manifest::Argument& argument, PassKind pass);
 

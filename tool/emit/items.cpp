@@ -37,8 +37,9 @@ void add_items(const PlannedCall& call, const manifest::Parameter& parameter, co
         }
         return;
     }
+    const Type& element = type.kind == TypeKind::tensor ? type.element.front() : type;
     items.push_back(parameter.form == Form::leaf ? call.arguments[static_cast<std::size_t>(parameter.leaf)]
-                                                 : whole_item(call, parameter, type));
+                                                 : whole_item(call, parameter, element));
     items.back().host.name = name;
 }
 
@@ -71,7 +72,8 @@ public:
 
 private:
     void add_whole(const Type& type) {
-        if (type.kind == TypeKind::array) return add_whole(type.element.front());
+        if (type.kind == TypeKind::array || type.kind == TypeKind::tensor)
+            return add_whole(type.element.front());
         if (type.kind != TypeKind::structure) return;
         for (const Field& field : type.fields) add_whole(field.type);
         entry(type).whole = true;

@@ -10,7 +10,9 @@
 #include "emit/kernel_text.h"
 #include "emit/render.h"
 #include "emit/tensor_argument.h"
+#include "emit/tensor_elements.h"
 #include "emit_templates.h"
+#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -56,6 +58,9 @@ public:
         if (rows_) kernel.resident_groups = std::max(1U, row_threads / call_.group_size[0]);
         const View::Object single = rows_ ? View::Object() : write_body(1);
         const View::Object run = whole_run_.length > 1 ? write_body(whole_run_.length) : View::Object();
+        Outcome<std::string> elements = tensor_element_functions(call_, pass_, sums_);
+        if (!elements) return elements.errors();
+        if (!elements.value().empty()) elements_.emplace_back(View::Object{{"text", elements.value()}});
         Outcome<std::string> text = render("kernel.slang.mustache", templates::kernel_slang_mustache,
                                            View(view(kernel, single, run)));
         if (!text) return text.errors();
@@ -120,6 +125,7 @@ private:
         }
         view.emplace("fields", fields);
         view.emplace("adapters", adapters(call_));
+        view.emplace("element_functions", elements_);
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
         view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
@@ -168,6 +174,10 @@ private:
             add_pair(parameter);
         } else if (parameter.host.form == manifest::Form::leaf) {
             add_argument(static_cast<std::size_t>(parameter.host.leaf));
+        } else if (holds_struct_tensor(parameter)) {
+            select(static_cast<std::size_t>(parameter.host.leaf));
+            passed_.push_back(add_struct_tensor(parameter));
+            primal_.push_back(passed_.back());
         } else if (pass_ == PassKind::forward) {
             add_struct_forward(parameter);
         } else {
@@ -438,9 +448,57 @@ private:
         return name;
     }
 
+    /// One of structs: all of its fields are in one view, but for sums that lie apart.
+    std::string add_struct_tensor(const PlannedParameter& parameter) {
+        TensorViews views;
+        const std::string id = struct_id(parameter);
+        const std::int64_t first = parameter.host.leaf;
+        views.data = add_view("view_" + id, SlotKind::address, data_strides, "kf_at_");
+        if (lead(first, Part::gradient)) {
+            if (reads_gradient(host(), pass_)) {
+                views.grad_in =
+                    add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
+            }
+            if (writes_gradient(host(), pass_)) {
+                views.grad_out =
+                    add_view("grad_out_view_" + id, SlotKind::grad_out, grad_out_strides, "kf_grad_out_at_");
+            }
+        }
+        if (!views.grad_out.empty() && lead(first, Part::sums)) views.apart = add_sums_apart(parameter);
+        if (call_.is_jvp && lead(first, Part::gradient)) views.grad_in = views.grad_out = add_tangent_view();
+        std::string name = "arg_" + id;
+        add_local("const " + declared_name(parameter.type), name,
+                  tensor_initializer(parameter.type.form, views, pass_ == PassKind::forward));
+        return name;
+    }
+
+    /// Selects the field that speaks for the others; false where there is none.
+    bool lead(std::int64_t field, Part part) {
+        const std::int64_t leader = leader_of(call_, field, part, sums_);
+        if (leader >= 0) select(static_cast<std::size_t>(leader));
+        return leader >= 0;
+    }
+
+    /// Of the field that is selected and those that follow: where their sums start, the number of the call's
+    /// first element among them, and how many elements there are.
+    std::string add_sums_apart(const PlannedParameter& parameter) {
+        const std::string scalars = std::to_string(scalar_count(host().trailing));
+        std::string first = "0";
+        if (host().call_rank > 0)
+            first = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride) + " / " +
+                    scalars;
+        std::string text = "uint64_t(" + args(SlotKind::scratch) + "), " + first + ", " +
+                           args(SlotKind::scratch_count) + " / " + scalars;
+        for_each_field(parameter, [&] {
+            if (needs_scratch(host(), pass_, sums_)) add_tensor_scratch(tensor_view());
+        });
+        return text;
+    }
+
     std::string add_view(const std::string& name, SlotKind address, StrideKinds strides,
                          const std::string& prefix) {
         TensorView view = tensor_view();
+        view.before = host().offset;
         // What the pass doesn't touch has extents all the same.
         if (address == SlotKind::address && !touches_data(host(), pass_)) {
             view.strides.assign(view.extents.size(), "0");
@@ -453,9 +511,7 @@ private:
     }
 
     std::vector<std::string> inner_strides(const TensorView& view, SlotKind kind) const {
-        if (host().contiguous_only) {
-            return dense_inner_strides(view.extents, scalar_count(host().trailing));
-        }
+        if (host().contiguous_only) return dense_inner_strides(view.extents, pitch());
         std::vector<std::string> strides;
         for (std::int64_t d = 0; d < host().inner_rank; ++d) strides.push_back(args(kind, d));
         return strides;
@@ -480,8 +536,9 @@ private:
     TensorView tensor_view() const {
         TensorView view;
         view.scalar_bytes = storage_size(host().element.scalar);
+        const std::int64_t leader = leader_of(call_, index_, Part::data);
         for (std::int64_t d = 0; d < host().inner_rank; ++d)
-            view.extents.push_back(args(SlotKind::extent, d));
+            view.extents.push_back(argument_field(SlotKind::extent, leader, d));
         return view;
     }
 
@@ -495,7 +552,9 @@ private:
         const auto add = [&](const std::string& extent, const std::string& stride) {
             dimensions.emplace_back(View::Object{{"extent", extent}, {"stride", stride}});
         };
-        const std::vector<std::string> element = dense_strides();
+        std::vector<std::string> element = dense_strides();
+        for (std::size_t i = 0; i < host().spacing.size(); ++i)
+            element[i] = std::to_string(host().spacing[i]);
         for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(host().trailing[i]), element[i]);
         const std::vector<std::string> strides = inner_strides(view, SlotKind::grad_out_trailing_stride);
         for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
@@ -667,6 +726,7 @@ private:
     std::vector<std::string> passed_;
     std::vector<std::string> primal_;  ///< of fused kernels: what the function itself takes
     std::string result_;
+    View::List elements_;
     View::List row_gradients_;
     View::List adds_;
     View::List gradients_;

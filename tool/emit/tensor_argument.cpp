@@ -13,6 +13,10 @@ std::string listed(const std::vector<std::string>& items) {
 
 std::string braced(const std::string& view) { return view.empty() ? "{}" : "{ " + view + " }"; }
 
+std::string added(const std::string& view, const std::string& apart) {
+    return view.empty() ? "{}" : "{ " + view + ", " + apart + " }";
+}
+
 std::string in_bytes(const std::string& scalars, std::int64_t size) {
     return size == 1 || scalars == "0" ? scalars : scalars + " * " + std::to_string(size);
 }
@@ -24,10 +28,10 @@ std::string view_initializer(const TensorView& view) {
     if (!view.address.empty()) {
         address = "uint64_t(" + view.address + ")";
         // Null stays null, wherever the call's part of it would be.
-        if (!view.offset.empty()) {
-            address = view.address + " != nullptr ? " + address + " + uint64_t(" +
-                      in_bytes(view.offset, view.scalar_bytes) + ") : 0";
-        }
+        const std::string start =
+            address + (view.before == 0 ? "" : " - " + std::to_string(view.before)) +
+            (view.offset.empty() ? "" : " + uint64_t(" + in_bytes(view.offset, view.scalar_bytes) + ")");
+        if (start != address) address = view.address + " != nullptr ? " + start + " : 0";
     }
     std::vector<std::string> strides;
     for (const std::string& stride : view.strides) strides.push_back(in_bytes(stride, view.scalar_bytes));
@@ -49,13 +53,15 @@ std::string tensor_initializer(TensorForm form, const TensorViews& views, bool w
     std::string both = "{ " + views.data + ", " + (writable ? "true" : "false") + " }";
     switch (form) {
         case TensorForm::read:
-        case TensorForm::write:
-        case TensorForm::atomic: return braced(views.data);
+        case TensorForm::write: return braced(views.data);
+        case TensorForm::atomic: return added(views.data, views.apart);
         case TensorForm::read_write: return both;
-        case TensorForm::diff_read: return "{ " + braced(views.data) + ", " + braced(views.grad_out) + " }";
+        case TensorForm::diff_read:
+            return "{ " + braced(views.data) + ", " + added(views.grad_out, views.apart) + " }";
         case TensorForm::diff_write: return "{ " + braced(views.data) + ", " + braced(views.grad_in) + " }";
         case TensorForm::diff_read_write:
-            return "{ " + both + ", " + braced(views.grad_in) + ", " + braced(views.grad_out) + " }";
+            return "{ " + both + ", " + braced(views.grad_in) + ", " + added(views.grad_out, views.apart) +
+                   " }";
     }
     return {};
 }

@@ -11,8 +11,9 @@ namespace kf::gen {
 
 /// Slang expressions for one kf.View.
 struct TensorView {
-    std::string address;  ///< a pointer; empty: the view is of nothing
-    std::string offset;   ///< of the call's tensor, scalars; empty for none
+    std::string address;      ///< a pointer; empty: the view is of nothing
+    std::string offset;       ///< of the call's tensor, scalars; empty for none
+    std::int64_t before = 0;  ///< bytes of the element before what `address` points to
     std::vector<std::string> extents;
     std::vector<std::string> strides;  ///< scalars
     std::int64_t scalar_bytes = 4;
@@ -30,6 +31,7 @@ struct TensorViews {
     std::string data;
     std::string grad_in;
     std::string grad_out;
+    std::string apart = "0, 0, 0";  ///< of sums that lie apart from the gradient: see kf.Sum
 };
 
 /// Initialises the struct of kf.slang's that `form` names. A backward pass runs the function's stores

@@ -16,7 +16,8 @@ using manifest::Role;
 
 bool has_tangent(const PlannedArgument& argument) {
     if (argument.host.kind == ArgumentKind::generator || argument.no_diff) return false;
-    if (argument.type.kind == TypeKind::tensor) return is_differentiable(argument.type.form);
+    if (argument.type.kind == TypeKind::tensor)
+        return is_differentiable(argument.type.form) && is_differentiable_leaf(argument);
     return argument.type.differentiable;
 }
 

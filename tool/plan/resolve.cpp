@@ -396,8 +396,8 @@ private:
             PlannedArgument& argument = planned.arguments[i];
             const bool tensor = argument.type.kind == TypeKind::tensor;
             argument.host.differentiable =
-                (tensor ? is_differentiable(argument.type.form) : argument.type.differentiable) &&
-                !argument.no_diff;
+                tensor ? is_differentiable(argument.type.form) && is_differentiable_leaf(argument)
+                       : argument.type.differentiable && !argument.no_diff;
             if (tensor && !reads(argument.type.form)) continue;
             if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
             if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
@@ -406,6 +406,8 @@ private:
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
+        const Diagnostics partial = check_struct_tensors(planned);
+        errors.insert(errors.end(), partial.begin(), partial.end());
         const Diagnostics more = overwrite_gradients(grads, planned);
         errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
@@ -414,6 +416,32 @@ private:
                               backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               {}});
+        }
+        return errors;
+    }
+
+    /// A tensor of structs that is a parameter has a gradient as a whole.
+    Diagnostics check_struct_tensors(const PlannedCall& planned) const {
+        Diagnostics errors;
+        for (const PlannedParameter& parameter : planned.parameters) {
+            if (!holds_struct_tensor(parameter) || !reads(parameter.type.form)) continue;
+            bool some = false;
+            bool all = true;
+            for (std::int64_t i = 0; i < parameter.host.leaves; ++i) {
+                const Argument& leaf =
+                    planned.arguments[static_cast<std::size_t>(parameter.host.leaf + i)].host;
+                if (!leaf.differentiable) continue;
+                some = some || leaf.gradient != Gradient::never;
+                all = all && leaf.gradient != Gradient::never;
+            }
+            if (!some || all) continue;
+            errors.push_back({Severity::error,
+                              "backward-input",
+                              call_.backward.location,
+                              "\"backward\" lists some fields of '" + parameter.host.name +
+                                  "', which is a '" + parameter.type.name +
+                                  "': its gradient is one of all of them",
+                              {"list \"" + parameter.host.name + "\""}});
         }
         return errors;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagnostic/suggest.h"
+#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -97,6 +98,8 @@ private:
 
     Parameter walk(const KindSpec& kind, const Type& type, const Place& place) {
         if (kind.kind == Kind::fields) return walk_fields(kind, type, place);
+        if (type.kind == TypeKind::tensor && holds_structs(type.element.front()))
+            return tensor_of_structs(kind, type, place);
         if (!holds_structs(type)) return leaf(kind, type, place);
         return whole(kind, type, place);
     }
@@ -199,6 +202,30 @@ private:
         return parameter;
     }
 
+    /// A parameter that is a tensor of structs itself: each of its leaves is one of a field's type.
+    Parameter tensor_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
+        Feed feed_target = target_.feed;
+        // What it is made of is another matter.
+        Type& element = feed_target.type.element.front();
+        element = Type();
+        element.kind = TypeKind::scalar;
+        if (auto failure = check_tensor_parameter(kind, feed_target)) {
+            errors_.push_back(std::move(*failure));
+            return {};
+        }
+        if (place.depth > 0) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": a '" + type.name +
+                     "' in a struct can't be passed by this version of "
+                     "kfgen; make it a parameter of its own");
+            return {};
+        }
+        tensor_ = &type;
+        Parameter parameter = whole(kind, type.element.front(), place);
+        tensor_ = nullptr;
+        return parameter;
+    }
+
     /// Every leaf has a host type; says which field has none.
     bool can_be_laid_out(const KindSpec& kind, const Type& type, const Place& place) {
         const Type& inner = innermost(type);
@@ -275,7 +302,12 @@ private:
             return {};
         }
         const std::size_t before = tree_.leaves.size();
-        Parameter parameter = leaf(kind, looped, place);
+        Type fed = looped;
+        if (tensor_ != nullptr) {
+            fed = *tensor_;
+            fed.element = {looped};
+        }
+        Parameter parameter = leaf(kind, fed, place);
         if (tree_.leaves.size() == before) return parameter;
         manifest::Argument& host = tree_.leaves.back().host;
         const std::int64_t scalar = storage_size(host.element.scalar);
@@ -293,6 +325,7 @@ private:
 
     const TreeTarget& target_;
     std::int64_t first_;
+    const Type* tensor_ = nullptr;  ///< the parameter whose elements' fields are being walked
     FedTree tree_;
     Diagnostics errors_;
 };

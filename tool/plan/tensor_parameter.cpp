@@ -15,6 +15,12 @@ bool is_unsized_array(const Type& type) {
     return type.kind == TypeKind::array && type.extent <= 0 && type.element.size() == 1;
 }
 
+/// What kf.slang adds atomically.
+bool can_add(manifest::Scalar scalar) {
+    return is_floating_point(scalar) || scalar == manifest::Scalar::int32 ||
+           scalar == manifest::Scalar::uint32;
+}
+
 }  // namespace
 
 manifest::Access access_of(TensorForm form) {
@@ -32,6 +38,14 @@ bool is_differentiable(TensorForm form) {
 bool reads(TensorForm form) { return form != TensorForm::write && form != TensorForm::diff_write; }
 
 bool writes(TensorForm form) { return form != TensorForm::read && form != TensorForm::diff_read; }
+
+bool holds_struct_tensor(const PlannedParameter& parameter) {
+    return parameter.type.kind == TypeKind::tensor && parameter.host.form == manifest::Form::tensor;
+}
+
+bool is_differentiable_leaf(const PlannedArgument& leaf) {
+    return leaf.type.kind == TypeKind::tensor && leaf.type.element.front().differentiable && !leaf.no_diff;
+}
 
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target) {
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
@@ -66,15 +80,10 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
         return error("type-not-supported", "a '" + type.name + "' has rank " + std::to_string(type.extent) +
                                                "; tensors have a rank of 1 to " + std::to_string(max_rank));
     }
-    const bool vector = type.element.front().kind != TypeKind::scalar;
-    if (element->scalar == manifest::Scalar::boolean && vector) {
+    if (type.form == TensorForm::atomic && !can_add(element->scalar)) {
         return error("type-not-supported",
-                     "tensors of '" + type.element.front().name + "' have no layout that both targets share",
-                     {"take a tensor of bool with one dimension more, or of uint8_t"});
-    }
-    if (type.form == TensorForm::atomic && element->scalar == manifest::Scalar::float16) {
-        return error("type-not-supported", "half can't be added to atomically on every device",
-                     {"take AtomicTensor<float, …> and convert"});
+                     "'" + slang_name(element->scalar) + "' can't be added to atomically on every device",
+                     {"an AtomicTensor is made of float, half, double, int or uint"});
     }
     if (kind.kind == Kind::value) {
         return error("argument-type",

@@ -16,6 +16,12 @@ bool is_differentiable(TensorForm form);
 bool reads(TensorForm form);
 bool writes(TensorForm form);
 
+/// A tensor of structs that a parameter is: its leaves are the struct's fields.
+bool holds_struct_tensor(const PlannedParameter& parameter);
+
+/// Whether gradients, or tangents, of a tensor have this field of its structs.
+bool is_differentiable_leaf(const PlannedArgument& leaf);
+
 /// What is wrong with a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
 /// for any other type. Errors: "type-not-supported", "argument-type".
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target);

@@ -81,8 +81,10 @@ INSTANTIATE_TEST_SUITE_P(
                     TensorRow{"Tensor<float, 1>", "grid[1]", -1, "argument-type"},
                     TensorRow{"Tensor<float, 0>", "tensor[1]", -1, "type-not-supported"},
                     TensorRow{"Tensor<float, 9>", "tensor[8]", -1, "type-not-supported"},
-                    TensorRow{"Tensor<bool2, 1>", "tensor[1]", -1, "type-not-supported"},
-                    TensorRow{"AtomicTensor<half, 1>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"Tensor<bool2, 1>", "tensor<bool>[2]", 0, "", {2}},
+                    TensorRow{"AtomicTensor<half, 1>", "tensor[1]", 0, ""},
+                    TensorRow{"AtomicTensor<int64_t, 1>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"AtomicTensor<bool, 1>", "tensor[1]", -1, "type-not-supported"},
                     TensorRow{"float[]", "tensor[1]", -1, "type-not-supported"}));
 
 TEST(TensorParameter, SaysItselfWhatIsWritten) {
@@ -169,6 +171,67 @@ TEST(TensorParameter, OverwritesTheGradientsThatItHas) {
                 {function_of("void", "f", {{"Tensor<float, 1>", "x"}, {"float", "y"}})});
     ASSERT_THAT(ids(plan), ElementsAre("backward-input"));
     EXPECT_THAT(plan.errors().front().message, HasSubstr("argument 'x'"));
+}
+
+/// struct Ray { int tag; float3 pos; no_diff float weight; half t[2]; }, in f(FORM<Ray, 1> x, float y).
+std::vector<Function> takes_rays(TensorForm form, Direction direction = Direction::in) {
+    Type tensor;
+    tensor.kind = TypeKind::tensor;
+    tensor.form = form;
+    tensor.extent = 1;
+    tensor.name = std::string(form_name(form)) + "<Ray, 1>";
+    tensor.element = {test::struct_of("Ray", {{"tag", test::type_named("int")},
+                                              {"pos", test::type_named("float3")},
+                                              {"weight", test::type_named("float"), true},
+                                              {"t", test::type_named("half[2]")}})};
+    Function function = function_of("void", "f", {{"float", "x", direction}, {"float", "y"}});
+    function.parameters[0].type = tensor;
+    return {function};
+}
+
+std::string call_of_rays(const std::string& kind, const std::string& more = "") {
+    return R"({"function": "f", "args": {"x": ")" + kind + R"(", "y": "value"})" + more + "}";
+}
+
+TEST(TensorParameter, OfStructsHasTheirFieldsAsLeaves) {
+    for (const std::string kind : {"tensor[2]", "tensor<Ray>[2]"}) {
+        const Outcome<Plan> plan =
+            plan_of(call_of_rays(kind, R"(, "backward": true)"), takes_rays(TensorForm::diff_read));
+        ASSERT_TRUE(plan) << format_text(plan.errors().front());
+        const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
+        EXPECT_EQ(call.rank, 1);
+        EXPECT_EQ(call.parameters.at(0).host.form, manifest::Form::tensor);
+        EXPECT_EQ(call.parameters.at(0).host.size, 24);
+        const std::vector<std::string> names = {"x.tag", "x.pos", "x.weight", "x.t"};
+        const std::vector<std::int64_t> offsets = {0, 4, 16, 20};
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            SCOPED_TRACE(names[i]);
+            const manifest::Argument& leaf = call.arguments.at(i).host;
+            EXPECT_EQ(leaf.name, names[i]);
+            EXPECT_EQ(leaf.offset, offsets[i]);
+            EXPECT_EQ(leaf.inner_rank, 1);
+            EXPECT_EQ(leaf.call_rank, 1);
+            EXPECT_EQ(leaf.access, Access::read);
+            EXPECT_EQ(leaf.pitch, i == 3 ? 12 : 6);
+            EXPECT_EQ(leaf.differentiable, i % 2 == 1);
+            EXPECT_EQ(leaf.gradient, i % 2 == 1 ? Gradient::automatic : Gradient::never);
+        }
+    }
+}
+
+TEST(TensorParameter, OfStructsIsRefusedLikeOthers) {
+    const auto rays = takes_rays(TensorForm::diff_read);
+    EXPECT_THAT(ids(plan_of(call_of_rays("value"), rays)), ElementsAre("argument-type"));
+    EXPECT_THAT(ids(plan_of(call_of_rays("tensor<Light>[1]"), rays)), ElementsAre("argument-type"));
+    EXPECT_THAT(ids(plan_of(call_of_rays("tensor[0]"), rays)).front(), "argument-rank");
+    EXPECT_THAT(ids(plan_of(call_of_rays("tensor[1]"), takes_rays(TensorForm::write, Direction::out))),
+                ElementsAre("type-not-supported"));
+    const auto with_inputs = [](const std::string& inputs) {
+        return call_of_rays("tensor[1]", R"(, "backward": {"inputs": [)" + inputs + "]}");
+    };
+    EXPECT_THAT(ids(plan_of(with_inputs(R"("x.pos", "y")"), rays)), ElementsAre("backward-input"));
+    EXPECT_THAT(ids(plan_of(with_inputs(R"("x")"), rays)), IsEmpty());
+    EXPECT_THAT(ids(plan_of(with_inputs(R"("y")"), rays)), IsEmpty());
 }
 
 }  // namespace
