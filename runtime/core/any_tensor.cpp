@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/describe.h"
 #include "core/overlap.h"
 #include "core/tensor_state.h"
 
@@ -103,9 +104,9 @@ void check_tensor_type(const AnyTensor& tensor, const ElementType& element, std:
         return to_string(e) + " tensor of rank " + std::to_string(r);
     };
     if (tensor.element() != element || tensor.rank() != rank) {
-        throw ArgumentError(
-            tensor.element() != element ? ErrorCode::type_mismatch : ErrorCode::rank_mismatch,
-            "expected a " + text(element, rank) + ", found a " + text(tensor.element(), tensor.rank()));
+        throw ArgumentError(tensor.element() != element ? ErrorCode::type_mismatch : ErrorCode::rank_mismatch,
+                            "expected " + detail::with_article(text(element, rank)) + ", found " +
+                                detail::with_article(text(tensor.element(), tensor.rank())));
     }
 }
 
@@ -267,10 +268,10 @@ AnyTensor AnyTensor::view(const ElementType& element, std::int64_t alignment) co
     const auto old_size = static_cast<std::int64_t>(state.element.size());
     const auto new_size = static_cast<std::int64_t>(element.size());
     const auto refuse = [&](const char* why) {
-        throw ArgumentError(ErrorCode::layout_mismatch, "view: a " + to_string(state.element) +
-                                                            " tensor of shape " + to_string(state.shape) +
-                                                            " can't be seen as elements of " +
-                                                            to_string(element) + ": " + why);
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            "view: " + detail::with_article(to_string(state.element)) + " tensor of shape " +
+                                to_string(state.shape) + " can't be seen as elements of " +
+                                to_string(element) + ": " + why);
     };
     if (state.offset % static_cast<std::uint64_t>(alignment) != 0) {
         refuse("its first element isn't aligned");

@@ -114,27 +114,31 @@ std::array<std::uint8_t, 32> digest_of(const json& value) {
 // ---- out ----
 
 json to_json(const Argument& argument) {
-    return {{"name", argument.name},
-            {"role", name_of(role_names, argument.role)},
-            {"kind", name_of(kind_names, argument.kind)},
-            {"generator", name_of(generator_names, argument.generator)},
-            {"scalar", name_of(scalar_names, argument.element.scalar)},
-            {"extents", argument.element.extents},
-            {"rank", argument.rank},
-            {"call_rank", argument.call_rank},
-            {"inner_rank", argument.inner_rank},
-            {"access", name_of(access_names, argument.access)},
-            {"trailing", argument.trailing},
-            {"map", argument.map},
-            {"contiguous_only", argument.contiguous_only},
-            {"in_memory", argument.in_memory},
-            {"differentiable", argument.differentiable},
-            {"gradient", name_of(gradient_names, argument.gradient)},
-            {"overwrite", argument.overwrite},
-            {"tangent_of", argument.tangent_of},
-            {"offset", argument.offset},
-            {"pitch", argument.pitch},
-            {"spacing", argument.spacing}};
+    json j = {{"name", argument.name},
+              {"role", name_of(role_names, argument.role)},
+              {"kind", name_of(kind_names, argument.kind)},
+              {"generator", name_of(generator_names, argument.generator)},
+              {"scalar", name_of(scalar_names, argument.element.scalar)},
+              {"extents", argument.element.extents},
+              {"rank", argument.rank},
+              {"call_rank", argument.call_rank},
+              {"inner_rank", argument.inner_rank},
+              {"access", name_of(access_names, argument.access)},
+              {"trailing", argument.trailing},
+              {"map", argument.map},
+              {"contiguous_only", argument.contiguous_only},
+              {"in_memory", argument.in_memory},
+              {"differentiable", argument.differentiable},
+              {"gradient", name_of(gradient_names, argument.gradient)},
+              {"overwrite", argument.overwrite},
+              {"tangent_of", argument.tangent_of},
+              {"offset", argument.offset},
+              {"pitch", argument.pitch},
+              {"spacing", argument.spacing}};
+    if (!argument.type.empty()) {
+        j["type"] = argument.type;
+    }
+    return j;
 }
 
 json to_json(const Parameter& parameter) {
@@ -301,6 +305,9 @@ Argument argument_of(const json& j) {
     argument.offset = integer(j.at("offset"));
     argument.pitch = integer(j.at("pitch"));
     argument.spacing = integers(j.at("spacing"));
+    if (j.contains("type")) {
+        argument.type = text(j, "type");
+    }
     return argument;
 }
 

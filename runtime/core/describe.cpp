@@ -1,18 +1,36 @@
 // The words for calls and arguments in error messages.
 #include "core/describe.h"
 
+#include <algorithm>
+
 #include "core/convert.h"
 #include "core/generator.h"
 #include "core/items.h"
 
 namespace kf::detail {
 
+std::string type_text(const manifest::Argument& argument) {
+    return argument.type.empty() ? to_string(element_type(argument.element)) : argument.type;
+}
+
+bool ends_in_vector(const manifest::Argument& argument) {
+    if (argument.element.extents.empty()) {
+        return false;
+    }
+    std::string name = type_text(argument);
+    name.resize(std::min(name.find('['), name.size()));
+    const std::size_t size = name.size();
+    const auto is_length = [&](std::size_t i) { return name[i] >= '1' && name[i] <= '4'; };
+    const bool matrix = size > 3 && name[size - 2] == 'x' && is_length(size - 3);
+    return size > 1 && is_length(size - 1) && !matrix;
+}
+
 std::string describe(const manifest::Argument& argument) {
     if (argument.kind == manifest::ArgumentKind::generator) {
         return generator_text(static_cast<GeneratorKind>(argument.generator),
                               static_cast<std::size_t>(argument.rank));
     }
-    std::string text = to_string(element_type(argument.element));
+    std::string text = type_text(argument);
     if (argument.kind == manifest::ArgumentKind::tensor) {
         text += " tensor[" + std::to_string(argument.rank) + "]";
     }

@@ -11,6 +11,10 @@ namespace kf::detail {
 
 /// "a float", "an int2".
 [[nodiscard]] std::string with_article(const std::string& noun);
+/// The element as Slang spells it: "float3", "float[4]".
+[[nodiscard]] std::string type_text(const manifest::Argument& argument);
+/// Whether the element's last extent is a vector's, of which x, y, z and w are the components.
+[[nodiscard]] bool ends_in_vector(const manifest::Argument& argument);
 /// "float", "float3 tensor[2]".
 [[nodiscard]] std::string describe(const manifest::Argument& argument);
 /// "polynomial(a: float, x: float tensor[1]) -> float tensor[1]".

@@ -8,6 +8,7 @@
 
 #include "core/bind_error.h"
 #include "core/convert.h"
+#include "core/describe.h"
 
 namespace kf::detail {
 namespace {
@@ -118,7 +119,7 @@ void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
     if (!holds(argument.element.scalar, axis.offset) || !holds(argument.element.scalar, last)) {
         refuse(request, i,
                "its values, " + range_text(axis.offset, last) + ", don't fit the parameter's type, " +
-                   to_string(element_type(argument.element)));
+                   type_text(argument));
     }
 }
 
@@ -127,7 +128,7 @@ void check_indices(const BindRequest& request, std::size_t i, std::int64_t count
     if (count > 0 && !holds(argument.element.scalar, count - 1)) {
         refuse(request, i,
                "its indices, " + range_text(0, count - 1) + ", don't fit the parameter's type, " +
-                   to_string(element_type(argument.element)));
+                   type_text(argument));
     }
 }
 

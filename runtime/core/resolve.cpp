@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "core/convert.h"
 #include "core/describe.h"
@@ -21,6 +22,7 @@ using manifest::Role;
 // Lower fits better.
 constexpr int wrong_extent = 1000;  // the binder will refuse it: only when nothing else fits
 constexpr int last_resort = 100;
+constexpr int repeated = 50;  // one number for all components of a vector
 
 /// What it costs to take a number as another scalar type; nothing when it can't be.
 std::optional<int> weak_cost(ScalarType from, ScalarType to) {
@@ -44,6 +46,18 @@ std::optional<int> weak_cost(ScalarType from, ScalarType to) {
         case ScalarType::uint16: return 5;
         default: return 6;
     }
+}
+
+/// Whether the argument is a vector by value, all components of which one number can be.
+bool takes_number(const Argument& argument) {
+    return argument.kind == ArgumentKind::value && argument.element.extents.size() == 1 &&
+           argument.call_rank == 0 && argument.role != Role::out && argument.role != Role::result &&
+           ends_in_vector(argument);
+}
+
+/// Whether x, y, z and w may be the last extent: of a vector, or of one that a tensor's numbers make.
+bool takes_components(const Argument& argument) {
+    return argument.element.extents.empty() ? !argument.trailing.empty() : ends_in_vector(argument);
 }
 
 /// The last extents of `shape` are the element's.
@@ -76,7 +90,11 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         return std::nullopt;
     }
     const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
-    if (given.shape.size() != dims) {
+    if (given.kind == ArgShape::Kind::weak && given.shape.empty() && takes_number(argument)) {
+        const std::optional<int> conversion = weak_cost(given.scalar, wanted);
+        return conversion ? std::optional(*conversion + repeated) : std::nullopt;
+    }
+    if (given.shape.size() != dims || (given.components && !takes_components(argument))) {
         return std::nullopt;
     }
     int total = ends_with(given.shape, argument.element.extents) ? 0 : wrong_extent;
@@ -106,12 +124,16 @@ std::string found_text(const ArgShape& given) {
             if (given.shape.empty()) {
                 return "a " + number;
             }
+            if (given.components && given.shape.size() == 1) {
+                return "x, y, z, w of " + number + "s";
+            }
             return "a list of shape " + to_string(given.shape) + " of " + number + "s";
         }
         case ArgShape::Kind::array:
             return with_article(to_string(given.scalar)) + " array of shape " + to_string(given.shape);
         case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
-        case ArgShape::Kind::generator: return "a " + generator_text(given.generator, given.shape.size());
+        case ArgShape::Kind::generator:
+            return with_article(generator_text(given.generator, given.shape.size()));
     }
     return {};
 }
@@ -126,6 +148,39 @@ std::string refusal(const manifest::Call& call, std::span<const ArgShape> args) 
         }
     }
     return {};
+}
+
+/// What is given, outputs that aren't left out.
+std::string found_text(const manifest::Function& function, std::span<const ArgShape> args) {
+    std::string text;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const bool known = i < function.calls.front().arguments.size();
+        const bool input = known && function.calls.front().arguments[i].role == Role::in;
+        if (args[i].kind == ArgShape::Kind::absent && !input) {
+            continue;
+        }
+        text += (text.empty() ? "" : ", ") + found_text(args[i]);
+    }
+    return text;
+}
+
+/// A number doesn't say whether a float2 or a float3 is meant.
+void check_lengths(const manifest::Function& function, std::size_t best,
+                   const std::vector<std::size_t>& equal, std::span<const ArgShape> args) {
+    for (const std::size_t other : equal) {
+        for (std::size_t i = 0; i < args.size(); ++i) {
+            const Argument& one = function.calls[best].arguments[i];
+            const Argument& two = function.calls[other].arguments[i];
+            if (args[i].kind != ArgShape::Kind::weak || !args[i].shape.empty() ||
+                one.element == two.element) {
+                continue;
+            }
+            throw ArgumentError(ErrorCode::no_overload,
+                                function.name + ": argument '" + one.name + "': " + found_text(args[i]) +
+                                    " could be " + with_article(describe(one)) + " or " +
+                                    with_article(describe(two)) + ": give every component");
+        }
+    }
 }
 
 [[noreturn]] void fail_single(const manifest::Function& function, std::span<const ArgShape> args) {
@@ -155,6 +210,7 @@ int argument_cost(const manifest::Function& function, const Argument& argument, 
 
 std::size_t resolve(const manifest::Function& function, std::span<const ArgShape> args) {
     std::optional<std::size_t> best;
+    std::vector<std::size_t> equal;  // to the best
     int best_cost = std::numeric_limits<int>::max();
     for (std::size_t c = 0; c < function.calls.size(); ++c) {
         const manifest::Call& call = function.calls[c];
@@ -171,19 +227,20 @@ std::size_t resolve(const manifest::Function& function, std::span<const ArgShape
         if (fits && total < best_cost) {
             best = c;
             best_cost = total;
+            equal.clear();
+        } else if (fits && total == best_cost) {
+            equal.push_back(c);
         }
     }
     if (best) {
+        check_lengths(function, *best, equal, args);
         return *best;
     }
     if (function.calls.size() == 1 && function.calls.front().arguments.size() == args.size()) {
         fail_single(function, args);
     }
-    std::string message = function.name + ": no overload takes (";
-    for (std::size_t i = 0; i < args.size(); ++i) {
-        message += (i == 0 ? "" : ", ") + found_text(args[i]);
-    }
-    message += "); candidates:";
+    std::string message =
+        function.name + ": no overload takes (" + found_text(function, args) + "); candidates:";
     for (const manifest::Call& call : function.calls) {
         message += "\n  " + describe(function, call) + refusal(call, args);
     }

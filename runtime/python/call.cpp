@@ -1,6 +1,5 @@
 // One call from Python: arguments are taken, an overload is resolved, data goes to the device and back.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 #include <vector>
@@ -15,7 +14,9 @@
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/generator.h"
+#include "python/given.h"
 #include "python/host.h"
+#include "python/host_argument.h"
 #include "python/plausible.h"
 #include "python/scalars.h"
 #include "python/stream.h"
@@ -33,44 +34,6 @@ using detail::runs_forward;
 using detail::with_article;
 using manifest::ArgumentKind;
 using manifest::Role;
-
-/// The bytes of one element on the host, zero at first; small ones need no allocation.
-class HostElement {
-public:
-    HostElement() = default;
-    HostElement(const HostElement&) = delete;  // bytes_ may point into the object itself
-    HostElement& operator=(const HostElement&) = delete;
-
-    std::span<std::byte> reserve(std::size_t size) {
-        if (size > inside_.size()) outside_.resize(size);
-        return bytes_ = size > inside_.size() ? std::span(outside_) : std::span(inside_).first(size);
-    }
-    [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
-    [[nodiscard]] std::byte* data() const { return bytes_.data(); }
-
-private:
-    alignas(8) std::array<std::byte, 32> inside_{};
-    std::vector<std::byte> outside_;
-    std::span<std::byte> bytes_;
-};
-
-/// One argument on its way: what was given and what became of it.
-struct Host {
-    py::handle given;       ///< null when absent
-    bool as_array = false;  ///< an output that isn't given, asked for as a NumPy array
-    py::handle content;     ///< `given`, or the value inside a Differentiable
-    Differentiable* differentiable = nullptr;
-    const Tensor* tensor = nullptr;  ///< one of these four, unless absent
-    const Generator* generator = nullptr;
-    std::optional<py::array> array;
-    const StructType* structure = nullptr;  ///< of an array of structs
-    std::optional<Nested> nested;
-    ScalarType scalar = ScalarType::float32;
-    Dims shape;
-    AnyTensor uploaded;  ///< of an array or list that feeds a tensor
-    HostElement value;
-    HostElement gradient;
-};
 
 class Call {
 public:
@@ -159,6 +122,12 @@ private:
     Arg convert_value(std::size_t i);
     Arg convert_tensor(std::size_t i, const Context& context);
     Arg convert_struct(std::size_t i);
+    Arg pass(std::size_t i, const AnyTensor& tensor);
+    Tensor made_tensor(std::size_t i, const ContextPtr& context);
+    /// A number given for a vector. The resolver lets no other pass.
+    [[nodiscard]] bool is_repeated(std::size_t i) const {
+        return hosts_[i].nested && hosts_[i].shape.empty() && !leaf(i).element.extents.empty();
+    }
     void pack_value(std::size_t i, const ElementType& element);
     void pack_flowing(std::size_t i, const ElementType& element);
     [[nodiscard]] bool writes_array(std::size_t i) const;
@@ -186,22 +155,6 @@ private:
     std::optional<void*> stream_;
     const manifest::Call* call_ = nullptr;
 };
-
-/// np.ndarray or "numpy", where an output could be given.
-bool asks_for_array(py::handle value) {
-    const auto* array_type = reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
-    return value.ptr() == array_type ||
-           (PyUnicode_Check(value.ptr()) != 0 && PyUnicode_CompareWithASCIIString(value.ptr(), "numpy") == 0);
-}
-
-std::string parameter_list(const FunctionInfo& info) {
-    std::string text;
-    for (const Parameter& parameter : info.parameters) {
-        if (parameter.hidden || (parameter.tangent_of && parameter.role != Role::in)) continue;
-        text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
-    }
-    return text;
-}
 
 void Call::give(std::size_t i, py::handle value) {
     const Where where{info_.function.name, info_.parameters[i].keyword};
@@ -356,10 +309,11 @@ int Call::item_cost(std::size_t i) const {
                "expected " + wanted.structure->type + " structs, dtype " +
                    std::string(py::str(wanted.type->dtype)) + ", found " + shown(host.given));
     }
-    if (static_cast<std::int64_t>(host.shape.size()) != first.rank) {
+    const auto rank = first.rank + static_cast<std::int64_t>(wanted.structure->extents.size());
+    if (static_cast<std::int64_t>(host.shape.size()) != rank) {
         refuse(ErrorCode::rank_mismatch, where(i),
-               "expected " + wanted.structure->type + " tensor[" + std::to_string(first.rank) +
-                   "], found shape " + to_string(host.shape));
+               "expected " + wanted.structure->type + " tensor[" + std::to_string(rank) + "], found shape " +
+                   to_string(host.shape));
     }
     return 0;
 }
@@ -457,7 +411,7 @@ void Call::look_at_struct(std::size_t i) {
                           py::isinstance<py::array>(host.content);
         if (array ? !list : !is_struct_like(host.content)) {
             refuse(ErrorCode::type_mismatch, where(i),
-                   with_article(type) + " is needed" + (array ? "'s list" : "") + ", not " +
+                   (array ? "a list of " + type + " structs" : with_article(type)) + " is needed, not " +
                        shown(host.content) + " (" + with_article(type_name(host.content)) + ")");
         }
         return;
@@ -466,12 +420,22 @@ void Call::look_at_struct(std::size_t i) {
         host.shape = host.tensor->any.shape();
         return;
     }
-    if (!py::isinstance<py::array>(host.content)) {
+    const bool list = PyList_Check(host.content.ptr()) || PyTuple_Check(host.content.ptr());
+    if (list && is_written(i)) {
         refuse(ErrorCode::type_mismatch, where(i),
-               "a kf.Tensor or a NumPy array of " + type + " structs is needed, not " + shown(host.content) +
-                   " (" + with_article(type_name(host.content)) + ")");
+               "it is written: give a kf.Tensor or a NumPy array of " + type + " structs, not a list");
     }
-    host.array = py::reinterpret_borrow<py::array>(host.content);
+    if (list) {
+        const manifest::Call& call = info_.function.calls[overload_];
+        host.array = array_of_structs(call, *item(i).structure, call.arguments[item(i).leaf].rank,
+                                      host.content, where(i));
+    } else if (py::isinstance<py::array>(host.content)) {
+        host.array = py::reinterpret_borrow<py::array>(host.content);
+    } else {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "a kf.Tensor, a NumPy array or a list of " + type + " structs is needed, not " +
+                   shown(host.content) + " (" + with_article(type_name(host.content)) + ")");
+    }
     host.structure = struct_type(host.array->dtype(), where(i));
     host.shape = shape_of(*host.array, where(i));
     if (is_written(i) && (!host.array->writeable() || encoder_ != nullptr)) {
@@ -542,6 +506,7 @@ ArgShape Call::shape_of_item(std::size_t i) const {
                                            : ArgShape::Kind::array;
     shape.scalar = host.scalar;
     shape.shape = host.shape;
+    shape.components = host.nested && host.nested->components;
     return shape;
 }
 
@@ -596,13 +561,19 @@ Arg Call::convert_struct(std::size_t i) {
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);
 }
 
-/// Arrays and lists hold exactly the element's scalars.
+/// Arrays and lists hold exactly the element's scalars; one number is every component of a vector.
 void Call::pack_value(std::size_t i, const ElementType& element) {
     Host& host = hosts_[i];
     const Dims extents(std::span(element.extents).first(element.rank));
+    if (is_repeated(i)) {
+        std::byte* target = host.value.data();
+        for (std::int64_t k = 0; k < element.scalars(); ++k, target += size_of(element.scalar))
+            pack_number(host.nested->numbers.front(), element.scalar, target, where(i));
+        return;
+    }
     if (!(host.shape == extents)) {
         refuse(ErrorCode::shape_mismatch, where(i),
-               with_article(to_string(element)) + " has shape " + to_string(extents) + ", not " +
+               with_article(detail::type_text(leaf(i))) + " has shape " + to_string(extents) + ", not " +
                    to_string(host.shape));
     }
     if (host.array) {
@@ -648,8 +619,8 @@ void Call::pack_flowing(std::size_t i, const ElementType& element) {
     }
     if (!(shape == extents)) {
         refuse(ErrorCode::shape_mismatch, where(i),
-               "its gradient has shape " + to_string(shape) + ", " + with_article(to_string(element)) +
-                   " has " + to_string(extents));
+               "its gradient has shape " + to_string(shape) + ", " +
+                   with_article(detail::type_text(leaf(i))) + " has " + to_string(extents));
     }
     std::ranges::copy(bytes, host.gradient.bytes().begin());
 }
@@ -663,9 +634,9 @@ Arg Call::convert_value(std::size_t i) {
             const Dims extents(std::span(element.extents).first(element.rank));
             if (!(host.shape == extents) || host.scalar != element.scalar) {
                 refuse(ErrorCode::shape_mismatch, where(i),
-                       "the output is one " + to_string(element) + ": a " + numpy_name(element.scalar) +
-                           " tensor or array of shape " + to_string(extents) + " could hold it, not shape " +
-                           to_string(host.shape));
+                       "the output is one " + detail::type_text(leaf(i)) + ": a " +
+                           numpy_name(element.scalar) + " tensor or array of shape " + to_string(extents) +
+                           " could hold it, not shape " + to_string(host.shape));
             }
             return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
@@ -684,7 +655,7 @@ Arg Call::convert_value(std::size_t i) {
 
 Arg Call::convert_tensor(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
-    if (host.tensor != nullptr) return Arg::of(host.tensor->any);
+    if (host.tensor != nullptr) return pass(i, host.tensor->any);
     const ScalarType scalar = scalar_type(leaf(i).element.scalar);
     const ElementType element =
         host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
@@ -700,7 +671,25 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
     if (runs_backward(pass_) && host.differentiable != nullptr && !is_output(i)) {
         host.uploaded = host.uploaded.with_grads();
     }
-    return Arg::of(host.uploaded);
+    return pass(i, host.uploaded);
+}
+
+Arg Call::pass(std::size_t i, const AnyTensor& tensor) {
+    const HostItem& wanted = item(i);
+    if (wanted.type == nullptr || wanted.structure->extents.empty()) return Arg::of(tensor);
+    Host& host = hosts_[i];
+    host.arrays = as_arrays(tensor, *wanted.structure, wanted.type->alignment, where(i));
+    return Arg::of(host.arrays);
+}
+
+/// A tensor that the call made.
+Tensor Call::made_tensor(std::size_t i, const ContextPtr& context) {
+    const HostItem& wanted = item(i);
+    Tensor made = wrap(args_[i].allocated, context);
+    made.structure = wanted.type;
+    if (wanted.type != nullptr && !wanted.structure->extents.empty())
+        made.any = as_structs(made.any, *wanted.structure, wanted.type->element, wanted.type->alignment);
+    return made;
 }
 
 /// A parameter that is a tensor and is written: what was given must be able to take it.
@@ -737,6 +726,10 @@ void Call::collect_gradients() {
         } else if (item(i).structure != nullptr) {
             host.differentiable->add(
                 unpack_struct(*call_, *item(i).structure, host.gradient.data(), *info_.classes));
+        } else if (is_repeated(i)) {
+            // Each component's gradient is the number's.
+            const py::array gradient = to_array(element_type(argument.element), host.gradient.data());
+            host.differentiable->add(py::float_(gradient.attr("sum")(py::arg("dtype") = "float64")));
         } else {
             host.differentiable->add(to_python(element_type(argument.element), host.gradient.data()));
         }
@@ -809,12 +802,8 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     const manifest::Argument& argument = leaf(i);
     if (argument.kind == ArgumentKind::value && item(i).structure != nullptr) return struct_result(i);
     if (argument.kind == ArgumentKind::tensor) {
-        if (host.as_array) return download({args_[i].allocated, nullptr, item(i).type});
-        if (!host.given) {
-            Tensor made = wrap(args_[i].allocated, context);
-            made.structure = item(i).type;
-            return py::cast(std::move(made));
-        }
+        if (host.as_array) return download(made_tensor(i, context));
+        if (!host.given) return py::cast(made_tensor(i, context));
         if (host.array) download_into({host.uploaded, context, host.structure}, *host.array);
         if (host.nested) return py::cast(wrap(host.uploaded, context));
         return py::reinterpret_borrow<py::object>(host.given);
@@ -829,34 +818,6 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
         (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
     }
     return py::reinterpret_borrow<py::object>(host.given);
-}
-
-/// By number and names alone, whether the arguments could be those of `info`; then, how many are left out.
-std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const py::tuple& arguments,
-                                    const py::dict& keywords) {
-    std::vector<bool> given;
-    std::size_t places = 0;
-    std::size_t named = 0;
-    for (const Parameter& parameter : info.parameters) {
-        const bool result = parameter.role == Role::result;
-        const bool by_place =
-            !parameter.hidden && !parameter.tangent_of && (pass == PassKind::backward || !result);
-        const bool by_name = !parameter.hidden && (keywords.contains(result ? "out" : parameter.keyword) ||
-                                                   (result && keywords.contains("result")));
-        given.push_back(by_name || (by_place && places < arguments.size()));
-        places += by_place ? 1 : 0;
-        named += by_name ? 1 : 0;
-    }
-    if (arguments.size() > places) return std::nullopt;
-    for (const char* word : {"shape", "stream"}) named += keywords.contains(word) ? 1 : 0;
-    std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const Parameter& parameter = info.parameters[i];
-        if (given[i] || parameter.hidden || parameter.tangent_of) continue;
-        const bool output = parameter.role == Role::out || parameter.role == Role::result;
-        missing += output ? 1 : info.parameters.size() + 1;
-    }
-    return missing > info.parameters.size() ? std::nullopt : std::optional(missing);
 }
 
 /// Of overloads that take different arguments, those that are meant.

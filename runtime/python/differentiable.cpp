@@ -1,5 +1,6 @@
 // kf.Differentiable: a host value whose gradient accumulates in Python.
 #include "python/differentiable.h"
+#include "core/describe.h"
 
 #include "python/errors.h"
 #include "python/host.h"
@@ -54,7 +55,8 @@ py::object zero_like(const py::object& value) {
     const auto nested = look_through(value, where);
     if (!nested) {
         refuse(ErrorCode::type_mismatch, where,
-               "a number, a list, a NumPy array or a kf.Tensor is needed, not a " + type_name(value));
+               "a number, a list, a NumPy array or a kf.Tensor is needed, not " +
+                   detail::with_article(type_name(value)));
     }
     if (nested->shape.empty()) return py::float_(0.0);
     return numpy.attr("zeros")(to_tuple(nested->shape));

@@ -1,5 +1,6 @@
 // kf::Error and Python's exceptions.
 #include "python/errors.h"
+#include "core/describe.h"
 
 #include "python/tensor.h"
 
@@ -74,14 +75,14 @@ void refuse(ErrorCode code, const Where& where, const std::string& message) {
 
 std::string shown(py::handle value) {
     // Reading a tensor would wait for the device.
-    if (const Tensor* tensor = as_tensor(value)) return "a " + describe(*tensor);
+    if (const Tensor* tensor = as_tensor(value)) return detail::with_article(describe(*tensor));
     constexpr std::size_t limit = 60;
     const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));
     Py_ssize_t size = 0;
     const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
     if (utf8 == nullptr) {
         PyErr_Clear();
-        return "a " + type_name(value);
+        return detail::with_article(type_name(value));
     }
     std::string result(utf8, static_cast<std::size_t>(size));
     if (result.size() > limit) {

@@ -2,8 +2,10 @@
 #include "python/host.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "core/describe.h"
 #include "python/errors.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
@@ -22,11 +24,14 @@ void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen
                "a nested list must be as long in every row: found " + found + " at depth " +
                    std::to_string(depth));
     };
-    if (!is_sequence(value)) {
+    const py::list components =
+        is_sequence(value) || number_kind(value) ? py::list() : components_of(value, where);
+    if (!is_sequence(value) && components.empty()) {
         const auto kind = number_kind(value);
         if (!kind) {
             refuse(ErrorCode::type_mismatch, where,
-                   "a list holds numbers, not " + shown(value) + " (a " + type_name(value) + ")");
+                   "a list holds numbers, not " + shown(value) + " (" +
+                       detail::with_article(type_name(value)) + ")");
         }
         if (depth != nested.shape.size()) refuse_ragged("the number " + shown(value) + " beside lists");
         leaves_seen = true;
@@ -43,7 +48,10 @@ void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen
         refuse(ErrorCode::rank_mismatch, where,
                "lists nest more than " + std::to_string(Dims::capacity) + " deep");
     }
-    const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), "not a sequence"));
+    nested.components = nested.components || !components.empty();
+    const auto items = components.empty()
+                           ? py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), "not a sequence"))
+                           : py::object(components);
     if (!items) throw py::error_already_set();
     const auto length = static_cast<std::int64_t>(PySequence_Fast_GET_SIZE(items.ptr()));
     if (depth == nested.shape.size()) {
@@ -78,6 +86,34 @@ std::vector<py::ssize_t> full_shape(const Dims& shape, const ElementType& elemen
 
 }  // namespace
 
+py::list components_of(py::handle value, const Where& where) {
+    constexpr std::array names{"x", "y", "z", "w"};
+    const bool keyed = PyDict_Check(value.ptr()) != 0;
+    if (PyUnicode_Check(value.ptr()) != 0 || py::isinstance<py::array>(value) || as_tensor(value) != nullptr)
+        return py::list();
+    py::list found;
+    for (const char* name : names) {
+        const py::str key(name);
+        const bool there = keyed ? PyDict_Contains(value.ptr(), key.ptr()) == 1 : py::hasattr(value, key);
+        if (!there) break;
+        found.append(keyed ? py::object(value[key]) : py::object(value.attr(key)));
+    }
+    if (found.size() < 2) return py::list();
+    if (keyed && py::len(value) != found.size()) {
+        refuse(ErrorCode::unknown_name, where,
+               "a vector has x, y, z and w, from x on, and no other fields, unlike " + shown(value));
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const py::object component = found[i];
+        if (number_kind(component)) continue;
+        refuse(ErrorCode::type_mismatch, where,
+               std::string(names[i]) + " is a number here, not " + shown(component) + " (" +
+                   detail::with_article(type_name(component)) +
+                   "): \"fields\" in the call spec give each component a kind of its own");
+    }
+    return found;
+}
+
 std::optional<Nested> look_through(py::handle value, const Where& where) {
     Nested nested;
     if (const auto kind = number_kind(value)) {
@@ -85,7 +121,7 @@ std::optional<Nested> look_through(py::handle value, const Where& where) {
         nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
         return nested;
     }
-    if (!is_sequence(value)) return std::nullopt;
+    if (!is_sequence(value) && components_of(value, where).empty()) return std::nullopt;
     bool leaves_seen = false;
     walk(value, 0, nested, leaves_seen, where);
     // An empty list may feed any number.

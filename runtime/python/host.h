@@ -20,10 +20,15 @@ struct Nested {
     ScalarType scalar = ScalarType::boolean;  ///< boolean, int64 or float64: the widest number in it
     Dims shape;
     std::vector<py::object> numbers;  ///< row-major
+    bool components = false;          ///< the last extent is of x, y, z and w, given by name
 };
 
-/// Nothing when `value` is neither a number nor a list, tuple or range. Throws for ragged lists and for
-/// anything else in a list.
+/// A vector's components by name, {"x": 1, "y": 2} or an object with these attributes, in order; none when
+/// `value` is anything else. Throws for other fields beside them.
+py::list components_of(py::handle value, const Where& where);
+
+/// Nothing when `value` is no number, list, tuple or range, and has no components. Throws for ragged lists
+/// and for anything else in a list.
 std::optional<Nested> look_through(py::handle value, const Where& where);
 
 /// All numbers as `scalar`, packed row-major; see pack_number().

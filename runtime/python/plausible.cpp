@@ -25,9 +25,12 @@ bool takes(const manifest::Argument& first, const HostItem& item, py::handle val
         return !is_array || !number_kind(value);
     }
     if (item.type == nullptr) return takes_struct(*item.structure, value);
-    if (tensor == nullptr) return py::isinstance<py::array>(value);
+    if (tensor == nullptr) {
+        return py::isinstance<py::array>(value) || PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+    }
     return tensor->structure == item.type &&
-           tensor->any.shape().size() == static_cast<std::size_t>(first.rank);
+           tensor->any.shape().size() ==
+               static_cast<std::size_t>(first.rank) + item.structure->extents.size();
 }
 
 }  // namespace

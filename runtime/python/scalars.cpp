@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/describe.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -144,8 +145,8 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
     const auto kind = number_kind(value);
     if (!kind) {
         refuse(ErrorCode::type_mismatch, where,
-               shown(value) + " (a " + type_name(value) + ") is not a number: " + article(scalar) +
-                   " is needed");
+               shown(value) + " (" + detail::with_article(type_name(value)) +
+                   ") is not a number: " + article(scalar) + " is needed");
     }
     if (scalar == ScalarType::boolean) {
         if (*kind != ScalarType::boolean) {

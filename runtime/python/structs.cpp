@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/generator.h"
+#include "core/items.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/host.h"
@@ -85,11 +86,18 @@ std::string path(const Where& where, const std::string& field) {
 }
 
 /// A leaf of a struct; `extents` are its own, without those of the arrays around.
-void pack_leaf(const manifest::Element& element, std::span<const std::int64_t> extents, py::handle value,
+void pack_leaf(const manifest::Argument& argument, std::span<const std::int64_t> extents, py::handle value,
                std::byte* target, const Where& where) {
-    const ScalarType scalar = scalar_type(element.scalar);
+    const ScalarType scalar = scalar_type(argument.element.scalar);
     const Dims wanted(extents);
-    if (extents.empty() && number_kind(value)) return pack_number(value, scalar, target, where);
+    const bool vector = extents.size() == 1 && detail::ends_in_vector(argument);
+    if ((extents.empty() || vector) && number_kind(value)) {
+        // One number is every component.
+        const auto count = static_cast<std::size_t>(extents.empty() ? 1 : extents.front());
+        for (std::size_t i = 0; i < count; ++i)
+            pack_number(value, scalar, target + i * size_of(scalar), where);
+        return;
+    }
     std::vector<std::byte> bytes;
     Dims shape;
     if (py::isinstance<py::array>(value)) {
@@ -103,14 +111,17 @@ void pack_leaf(const manifest::Element& element, std::span<const std::int64_t> e
         if (shape == wanted) bytes = pack(array);
     } else if (const auto nested = look_through(value, where)) {
         shape = nested->shape;
+        if (nested->components && !detail::ends_in_vector(argument)) {
+            refuse(ErrorCode::type_mismatch, where, "the field has no x, y, z and w, unlike " + shown(value));
+        }
         if (shape == wanted) bytes = pack(*nested, scalar, where);
     } else {
         const bool tensor = as_tensor(value) != nullptr;
         refuse(ErrorCode::type_mismatch, where,
                std::string("the field is given by value") +
                    (tensor ? ", not as a kf.Tensor: the call spec has no \"fields\" that takes one here"
-                           : ": a number, a list or a NumPy array is needed, not " + shown(value) + " (a " +
-                                 type_name(value) + ")"));
+                           : ": a number, a list or a NumPy array is needed, not " + shown(value) + " (" +
+                                 with_article(type_name(value)) + ")"));
     }
     if (!(shape == wanted)) {
         refuse(ErrorCode::shape_mismatch, where,
@@ -138,8 +149,9 @@ public:
     void pack(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
               const Where& where) {
         if (node.form == Form::leaf) {
-            const manifest::Element& element = call_.arguments[static_cast<std::size_t>(node.leaf)].element;
-            return pack_leaf(element, std::span(element.extents).subspan(level), value, target, where);
+            const manifest::Argument& argument = call_.arguments[static_cast<std::size_t>(node.leaf)];
+            return pack_leaf(argument, std::span(argument.element.extents).subspan(level), value, target,
+                             where);
         }
         pack_array(node, 0, level, value, target, where);
     }
@@ -206,6 +218,11 @@ py::object unpack(const manifest::Call& call, const Parameter& node, std::size_t
     return make_struct(node, fields, classes);
 }
 
+/// Dicts may say what they are: {"_type": "Ray", ...}.
+bool names_type(py::handle name, const Parameter& structure) {
+    return PyUnicode_Check(name.ptr()) != 0 && py::cast<std::string>(name) == structure.type;
+}
+
 bool looks_like_leaf(std::size_t rank, py::handle value) {
     if (py::isinstance<py::array>(value))
         return static_cast<std::size_t>(py::cast<py::array>(value).ndim()) == rank;
@@ -226,14 +243,18 @@ bool looks_like(const manifest::Call& call, const Parameter& node, std::size_t l
         return looks_like_leaf(rank - level, value);
     }
     if (dimension < node.extents.size()) {
+        if (py::isinstance<py::array>(value) && has_dtype_fields(value)) {
+            const auto rank = static_cast<std::size_t>(py::cast<py::array>(value).ndim());
+            return rank == node.extents.size() - dimension;
+        }
         const bool list =
             PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
         return list && (py::len(value) == 0 ||
                         looks_like(call, node, level, dimension + 1,
                                    py::object(py::reinterpret_borrow<py::object>(value)[py::int_(0)])));
     }
-    if (has_dtype_fields(value)) return true;
     if (!is_struct_like(value)) return false;
+    if (has_dtype_fields(value)) return true;
     const bool keyed = PyDict_Check(value.ptr()) != 0;
     return std::ranges::all_of(node.fields, [&](const Parameter& field) {
         const py::str name(field.name);
@@ -277,6 +298,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
         for (const std::string& name : *declared) {
             if (std::ranges::find(structure.fields, name, &Parameter::name) != structure.fields.end())
                 continue;
+            if (name == "_type" && names_type(find_field(value, name), structure)) continue;
             refuse(ErrorCode::unknown_name, where,
                    structure.type + " has no field '" + name + "'" + shown_field(value, name) + "; it has " +
                        field_names(structure));
@@ -309,6 +331,87 @@ void pack_struct(const manifest::Call& call, const Parameter& structure, py::han
                  const Where& where) {
     const bool partial = call.arguments[static_cast<std::size_t>(structure.leaf)].tangent_of >= 0;
     Packer(call, partial).pack(structure, 0, value, target, where);
+}
+
+namespace {
+
+bool is_list(py::handle value) { return PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0; }
+
+void pack_list(const manifest::Call& call, const Parameter& structure, std::span<const py::ssize_t> shape,
+               py::handle value, std::byte*& target, const Where& where) {
+    if (shape.empty()) {
+        pack_struct(call, structure, value, target, where);
+        target += manifest::byte_size(structure);
+        return;
+    }
+    if (!is_list(value) || static_cast<py::ssize_t>(py::len(value)) != shape.front()) {
+        refuse(ErrorCode::shape_mismatch, where,
+               "a list of " + std::to_string(shape.front()) + " is needed, as long as those beside it, not " +
+                   shown(value));
+    }
+    for (py::ssize_t i = 0; i < shape.front(); ++i) {
+        const std::string name = std::string(where.argument) + "[" + std::to_string(i) + "]";
+        pack_list(call, structure, shape.subspan(1), py::object(value[py::int_(i)]), target,
+                  {where.owner, name});
+    }
+}
+
+}  // namespace
+
+py::array array_of_structs(const manifest::Call& call, const Parameter& structure, std::int64_t rank,
+                           py::handle value, const Where& where) {
+    std::vector<py::ssize_t> shape;
+    py::object first = py::reinterpret_borrow<py::object>(value);
+    for (std::int64_t i = 0; i < rank; ++i) {
+        if (!is_list(first)) {
+            refuse(ErrorCode::rank_mismatch, where,
+                   "lists of " + structure.type + " structs, nested " + std::to_string(rank) +
+                       " deep, are needed, not " + shown(value));
+        }
+        shape.push_back(static_cast<py::ssize_t>(py::len(first)));
+        if (shape.back() == 0) {
+            shape.resize(static_cast<std::size_t>(rank), 0);
+            break;
+        }
+        first = py::object(first[py::int_(0)]);
+    }
+    std::vector<py::ssize_t> whole = shape;
+    whole.insert(whole.end(), structure.extents.begin(), structure.extents.end());
+    py::array array(dtype_of(call, structure), whole);
+    const std::span bytes(static_cast<std::byte*>(array.mutable_data()),
+                          static_cast<std::size_t>(array.nbytes()));
+    std::ranges::fill(bytes, std::byte{0});  // padding too
+    std::byte* target = bytes.data();
+    pack_list(call, structure, shape, value, target, where);
+    return array;
+}
+
+AnyTensor as_arrays(const AnyTensor& tensor, const Parameter& structure, std::int64_t alignment,
+                    const Where& where) {
+    const std::size_t extents = structure.extents.size();
+    const std::size_t rank = tensor.rank() - extents;
+    for (std::size_t i = 0; i < extents; ++i) {
+        if (tensor.shape()[rank + i] == structure.extents[i]) continue;
+        refuse(ErrorCode::shape_mismatch, where,
+               "dimension " + std::to_string(rank + i) + " of shape " + to_string(tensor.shape()) +
+                   ": expected extent " + std::to_string(structure.extents[i]) + ", found " +
+                   std::to_string(tensor.shape()[rank + i]));
+    }
+    ElementType element = tensor.element();
+    element.struct_size = static_cast<std::uint32_t>(manifest::byte_size(structure));
+    try {
+        const AnyTensor arrays = (rank == 0 ? tensor.insert_axis(0) : tensor).view(element, alignment);
+        return rank == 0 ? arrays.select(0, 0) : arrays;
+    } catch (const ArgumentError& error) {
+        throw ArgumentError(error.code(), prefix(where) + error.what());
+    }
+}
+
+AnyTensor as_structs(const AnyTensor& arrays, const Parameter& structure, const ElementType& element,
+                     std::int64_t alignment) {
+    Dims shape = arrays.shape();
+    for (const std::int64_t extent : structure.extents) shape.push_back(extent);
+    return arrays.view(element, alignment).reshape(shape);
 }
 
 py::object unpack_struct(const manifest::Call& call, const Parameter& structure, const std::byte* source,

@@ -1,6 +1,8 @@
 // Structs on their way between Python and a call: dicts, objects and NumPy's structured scalars.
 #pragma once
 
+#include <kf/any_tensor.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -34,6 +36,18 @@ bool looks_like_value(const manifest::Call& call, const manifest::Parameter& str
 /// fields may be missing, and what they have at `target` stays.
 void pack_struct(const manifest::Call& call, const manifest::Parameter& structure, py::handle value,
                  std::byte* target, const Where& where);
+
+/// A structured array of lists, nested `rank` deep, of structs. Refuses ragged ones.
+py::array array_of_structs(const manifest::Call& call, const manifest::Parameter& structure,
+                           std::int64_t rank, py::handle value, const Where& where);
+
+/// Of a parameter that is an array of structs, whose extents are the last dimensions of `tensor`: the same
+/// memory as a tensor of whole arrays, as kernels take it. Refuses gaps between its structs.
+AnyTensor as_arrays(const AnyTensor& tensor, const manifest::Parameter& structure, std::int64_t alignment,
+                    const Where& where);
+/// And back, of one that the call made.
+AnyTensor as_structs(const AnyTensor& arrays, const manifest::Parameter& structure,
+                     const ElementType& element, std::int64_t alignment);
 
 /// What is packed at `source`: an object of the generated class, a list of them for an array.
 py::object unpack_struct(const manifest::Call& call, const manifest::Parameter& structure,

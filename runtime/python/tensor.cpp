@@ -1,5 +1,6 @@
 // kf.Tensor: making, reading, writing and gradients. Views are in views.cpp.
 #include "python/tensor.h"
+#include "core/describe.h"
 
 #include <algorithm>
 
@@ -43,7 +44,7 @@ Tensor make(py::handle shape, py::handle dtype, py::handle device) {
 Tensor from_numpy(py::handle array, py::handle device) {
     if (!py::isinstance<py::array>(array)) {
         refuse(ErrorCode::type_mismatch, {"Tensor.from_numpy", "a"},
-               "a NumPy array is needed, not a " + type_name(array));
+               "a NumPy array is needed, not " + detail::with_article(type_name(array)));
     }
     const ContextPtr context = context_of(device, tensor_class);
     const auto source = py::reinterpret_borrow<py::array>(array);
@@ -72,8 +73,9 @@ Tensor construct(py::handle a, py::handle dtype, py::handle device) {
     }
     const auto nested = look_through(a, where);
     if (!nested) {
-        refuse(ErrorCode::type_mismatch, where,
-               "a number, a nested list or a NumPy array is needed, not a " + type_name(a));
+        refuse(
+            ErrorCode::type_mismatch, where,
+            "a number, a nested list or a NumPy array is needed, not " + detail::with_article(type_name(a)));
     }
     ScalarType scalar = ScalarType::float32;
     if (!dtype.is_none()) {
@@ -87,7 +89,8 @@ Tensor construct(py::handle a, py::handle dtype, py::handle device) {
 void copy_from_numpy(const Tensor& self, py::handle source) {
     const Where where{"Tensor.copy_from_numpy", "a"};
     if (!py::isinstance<py::array>(source)) {
-        refuse(ErrorCode::type_mismatch, where, "a NumPy array is needed, not a " + type_name(source));
+        refuse(ErrorCode::type_mismatch, where,
+               "a NumPy array is needed, not " + detail::with_article(type_name(source)));
     }
     const auto array = py::reinterpret_borrow<py::array>(source);
     const bool same = self.structure != nullptr ? struct_type(array.dtype(), where) == self.structure
@@ -139,7 +142,7 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
         return upload(self.context->device(), py::reinterpret_borrow<py::array>(value), where);
     }
     refuse(ErrorCode::type_mismatch, where,
-           "a kf.Tensor or a NumPy array is needed, not a " + type_name(value));
+           "a kf.Tensor or a NumPy array is needed, not " + detail::with_article(type_name(value)));
 }
 
 Tensor with_grads(const Tensor& self, bool zero, py::handle grad_in, py::handle grad_out) {

@@ -586,7 +586,7 @@ MATRIX = np.zeros((2, 3), np.float32)
         ("mix_float_4", np.zeros((9, 3), np.float32), [1, 2, 3, 4], "shape-mismatch",
          "expected extent 4, found 3"),
         ("mix_float_4", np.zeros((9, 4), np.float32), [1, 2, 3], "shape-mismatch",
-         "'b': a float4 has shape [4], not [3]"),
+         "'b': a float[4] has shape [4], not [3]"),
         ("mix_double_5", [1, 2, 3, 4, 5], [1, 2, 3, 4], "shape-mismatch",
          "'b': a double[5] has shape [5], not [4]"),
         ("mix_float_2_3_2_2", np.zeros((1, 2, 3, 2, 2), np.float32), np.zeros((2, 3, 2, 1), np.float32),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "plan/type_text.h"
 #include "spec/names.h"
 
 namespace kf::gen {
@@ -29,6 +30,15 @@ std::string plain_name(const std::string& function) {
     std::string name;
     for (const std::string& part : name_parts(function)) name += (name.empty() ? "" : ".") + part;
     return name;
+}
+
+/// Of an extension of one type of a generic struct: "Box<float>.area" is its whole name.
+bool is_specialised(const Function& function) { return function.name.find('<') != std::string::npos; }
+
+bool is_named(const Function& function, const CallSpec& call, const std::string& plain) {
+    if (!is_specialised(function)) return function.name == plain;
+    const std::optional<TypeText> own = parse_type(function.name);
+    return own && own == parse_type(call.function);
 }
 
 std::string generics_text(const Function& function) {
@@ -109,7 +119,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
     const std::string name = plain_name(call.function);
     for (const Function& function : module.functions) {
         known.insert(function.name);
-        if (function.name == name) named.push_back(&function);
+        if (is_named(function, call, name)) named.push_back(&function);
     }
     if (named.empty()) {
         return Diagnostic{Severity::error, "function-unknown", call.function_location,
@@ -127,7 +137,9 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
                           candidate_notes(named)};
     }
     if (call.function.find('<') != std::string::npos) {
-        std::erase_if(callable, [](const Function* function) { return !function->is_generic(); });
+        std::erase_if(callable, [](const Function* function) {
+            return !function->is_generic() && !is_specialised(*function);
+        });
         if (callable.empty()) {
             return Diagnostic{
                 Severity::error, "generic-argument", call.function_location,

@@ -84,6 +84,7 @@ private:
 
     /// What "foo<float, 3>" states.
     Outcome<Bindings> bind_stated() const {
+        if (!function_.is_generic()) return Bindings{};  // "Box<float>.area" of an extension is a name
         const Outcome<std::vector<std::vector<TypeText>>> parts = stated_arguments(call_);
         if (!parts) return parts.errors();
         Bindings bindings;

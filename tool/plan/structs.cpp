@@ -120,6 +120,8 @@ private:
         planned.host = std::move(fed.value());
         planned.type = type;
         planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
+        if (planned.element_name != slang_name(planned.host.element))
+            planned.host.type = planned.element_name;
         planned.is_result = target_.is_result;
         planned.no_diff = place.no_diff;
         planned.location = kind.location;
@@ -187,15 +189,29 @@ private:
                  {"kinds that can: value, tensor[rank], {\"fields\": {…}}"});
             return {};
         }
-        if (!kind.element.empty() && kind.element != type.name) {
-            fail(kind, "argument-type",
-                 subject(place.name) + ": '" + kind.spelling + "' can't feed a parameter of type '" +
-                     type.name + "'");
+        // The last dimensions of a tensor of its elements are those of the array.
+        const Type* named = &type;
+        int taken = 0;
+        for (; !kind.element.empty() && kind.element != named->name; ++taken) {
+            if (kind.kind != Kind::tensor || named->kind != TypeKind::array) {
+                fail(kind, "argument-type",
+                     subject(place.name) + ": '" + kind.spelling + "' can't feed a parameter of type '" +
+                         type.name + "'");
+                return {};
+            }
+            named = &named->element.front();
+        }
+        if (taken > kind.rank) {
+            fail(kind, "argument-rank",
+                 subject(place.name) + ": '" + kind.spelling + "' has rank " + std::to_string(kind.rank) +
+                     ", but a parameter of type '" + type.name + "' needs at least rank " +
+                     std::to_string(taken));
             return {};
         }
         if (!can_be_laid_out(kind, type, place)) return {};
         KindSpec each = kind;
         each.element.clear();
+        each.rank -= taken;
         Whole around{kind.kind == Kind::value ? Form::value : Form::tensor, layout_of(type).size, 0, {}, {}};
         Parameter parameter = walk_whole(each, type, place, around);
         parameter.offset = 0;

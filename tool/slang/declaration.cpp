@@ -220,19 +220,67 @@ std::string_view SourceText::text_at(std::int64_t line, std::int64_t column) con
     return std::string_view(text_).substr(place, text_.find('\n', place) - place);
 }
 
-DeclarationText SourceText::declaration_at(std::int64_t line, std::int64_t column) const {
+std::size_t SourceText::token_at(std::int64_t line, std::int64_t column) const {
     if (line < 1 || static_cast<std::size_t>(line) > line_starts_.size() || column < 1) {
-        return {};
+        return tokens_.size();
     }
     const std::size_t place =
         line_starts_[static_cast<std::size_t>(line - 1)] + static_cast<std::size_t>(column - 1);
-    const auto name = std::find_if(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+    const auto found = std::find_if(tokens_.begin(), tokens_.end(), [&](const Token& token) {
         return token.begin <= place && place < token.end;
     });
-    if (name == tokens_.end()) {
+    return static_cast<std::size_t>(found - tokens_.begin());
+}
+
+std::string SourceText::extended_type(std::int64_t line, std::int64_t column) const {
+    std::size_t index = token_at(line, column);
+    if (index == tokens_.size()) {
         return {};
     }
-    const auto name_index = static_cast<std::size_t>(name - tokens_.begin());
+    // Back over whole bodies to the brace that is open here, and on to the start of what it belongs to.
+    for (int depth = 0; index > 0; --index) {
+        const std::string_view text = text_of(tokens_[index - 1]);
+        depth += text == "}" ? 1 : text == "{" ? -1 : 0;
+        if (depth < 0) {
+            break;
+        }
+    }
+    const std::size_t brace = index - (index > 0 ? 1 : 0);
+    std::size_t first = brace;
+    while (first > 0 && tokens_[first - 1].kind != Kind::boundary) {
+        --first;
+    }
+    std::string type;
+    bool in_extension = false;
+    int angles = 0;
+    for (std::size_t at = first; at < brace; ++at) {
+        const std::string_view text = text_of(tokens_[at]);
+        if (tokens_[at].kind == Kind::comment) {
+            continue;
+        }
+        if (!in_extension) {
+            in_extension = text == "extension";
+            continue;
+        }
+        angles += text == "<" ? 1 : text == ">" ? -1 : 0;
+        // "extension<T> Box<T>": its own parameters come first.
+        if (type.empty() && (text == "<" || text == ">" || angles > 0)) {
+            continue;
+        }
+        const bool twice = text == ":" && (text_of(tokens_[at + 1]) == ":" || type.ends_with(':'));
+        if (angles == 0 && (text == "where" || (text == ":" && !twice))) {
+            break;
+        }
+        type += text;
+    }
+    return type;
+}
+
+DeclarationText SourceText::declaration_at(std::int64_t line, std::int64_t column) const {
+    const std::size_t name_index = token_at(line, column);
+    if (name_index == tokens_.size()) {
+        return {};
+    }
     std::size_t first = name_index;
     for (std::size_t index = name_index; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
         if (tokens_[index - 1].kind == Kind::code) {

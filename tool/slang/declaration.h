@@ -21,6 +21,8 @@ public:
     [[nodiscard]] DeclarationText declaration_at(std::int64_t line, std::int64_t column) const;
     /// The source from there to the end of its line.
     [[nodiscard]] std::string_view text_at(std::int64_t line, std::int64_t column) const;
+    /// Of what is declared there inside an extension: the type extended, without blanks; else nothing.
+    [[nodiscard]] std::string extended_type(std::int64_t line, std::int64_t column) const;
 
 private:
     enum class Kind : std::uint8_t { code, comment, boundary };
@@ -34,6 +36,8 @@ private:
     };
 
     [[nodiscard]] std::string_view text_of(const Token& token) const;
+    /// The token at a place in the source; how many there are where there is none.
+    [[nodiscard]] std::size_t token_at(std::int64_t line, std::int64_t column) const;
     [[nodiscard]] std::string comment_above(std::size_t token) const;
     [[nodiscard]] std::vector<std::string> attributes_between(std::size_t first, std::size_t last) const;
 

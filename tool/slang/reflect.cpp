@@ -65,7 +65,13 @@ private:
         std::vector<GenericParameter> generics = {};
         std::size_t depth = 0;  // how many names the prefix has
         std::string type = {};  // the struct's: "ns.Box<T>"
+        bool open = false;      // whether that names generic parameters
+        bool extends = false;   // an extension of it
     };
+
+    Type type_of(const Scope& scope) const {
+        return scope.open ? named_only(scope.type) : types_.describe_named(scope.type);
+    }
 
     Location location_of(DeclReflection& declaration) const {
         slang::SourceLocation place;
@@ -110,8 +116,9 @@ private:
         } else if (kind == DeclReflection::Kind::Struct && !location_of(declaration).file.empty()) {
             const std::string prefix = scope.prefix + declaration.getName();
             const std::string outer = scope.type.empty() ? "" : scope.type + ".";
+            const std::string own = own_generics(scope);
             walk_children(declaration, {prefix + ".", true, scope.generics, scope.depth + 1,
-                                        outer + declaration.getName() + own_generics(scope)});
+                                        outer + declaration.getName() + own, scope.open || !own.empty()});
         } else if (kind == DeclReflection::Kind::Generic) {
             slang::GenericReflection* generic = declaration.asGeneric();
             if (DeclReflection* inner = generic->getInnerDecl()) {
@@ -119,7 +126,60 @@ private:
                 add_generics(declaration, *generic, with_parameters);
                 walk(*inner, with_parameters);
             }
+        } else if (kind == DeclReflection::Kind::Unsupported) {
+            walk_extension(declaration, scope);
         }
+    }
+
+    // What an extension adds to a struct is a member of it like its own.
+    void walk_extension(DeclReflection& declaration, const Scope& scope) {
+        const Location place = place_inside(declaration);
+        if (place.file.empty()) {
+            return;
+        }
+        const std::string text = source(place.file)->extended_type(place.line, place.column);
+        const std::size_t arguments = std::min(text.find('<'), text.size());
+        if (text.empty()) {
+            return;
+        }
+        const std::string own = own_generics(scope);
+        if (!own.empty()) {
+            // Of every Box<T>: as if it stood there. Others are not told apart by their names.
+            std::string pattern = own;
+            std::erase(pattern, ' ');
+            if (text.substr(arguments) == pattern) {
+                const std::string name = text.substr(0, arguments);
+                walk_children(declaration,
+                              {name + ".", true, scope.generics, scope.depth + 1, name + own, true, true});
+            }
+            return;
+        }
+        for (const std::string& prefix : {scope.prefix, std::string()}) {
+            const Type type = types_.describe_named(prefix + text);
+            if (type.kind == TypeKind::structure) {
+                walk_children(declaration, {type.name + ".", true, {}, 1, type.name, false, true});
+                return;
+            }
+        }
+    }
+
+    // Where some function of the declaration's is.
+    Location place_inside(DeclReflection& declaration) const {
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            DeclReflection* inner = &child;
+            if (child.getKind() == DeclReflection::Kind::Generic) {
+                inner = child.asGeneric()->getInnerDecl();
+            }
+            if (inner == nullptr || inner->getKind() != DeclReflection::Kind::Func) {
+                continue;
+            }
+            Location place = location_of(*inner);
+            if (!place.file.empty()) {
+                return place;
+            }
+        }
+        return {};
     }
 
     // "<T, N>" of what the next name declares.
@@ -190,11 +250,15 @@ private:
         if (name[0] == '$' && !constructs) {
             return;
         }
-        const DeclarationText written = source(location.file)->declaration_at(location.line, location.column);
+        SourceText& text = *source(location.file);
+        // So are the extensions that hold a method's derivatives; each stands where the method does.
+        if (scope.extends && !constructs && !text.text_at(location.line, location.column).starts_with(name)) {
+            return;
+        }
+        const DeclarationText written = text.declaration_at(location.line, location.column);
         Function function;
         function.name = scope.prefix + (constructs ? "__init" : name);
-        function.result =
-            constructs ? types_.describe_named(scope.type) : types_.describe(reflected->getReturnType());
+        function.result = constructs ? type_of(scope) : types_.describe(reflected->getReturnType());
         // What is a T that need not be differentiable has no gradient, even where T is float.
         function.no_diff_result =
             function.result.differentiable ? has(*reflected, Modifier::NoDiff) : !scope.generics.empty();
@@ -238,7 +302,7 @@ private:
                         const std::vector<std::string>& attributes) const {
         Parameter object;
         object.name = "this";
-        object.type = types_.describe_named(scope.type);
+        object.type = type_of(scope);
         object.direction = has(method, Modifier::Mutating) ? Direction::inout : Direction::in;
         object.no_diff = std::find(attributes.begin(), attributes.end(), "NoDiffThis") != attributes.end();
         return object;

@@ -58,6 +58,12 @@ std::string array_name(const std::string& element, const std::string& bounds) {
 
 }  // namespace
 
+Type named_only(const std::string& name) {
+    Type described;
+    described.name = name;
+    return described;
+}
+
 std::string full_name(slang::TypeReflection& type) {
     ComPtr<ISlangBlob> blob;
     if (SLANG_FAILED(type.getFullName(blob.out())) || !blob) {
@@ -87,13 +93,10 @@ Type TypeDescriber::describe(slang::TypeReflection* type) const {
 }
 
 Type TypeDescriber::describe_named(const std::string& name) const {
-    slang::TypeReflection* type = name.ends_with('>') ? nullptr : program_->findTypeByName(name.c_str());
-    if (type != nullptr) {
+    if (slang::TypeReflection* type = program_->findTypeByName(name.c_str())) {
         return describe(type);
     }
-    Type described;
-    described.name = name;
-    return described;
+    return named_only(name);
 }
 
 Type TypeDescriber::describe_pattern(slang::TypeReflection& type) const {

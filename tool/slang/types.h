@@ -17,7 +17,7 @@ public:
     explicit TypeDescriber(slang::ProgramLayout& program);
     /// Of a type that names generic parameters: kind `other`, with the name that its declaration gives it.
     [[nodiscard]] Type describe(slang::TypeReflection* type) const;
-    /// The type of that name: "ns.Ray". Of a generic one, "Box<T>": kind `other`, and that name.
+    /// The type of that name: "ns.Ray", "Box<float>". Where there is none: kind `other`, and that name.
     [[nodiscard]] Type describe_named(const std::string& name) const;
 
 private:
@@ -28,6 +28,9 @@ private:
     slang::ProgramLayout* program_;
     slang::TypeReflection* differentiable_;
 };
+
+/// A type that names generic parameters, "Box<T>": kind `other`.
+[[nodiscard]] Type named_only(const std::string& name);
 
 /// The answers of TypeLookup, from the modules loaded. Slang's exceptions pass through.
 [[nodiscard]] std::optional<Type> find_type(const std::vector<slang::IModule*>& modules,

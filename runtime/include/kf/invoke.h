@@ -160,6 +160,7 @@ struct ArgShape {
     ScalarType scalar = ScalarType::float32;
     Dims shape;  ///< the element's own extents (float3) come last
     GeneratorKind generator = GeneratorKind::none;
+    bool components = false;  ///< of weak ones: the last extent is of x, y, z, w, so it takes a vector
 };
 
 /// The index of the call of function number `function` that fits best; pure. Throws ArgumentError

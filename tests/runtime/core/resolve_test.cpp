@@ -42,15 +42,14 @@ TEST(Resolve, GoesByRank) {
 }
 
 TEST(Resolve, ListsCandidates) {
-    expect_error(
-        ErrorCode::no_overload,
-        AllOf(HasSubstr("add: no overload takes (an int tensor of shape [3], a whole number, nothing)"),
-              HasSubstr("\n  add(a: float, b: float) -> float\n"
-                        "    argument 'a': expected float, found an int tensor of shape [3]\n"),
-              HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
-        [] {
-            resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});
-        });
+    expect_error(ErrorCode::no_overload,
+                 AllOf(HasSubstr("add: no overload takes (an int tensor of shape [3], a whole number)"),
+                       HasSubstr("\n  add(a: float, b: float) -> float\n"
+                                 "    argument 'a': expected float, found an int tensor of shape [3]\n"),
+                       HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
+                 [] {
+                     resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});
+                 });
 }
 
 TEST(Resolve, PrefersTheNearestScalarType) {
@@ -65,6 +64,44 @@ TEST(Resolve, PrefersTheNearestScalarType) {
     EXPECT_EQ(resolve(f, std::vector{weak(ScalarType::boolean), none()}), 4U);
     EXPECT_EQ(resolve(f, std::vector{array(ScalarType::float64, {}), none()}), 0U);
     EXPECT_EQ(resolve(f, std::vector{array(ScalarType::int64, {}), none()}), 2U);
+}
+
+ArgShape components(ScalarType scalar, Dims shape) {
+    ArgShape named = weak(scalar, shape);
+    named.components = true;
+    return named;
+}
+
+TEST(Resolve, ANumberMayBeAVector) {
+    ManifestBuilder builder;
+    Argument numbers = value("v", Scalar::float32, {4});
+    numbers.type = "float[4]";
+    builder.add("f", {value("v", Scalar::float32, {3}), result(value("result"))}, false)
+        .add("g", {numbers, result(value("result"))}, false)
+        .add("h", {value("v", Scalar::float32, {2}), result(value("result"))}, false)
+        .add("h", {value("v", Scalar::float32, {3}), result(value("result"))}, false)
+        .add("i", {value("v", Scalar::float32, {2}), result(value("result"))}, false)
+        .add("i", {value("v"), result(value("result"))}, false)
+        .add("j", {value("v", Scalar::float32, {2, 2}), result(value("result"))}, false);
+    const Manifest manifest = builder.get();
+    const auto pick = [&](std::size_t function, const ArgShape& v) {
+        return resolve(manifest.functions.at(function), std::vector{v, none()});
+    };
+    EXPECT_EQ(pick(0, whole()), 0U);
+    EXPECT_EQ(pick(0, real()), 0U);
+    EXPECT_EQ(pick(0, components(ScalarType::float64, {3})), 0U);
+    expect_error(ErrorCode::rank_mismatch, HasSubstr("expected float3, found a bool"),
+                 [&] { pick(0, weak(ScalarType::boolean)); });
+    expect_error(ErrorCode::rank_mismatch, HasSubstr("expected float[4], found a floating number"),
+                 [&] { pick(1, real()); });
+    expect_error(ErrorCode::type_mismatch, HasSubstr("expected float[4], found x, y, z, w of whole numbers"),
+                 [&] { pick(1, components(ScalarType::int64, {4})); });
+    expect_error(ErrorCode::no_overload, HasSubstr("could be a float2 or a float3: give every component"),
+                 [&] { pick(2, real()); });
+    EXPECT_EQ(pick(2, real({3})), 1U);
+    EXPECT_EQ(pick(3, real()), 1U);
+    expect_error(ErrorCode::rank_mismatch, HasSubstr("expected float2x2, found a whole number"),
+                 [&] { pick(4, whole()); });
 }
 
 TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {

@@ -183,7 +183,7 @@ TEST_F(TensorTest, AreTyped) {
     const AnyTensor any = device.zeros<float>({2}).any();
     EXPECT_NO_THROW((Tensor<float, 1>(any)));
     expect_error(ErrorCode::type_mismatch,
-                 HasSubstr("expected a int tensor of rank 1, found a float tensor of rank 1"),
+                 HasSubstr("expected an int tensor of rank 1, found a float tensor of rank 1"),
                  [&] { (void)Tensor<int, 1>(any); });
     expect_error(ErrorCode::rank_mismatch, HasSubstr("rank 2"), [&] { (void)Tensor<float, 2>(any); });
     expect_error(ErrorCode::missing_argument, HasSubstr("null"), [] { (void)AnyTensor().shape(); });

@@ -9,8 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The declaration whose name is the first "NAME" in the text.
-DeclarationText declaration(const std::string& text) {
+// Where the first "NAME" in the text is.
+std::pair<std::int64_t, std::int64_t> place_of_name(const std::string& text) {
     const std::size_t at = text.find("NAME");
     std::int64_t line = 1;
     std::int64_t column = 1;
@@ -21,7 +21,34 @@ DeclarationText declaration(const std::string& text) {
             column = 1;
         }
     }
+    return {line, column};
+}
+
+DeclarationText declaration(const std::string& text) {
+    const auto [line, column] = place_of_name(text);
     return SourceText(text).declaration_at(line, column);
+}
+
+std::string extended(const std::string& text) {
+    const auto [line, column] = place_of_name(text);
+    return SourceText(text).extended_type(line, column);
+}
+
+TEST(Declaration, ExtendedTypes) {
+    EXPECT_EQ(extended("extension Ray { float NAME(); }"), "Ray");
+    EXPECT_EQ(
+        extended("int x;\nextension ns::Ray : IShape, IOther\n{\n  int f() { return 1; }\n  float NAME(); }"),
+        "ns::Ray");
+    EXPECT_EQ(extended("[A] /* extension No { */ extension Ray /* } */ { float f() { { } } float NAME(); }"),
+              "Ray");
+    EXPECT_EQ(extended("extension<T : IFloat, let N : int> Box<T, N> : IShape { float NAME(); }"),
+              "Box<T,N>");
+    EXPECT_EQ(extended("extension Box<vector<float, 2>> where T : IFloat { float NAME(); }"),
+              "Box<vector<float,2>>");
+    EXPECT_EQ(extended("struct Ray { float NAME(); }"), "");
+    EXPECT_EQ(extended("extension Ray { float f(); }\nfloat NAME();"), "");
+    EXPECT_EQ(extended("float NAME();"), "");
+    EXPECT_EQ(SourceText("float f();").extended_type(7, 1), "");
 }
 
 TEST(Declaration, TripleSlashComment) {

@@ -183,17 +183,26 @@ TEST(Reflect, Differentiability) {
 
 TEST(Reflect, ScopesMethodsAndGenerics) {
     const Module module = reflect_text(
-        "namespace a { namespace b { float f(float x) { return x; } } float g() { return 1; } }\n"
+        "namespace a { namespace b { float f(float x) { return x; } } float g() { return 1; }\n"
+        "  struct U { float v; }; }\n"
         "struct T : IDifferentiable { float v; float m(float x) { return x; }\n"
         "  static float s(float x) { return x; } __init(float x) { v = x; } }\n"
-        "extension T { float extended() { return v; } }\n"
+        "extension T { float extended() { return v; } [Differentiable] static float q(float x) { return x; } "
+        "}\n"
+        "extension a.U { __init(float x) { v = x; } }\n"
+        "extension float { float half_of() { return this / 2; } }\n"
         "T id<T : IFloat>(T x) { return x; }\n"
         "float sum<let N : int>(float x[N]) { return x[0]; }\n");
     std::vector<std::string> names;
     for (const Function& function : module.functions) {
         names.push_back(function.name);
     }
-    EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "T.__init", "id", "sum"));
+    EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "T.__init", "T.extended", "T.q",
+                                   "a.U.__init", "id", "sum"));
+    EXPECT_EQ(function_named(module, "T.extended").member, Member::method);
+    EXPECT_EQ(function_named(module, "T.extended").parameters.at(0).type.kind, TypeKind::structure);
+    EXPECT_EQ(function_named(module, "T.q").member, Member::static_one);
+    EXPECT_EQ(function_named(module, "a.U.__init").result.name, "a.U");
     EXPECT_EQ(function_named(module, "T.m").member, Member::method);
     EXPECT_EQ(function_named(module, "T.s").member, Member::static_one);
     EXPECT_EQ(function_named(module, "T.__init").member, Member::constructor);
@@ -239,6 +248,23 @@ TEST(Reflect, GenericParametersComeInOrder) {
     EXPECT_EQ(grid.parameters.at(0).type.name, "vector<float,M>[N]");
     EXPECT_EQ(grid.parameters.at(1).type.name, "float[N][M]");
     EXPECT_EQ(grid.parameters.at(2).type.name, "float[N+1]");
+}
+
+TEST(Reflect, ExtensionsOfGenerics) {
+    const Module module = reflect_text(
+        "struct Box<T : IArithmetic, let N : int> { T v[N]; }\n"
+        "extension<T : IArithmetic, let N : int> Box<T, N>\n"
+        "{ T at(int i) { return v[i]; } U as<U : IArithmetic>(U u) { return u; } }\n"
+        "extension Box<float, 2> { float sum() { return v[0] + v[1]; } }\n"
+        "extension<U : IArithmetic> Box<U, 3> { U first() { return v[0]; } }\n");
+    EXPECT_EQ(parameters_text(function_named(module, "Box.at")), "T: IArithmetic@0, N: let int@0");
+    EXPECT_EQ(parameters_text(function_named(module, "Box.as")),
+              "T: IArithmetic@0, N: let int@0, U: IArithmetic@1");
+    EXPECT_EQ(function_named(module, "Box.at").parameters.at(0).type.name, "Box<T, N>");
+    const Function& sum = function_named(module, "Box<float, 2>.sum");
+    EXPECT_FALSE(sum.is_generic());
+    EXPECT_EQ(sum.parameters.at(0).type.kind, TypeKind::structure);
+    EXPECT_EQ(module.functions.size(), 3U);
 }
 
 TEST(Reflect, AGenericsGradientsAreThoseOfEveryArgument) {

@@ -1,0 +1,60 @@
+// One argument on its way from Python into a call.
+#pragma once
+
+#include <kf/any_tensor.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "python/common.h"
+#include "python/differentiable.h"
+#include "python/generator.h"
+#include "python/host.h"
+#include "python/struct_type.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+
+/// The bytes of one element on the host, zero at first; small ones need no allocation.
+class HostElement {
+public:
+    HostElement() = default;
+    HostElement(const HostElement&) = delete;  // bytes_ may point into the object itself
+    HostElement& operator=(const HostElement&) = delete;
+
+    std::span<std::byte> reserve(std::size_t size) {
+        if (size > inside_.size()) outside_.resize(size);
+        return bytes_ = size > inside_.size() ? std::span(outside_) : std::span(inside_).first(size);
+    }
+    [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+    [[nodiscard]] std::byte* data() const { return bytes_.data(); }
+
+private:
+    alignas(8) std::array<std::byte, 32> inside_{};
+    std::vector<std::byte> outside_;
+    std::span<std::byte> bytes_;
+};
+
+/// One argument on its way: what was given and what became of it.
+struct Host {
+    py::handle given;       ///< null when absent
+    bool as_array = false;  ///< an output that isn't given, asked for as a NumPy array
+    py::handle content;     ///< `given`, or the value inside a Differentiable
+    Differentiable* differentiable = nullptr;
+    const Tensor* tensor = nullptr;  ///< one of these four, unless absent
+    const Generator* generator = nullptr;
+    std::optional<py::array> array;
+    const StructType* structure = nullptr;  ///< of an array of structs
+    std::optional<Nested> nested;
+    ScalarType scalar = ScalarType::float32;
+    Dims shape;
+    AnyTensor uploaded;  ///< of an array or list that feeds a tensor
+    AnyTensor arrays;    ///< of a tensor of structs that feeds arrays of them: these
+    HostElement value;
+    HostElement gradient;
+};
+
+}  // namespace kf::python
