@@ -276,6 +276,16 @@ def test_methods_of_extensions(conversions: Any, size: int) -> None:
     np.testing.assert_array_equal(host["weight"], given.to_numpy()["weight"] + np.float32(1))
 
 
+def test_forward_derivatives_on_objects(conversions: Any, device: kf.Device) -> None:
+    item = conversions.Item(weight=2, place=0, count=0)
+    assert item.scaled.jvp(4, tangents={"by": 3}) == (8, 6)
+    assert item.scaled.jvp.call(4, tangents={"this": {"weight": 5}}) == (8, 20)
+    assert item.load.jvp is None
+    assert "scaled" in repr(item.scaled.jvp)
+    with pytest.raises(kf.ArgumentError, match="recorded"):
+        item.scaled.jvp.append_to(device.encoder(), 4, tangents={"by": 3})
+
+
 def test_extensions_on_objects_and_of_generics(conversions: Any) -> None:
     assert conversions.Item(weight=2, place=0, count=0).scaled(4) == 8
     assert conversions.Item.twice(4) == 8

@@ -51,6 +51,70 @@ recorded: kf.Tensor = add.append_to(encoder, tensor, 1)
 encoder.submit()
 """
 
+OBJECTS = """
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import kernelfunctions as kf
+import numpy as np
+from kf_conversions.conversions import Item, pair, scale, steps, value_of
+from kf_members.members import Particle, Scaler, make_scaler
+from kf_structs.structs import Ray, raytrace
+
+tensor = kf.Tensor.from_numpy(np.zeros(3, np.float32))
+
+@dataclass
+class Thing:
+    weight: float
+    place: tuple[float, float, float]
+    count: int
+
+item = Item(weight=1, place=[1, 2, 3], count=2)
+one: float = value_of(item)
+same: float = value_of({"weight": 1, "place": 2.5, "count": 3})
+thing: float = value_of(Thing(1, (1, 2, 3), 4))
+loose: float = value_of(SimpleNamespace(weight=1, place=[1, 2, 3], count=4))
+record: float = value_of(np.zeros(1, Item.dtype)[0])
+several: kf.Tensor = value_of([item, Thing(1, (1, 2, 3), 4)])
+many: kf.Tensor = value_of(np.zeros(3, Item.dtype))
+both = pair([item, {"weight": 1, "place": {"x": 1, "y": 2, "z": 3}, "count": 3}])
+vector = scale(2, {"x": 1, "y": 2, "z": 3})
+four = steps({"x": 1, "y": 2, "z": 3, "w": 4})
+scaled: float = item.scaled(2.0)
+item.scaled.backward(2.0)
+forward: tuple[float, float] = item.scaled.jvp(2.0, tangents={"by": 1.0})
+loaded: kf.Tensor = Item.load(np.zeros(3, Item.dtype))
+scaler: Scaler = make_scaler(1.0, 2)
+product: float | kf.Tensor = scaler.scaled(2.0)
+Scaler(scale=tensor, bias=0).scale_value(tensor)
+encoder = kf.default_device().encoder()
+counted: int = Particle(pos=[1, 2], vel=1, steps=3, unused=1).count(1) if False else 0
+ray = Ray(pos=tensor, dir=[1, 0, 0])
+color = raytrace(ray, 1.0)
+"""
+
+WRONG_OBJECTS = [
+    "value_of(1.0)",
+    "value_of({'weight': 1, 'place': 2})",
+    "value_of({'weight': 1, 'place': 2, 'count': 3, 'more': 4})",
+    "value_of({'weight': 'a', 'place': 2, 'count': 3})",
+    "value_of(Thing(1))",
+    "Item(weight=1, place=2)",
+    "Item(weight='a', place=2, count=3)",
+    "item.scaled('a')",
+    "item.scaled()",
+    "item.scaled(1.0, 2.0)",
+    "text: str = item.scaled(1.0)",
+    "item.load.backward()",
+    "item.scaled.fused(1.0)",
+    "item.scaled.jvp('a')",
+    "item.load.jvp()",
+    "item.nothing()",
+    "Item.scaled(2.0)",
+    "Item.twice('a')",
+    "steps(None)",
+]
+
 WRONG = [
     "add('1', 2)",
     "add(1)",
@@ -91,6 +155,26 @@ def folder(generated: Loader, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_right_calls(folder: Path) -> None:
     result = check(folder, RIGHT)
     assert result.returncode == 0, result.stdout
+
+
+def test_right_objects(folder: Path) -> None:
+    result = check(folder, OBJECTS)
+    assert result.returncode == 0, result.stdout
+
+
+def test_wrong_objects(folder: Path) -> None:
+    head = [
+        "from dataclasses import dataclass",
+        "from kf_conversions.conversions import Item, steps, value_of",
+        "@dataclass",
+        "class Thing:",
+        "    weight: float",
+        "item = Item(weight=1, place=2, count=3)",
+    ]
+    result = check(folder, "\n".join([*head, *WRONG_OBJECTS]))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    first = len(head) + 1
+    assert refused == set(range(first, first + len(WRONG_OBJECTS))), result.stdout
 
 
 def test_wrong_calls(folder: Path) -> None:

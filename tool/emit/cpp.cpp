@@ -263,6 +263,23 @@ View::List overloads(const CppFunction& function, CppPart part) {
     return list;
 }
 
+/// The passes of members as members beside them, where their names are free.
+void add_passes(const std::vector<CppFunction>& functions, std::vector<CppMember>& members) {
+    const std::vector<CppMember> own = members;
+    constexpr std::array passes{std::pair(CppPart::backward, "backward"), std::pair(CppPart::fused, "fused"),
+                                std::pair(CppPart::jvp, "jvp")};
+    for (const CppFunction& function : functions) {
+        for (const auto& [part, name] : passes) {
+            if (function.plan->owner.empty() || !function.has(part)) continue;
+            CppMember pass{function.plan, function.member, name};
+            const bool taken = std::any_of(own.begin(), own.end(), [&](const CppMember& member) {
+                return member.function->owner == function.plan->owner && member.name() == pass.name();
+            });
+            if (!taken) members.push_back(std::move(pass));
+        }
+    }
+}
+
 View header_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppStructs& structs,
                  bool embedded) {
     View::List views;
@@ -301,6 +318,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     for (const CppFunction& function : functions) {
         if (!function.plan->owner.empty()) members.push_back({function.plan, function.member});
     }
+    add_passes(functions, members);
     View::List whole = structs.structs_view(plan.cpp_namespace, members);
     View::List owners = structs.owners_view(members);
     View::List by_field = structs.templates_view(members);

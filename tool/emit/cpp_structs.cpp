@@ -22,8 +22,13 @@ std::string struct_name(const Type& type) {
 }
 
 /// Whether some overload takes the object so; static functions are the struct's own.
-bool is_member_of(const PlannedFunction& function, const Type& type, manifest::Form form) {
+bool is_member_of(const CppMember& member, const Type& type, manifest::Form form) {
+    const PlannedFunction& function = *member.function;
     if (function.owner != type.name) return false;
+    const std::vector<Field> fields = fields_of(type);
+    const bool hidden = std::any_of(fields.begin(), fields.end(),
+                                    [&](const Field& field) { return field.name == member.name(); });
+    if (hidden) return false;
     if (!function.is_method()) return form == manifest::Form::value;  // of the struct itself
     return std::any_of(function.calls.begin(), function.calls.end(),
                        [&](const PlannedCall& call) { return call.parameters.front().host.form == form; });
@@ -35,6 +40,11 @@ struct MemberText {
     std::string call;
 };
 
+/// "Scaler_scale", "Scaler_scale.backward": of the module.
+std::string called(const CppMember& member) {
+    return member.member + (member.pass.empty() ? "" : "." + member.pass);
+}
+
 MemberText member_text(const Type& type, const CppMember& member, std::size_t indent, const std::string& head,
                        const std::string& tail) {
     UniqueNames names;  // no parameter may hide a field
@@ -42,24 +52,25 @@ MemberText member_text(const Type& type, const CppMember& member, std::size_t in
     const std::string module = names.claim("module");
     const std::string arguments = names.claim("arguments");
     const bool method = member.function->is_method();
-    return {wrap_list(indent, head + cpp_identifier(member.function->member_name()) + "(",
+    return {wrap_list(indent, head + cpp_identifier(member.name()) + "(",
                       {"const Module& " + module, "Arguments&&... " + arguments},
                       (method ? ") const" : ")") + tail),
-            module + "." + member.member + "(" + (method ? "*this, " : "") + "std::forward<Arguments>(" +
+            module + "." + called(member) + "(" + (method ? "*this, " : "") + "std::forward<Arguments>(" +
                 arguments + ")...)"};
 }
 
 View::List methods_view(const Type& type, manifest::Form form, const std::vector<CppMember>& members) {
     View::List list;
     for (const CppMember& member : members) {
-        if (!is_member_of(*member.function, type, form)) continue;
+        if (!is_member_of(member, type, form)) continue;
         View::List doc;
-        for (const std::string& line : doc_lines(member.function->doc))
+        for (const std::string& line :
+             member.pass.empty() ? doc_lines(member.function->doc) : std::vector<std::string>())
             doc.emplace_back(line.empty() ? "" : " " + line);
         const bool method = member.function->is_method();
         const std::string head = std::string(method ? "" : "static ") + "decltype(auto) ";
         list.emplace_back(View::Object{{"separate", !type.fields.empty() || !list.empty()},
-                                       {"member", member.member},
+                                       {"member", called(member)},
                                        {"doc", std::move(doc)},
                                        {"takes_this", method},
                                        {"declaration", member_text(type, member, 4, head, ";").head}});
@@ -78,6 +89,26 @@ std::pair<std::string, std::string> template_parameters(const Type& type) {
         names += (names.empty() ? "" : ", ") + parameter;
     }
     return {declared, names};
+}
+
+/// "requires kf::detail::fields_fit<…>", and the operator.
+std::string conversion_text(const Type& type, const std::string& name) {
+    std::vector<std::string> members;
+    for (const Field& field : fields_of(type)) members.push_back(cpp_identifier(field.name));
+    return "    requires kf::detail::fields_fit<\n        kf::detail::FieldTypes<" +
+           template_parameters(type).second + ">,\n        kf::detail::FieldTypes<Others...>>\n" +
+           wrap_list(4, "operator " + name + "<Others...>() const { return {", members, "}; }");
+}
+
+/// "RayFields(PosType) -> RayFields<…>;"
+std::string guide_text(const Type& type, const std::string& name) {
+    std::vector<std::string> types;
+    UniqueNames names;
+    for (const Field& field : fields_of(type))
+        types.push_back("typename kf::detail::FieldOf<" + names.claim(pascal_case(field.name) + "Type") +
+                        ">::type");
+    return name + "(" + template_parameters(type).second + ")\n" +
+           wrap_list(4, "-> " + name + "<", types, ">;");
 }
 
 }  // namespace
@@ -163,11 +194,13 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
             members.emplace_back(View::Object{{"type", types.claim(pascal_case(field.name) + "Type")},
                                               {"name", cpp_identifier(field.name)}});
         }
+        const std::string& name = templates_.at(kind_name(used.type));
         list.emplace_back(
-            View::Object{{"name", templates_.at(kind_name(used.type))},
+            View::Object{{"name", name},
+                         {"conversion", conversion_text(used.type, name)},
+                         {"guide", guide_text(used.type, name)},
                          {"slang", used.type.name},
                          {"parameters", template_parameters(used.type).first},
-                         {"types", template_parameters(used.type).second},
                          {"members", std::move(members)},
                          {"methods", methods_view(used.type, manifest::Form::fields, members_of)}});
     }
@@ -185,10 +218,9 @@ View::List CppStructs::definitions_view(const std::vector<CppMember>& members) c
     };
     for (const UsedStruct& used : used_) {
         for (const CppMember& member : members) {
-            if ((used.whole || used.statics) &&
-                is_member_of(*member.function, used.type, manifest::Form::value))
+            if ((used.whole || used.statics) && is_member_of(member, used.type, manifest::Form::value))
                 add(used.type, member, names_.at(kind_name(used.type)), {});
-            if (!used.fields || !is_member_of(*member.function, used.type, manifest::Form::fields)) continue;
+            if (!used.fields || !is_member_of(member, used.type, manifest::Form::fields)) continue;
             const auto [declared, names] = template_parameters(used.type);
             add(used.type, member, templates_.at(kind_name(used.type)) + "<" + names + ">",
                 View::List{declared});

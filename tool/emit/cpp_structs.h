@@ -11,10 +11,16 @@
 
 namespace kf::gen {
 
-/// A function of the module that is a member of a struct.
+/// A function of the module that is a member of a struct, or a pass of one.
 struct CppMember {
     const PlannedFunction* function = nullptr;
-    std::string member;  ///< the module's
+    std::string member;     ///< the module's
+    std::string pass = {};  ///< "backward", "fused" or "jvp": "scale_backward" calls "scale.backward"
+
+    /// In the struct, as Slang would have it.
+    [[nodiscard]] std::string name() const {
+        return function->member_name() + (pass.empty() ? "" : "_" + pass);
+    }
 };
 
 class CppStructs {

@@ -57,8 +57,14 @@ ArgumentNames argument_names(const PlannedCall& call) {
     return list;
 }
 
-PythonTypes value_types(const manifest::Element& element, bool takes_gradient) {
+/// `vector`: every component may be one number, and they may be given by name.
+PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector) {
     int types = python_sequence;
+    if (vector) {
+        types |= python_components;
+        types |= element.scalar == manifest::Scalar::boolean ? python_bool : python_bool | python_int;
+        if (is_floating_point(element.scalar)) types |= python_float;
+    }
     if (element.extents.empty()) {
         types = python_bool;
         if (element.scalar != manifest::Scalar::boolean) types |= python_int;
@@ -81,8 +87,12 @@ bool is_whole(const PlannedArgument& item) { return holds_structs(item.type); }
 PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
     const Argument& argument = item.host;
     if (argument.kind == manifest::ArgumentKind::generator) return generator_types(argument);
-    if (is_whole(item) && is_value(argument)) return python_struct;
-    return is_value(argument) ? value_types(argument.element, takes_gradient)
+    if (is_whole(item) && is_value(argument)) {
+        const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
+        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : 0));
+    }
+    const bool vector = item.type.kind == TypeKind::vector && argument.call_rank == 0;
+    return is_value(argument) ? value_types(argument.element, takes_gradient, vector)
                               : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
 
@@ -159,19 +169,28 @@ bool is_backward(Form form) { return form == Form::backward || form == Form::bac
 class FunctionWriter {
 public:
     /// `jvp`: the function of its forward derivatives, or null.
+    /// `bound`: of a method that is taken from an object, which isn't an argument any more.
     FunctionWriter(const PlannedFunction& function, const PlannedFunction* jvp, std::string class_name,
-                   const PythonStructs& structs)
-        : function_(function), jvp_(jvp), class_(std::move(class_name)), structs_(structs) {}
+                   const PythonStructs& structs, bool bound = false)
+        : function_(function), jvp_(jvp), class_(std::move(class_name)), structs_(structs), bound_(bound) {}
+
+    /// Whether some overload takes an object that a generated class is of.
+    static bool can_be_bound(const PlannedFunction& function) {
+        return function.is_method() &&
+               std::any_of(function.calls.begin(), function.calls.end(), takes_object);
+    }
 
     View view(const std::string& member) {
-        const bool has_backward = std::any_of(function_.calls.begin(), function_.calls.end(),
-                                              [](const PlannedCall& call) { return call.has_backward; });
+        const bool has_backward = std::any_of(
+            function_.calls.begin(), function_.calls.end(),
+            [&](const PlannedCall& call) { return call.has_backward && (!bound_ || takes_object(call)); });
         View::List backward;
         if (has_backward)
             backward.emplace_back(
                 View::Object{{"methods", methods(Form::backward, Form::backward_append_to)}});
-        const bool has_fused = std::any_of(function_.calls.begin(), function_.calls.end(),
-                                           [](const PlannedCall& call) { return call.has_fused; });
+        const bool has_fused = std::any_of(
+            function_.calls.begin(), function_.calls.end(),
+            [&](const PlannedCall& call) { return call.has_fused && (!bound_ || takes_object(call)); });
         View::List fused;
         if (has_fused)
             fused.emplace_back(View::Object{{"methods", methods(Form::fused, Form::fused_append_to)}});
@@ -187,6 +206,7 @@ public:
         }
         if (doc.size() > 1) lines.emplace_back("    \"\"\"");
         return View::Object{{"class", class_},
+                            {"prefix", bound_ ? "Bound" : ""},
                             {"member", member},
                             {"has_doc", !doc.empty()},
                             {"doc", std::move(lines)},
@@ -208,6 +228,10 @@ public:
     [[nodiscard]] bool makes_arrays() const { return numpy_; }
 
 private:
+    static bool takes_object(const PlannedCall& call) {
+        return parameters_of(call).front().host.form != manifest::Form::tensor;
+    }
+
     View::List methods(Form call, Form append) {
         View::List list;
         add_methods(list, "__call__", call);
@@ -237,7 +261,8 @@ private:
     }
 
     /// Recording is for calls that leave their results in tensors.
-    static bool offers(const PlannedCall& call, Form form) {
+    bool offers(const PlannedCall& call, Form form) const {
+        if (bound_ && !takes_object(call)) return false;
         if (is_backward(form) && !call.has_backward) return false;
         if (is_fused(form) && !call.has_fused) return false;
         const std::vector<PlannedArgument> items = host_items(call);
@@ -269,6 +294,7 @@ private:
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const PlannedArgument& item = items[at];
             at += manifest::item_count(parameters[i].host);
+            if (bound_ && i == 0) continue;
             if (parameters[i].tangent_of >= 0) {
                 const std::string& primal = names[static_cast<std::size_t>(parameters[i].tangent_of)];
                 if (parameters[i].role == Role::out) differentiable.insert(primal);
@@ -305,15 +331,18 @@ private:
             // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
             const bool recorded = form == Form::backward_append_to || form == Form::fused_append_to;
             const bool gradient = !recorded && argument.gradient != Gradient::never;
-            made.parameters.push_back(
-                {name, fields ? PythonTypes(python_struct) : types_of(item, gradient), false});
+            PythonTypes types = types_of(item, gradient);
+            if (fields) types = parameter.type.kind == TypeKind::vector ? python_components : python_struct;
+            made.parameters.push_back({name, types, false});
+            if ((types & python_struct) != 0)
+                made.parameters.back().structs.insert(structs_.object_of(parameter.type));
             return;
         }
         PythonTypes types = python_writable;
         if (fields || (is_whole(item) && is_value(argument)))
             types = python_struct;
         else if (is_backward(form) && is_value(argument))
-            types = value_types(argument.element, argument.differentiable);
+            types = value_types(argument.element, argument.differentiable, false);
         if (!returned)
             made.parameters.push_back({name, types, true});
         else if (is_backward(form) || (!fields && !is_value(argument)))
@@ -451,7 +480,7 @@ private:
             const PythonParameter& parameter = signature.parameters[i];
             if (i == by_name) list.emplace_back("*");
             const std::string name = nameless ? "_" + std::to_string(i) : parameter.name;
-            std::string text = name + ": " + note(python_spelling(parameter.types));
+            std::string text = name + ": " + note(python_spelling(parameter.types, parameter.structs));
             if (parameter.output) text += i < inputs_end && i < by_name ? " | None" : " | None = None";
             list.push_back(std::move(text));
         }
@@ -461,9 +490,9 @@ private:
 
     /// Remembers which words of kernelfunctions.typing a text uses.
     std::string note(const std::string& text) {
-        for (const std::string word :
-             {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
-              "StructValue", "TensorValue", "OutValue", "Stream", "ArrayRequest", "Tangents"}) {
+        for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
+                                       "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",
+                                       "OutValue", "Stream", "ArrayRequest", "Tangents"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
@@ -488,6 +517,7 @@ private:
     const PlannedFunction* jvp_;
     std::string class_;
     const PythonStructs& structs_;
+    bool bound_;
     std::vector<Tuple> tuples_;
     std::set<std::string> words_;
     bool overloaded_ = false;
@@ -519,8 +549,8 @@ std::string attribute_name(const std::string& member) {
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
     UniqueNames members({"_Path", "_kf", "_module", "_np"});
-    const PythonStructs structs(plan, members);
     UniqueNames classes;
+    const PythonStructs structs(plan, members, classes);
     View::List module_functions;
     View::List variables;
     std::map<std::string, View::List> attributes;  ///< of the classes, by the struct's name in Slang
@@ -548,28 +578,37 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                          {"doc", std::move(doc)}});
 
         const std::string class_name = classes.claim("_" + pascal_case(function.name));
+        const PlannedFunction* jvp =
+            function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
+        std::vector<FunctionWriter> writers{FunctionWriter(function, jvp, class_name, structs)};
+        std::string attribute_type = class_name;
+        if (function.is_method()) {
+            std::string bound = "kf.BoundFunction";
+            if (FunctionWriter::can_be_bound(function)) {
+                bound = classes.claim("_Bound" + pascal_case(function.name));
+                writers.emplace_back(function, jvp, bound, structs, true);
+            }
+            attribute_type = "kf.Method[" + class_name + ", " + bound + "]";
+        }
         if (owner.empty())
             variables.emplace_back(View::Object{{"member", member}, {"class", class_name}});
         else
             attributes[function.owner].emplace_back(
-                View::Object{{"name", attribute},
-                             {"type", (function.is_method() ? "ClassVar[kf.Method[" : "ClassVar[") +
-                                          class_name + (function.is_method() ? "]]" : "]")}});
-        const PlannedFunction* jvp =
-            function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
-        FunctionWriter writer(function, jvp, class_name, structs);
-        stub_functions.push_back(writer.view(member));
-        words.insert(writer.words().begin(), writer.words().end());
-        if (writer.overloaded()) typing.insert("overload");
-        if (writer.is_generic()) typing.insert("TypeVar");
-        sequences = sequences || writer.takes_sequences();
-        numpy = numpy || writer.makes_arrays();
-        for (const Tuple& tuple : writer.tuples()) {
-            typing.insert("NamedTuple");
-            View::List fields;
-            for (const auto& [name, type] : tuple.fields)
-                fields.emplace_back(View::Object{{"name", name}, {"type", type}});
-            tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
+                View::Object{{"name", attribute}, {"type", "ClassVar[" + attribute_type + "]"}});
+        for (FunctionWriter& writer : writers) {
+            stub_functions.push_back(writer.view(member));
+            words.insert(writer.words().begin(), writer.words().end());
+            if (writer.overloaded()) typing.insert("overload");
+            if (writer.is_generic()) typing.insert("TypeVar");
+            sequences = sequences || writer.takes_sequences();
+            numpy = numpy || writer.makes_arrays();
+            for (const Tuple& tuple : writer.tuples()) {
+                typing.insert("NamedTuple");
+                View::List fields;
+                for (const auto& [name, type] : tuple.fields)
+                    fields.emplace_back(View::Object{{"name", name}, {"type", type}});
+                tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
+            }
         }
         for (const PlannedCall& call : function.calls)
             for (const PlannedArgument& argument : host_items(call))
@@ -580,6 +619,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     View::List classes_view = structs.module_view();
     const bool has_structs = !classes_view.empty();
     if (has_structs) typing.insert({"Any", "ClassVar"});
+    typing.insert(structs.typing_words().begin(), structs.typing_words().end());
+    words.insert(structs.words().begin(), structs.words().end());
     numpy = numpy || structs.has_dtypes();
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');

@@ -9,13 +9,14 @@
 namespace kf::gen {
 namespace {
 
-/// Any object may be a struct: to a checker that is every type there is.
+/// An object may be a vector and a struct that has fields x and y.
 std::vector<PythonTypes> input_types(const PythonSignature& signature) {
     std::vector<PythonTypes> types;
     for (const PythonParameter& parameter : signature.parameters) {
         if (parameter.output) continue;
-        const bool any = (parameter.types & python_struct) != 0;
-        types.push_back(any ? static_cast<PythonTypes>(~PythonTypes{0}) : parameter.types);
+        constexpr PythonTypes objects = python_struct | python_components;
+        const bool object = (parameter.types & objects) != 0;
+        types.push_back(object ? static_cast<PythonTypes>(parameter.types | objects) : parameter.types);
     }
     return types;
 }
@@ -66,6 +67,7 @@ PythonSignature merge(const PythonSignature& a, const PythonSignature& b) {
         while (at < b.parameters.size() && b.parameters[at].output != parameter.output) ++at;
         if (at == b.parameters.size()) break;
         parameter.types |= b.parameters[at].types;
+        parameter.structs.insert(b.parameters[at].structs.begin(), b.parameters[at].structs.end());
         if (parameter.name != b.parameters[at].name) parameter.name.clear();
         ++at;
     }
@@ -103,7 +105,7 @@ std::size_t width(const PythonSignature& signature) {
 
 }  // namespace
 
-std::string python_spelling(PythonTypes types) {
+std::string python_spelling(PythonTypes types, const std::set<std::string>& structs) {
     std::vector<std::string> words;
     bool grad = (types & python_differentiable) != 0;
     if ((types & python_float) != 0) {
@@ -120,8 +122,11 @@ std::string python_spelling(PythonTypes types) {
         words.emplace_back("kf.Tensor");
     else if ((types & python_sequence) != 0 && !grad)
         words.emplace_back("VectorValue");
-    if (grad) words.emplace_back("DiffVectorValue");
-    if ((types & python_struct) != 0) words.emplace_back("StructValue");
+    const bool object = (types & python_struct) != 0;
+    if (grad) words.emplace_back(object ? "kf.Differentiable[Any]" : "DiffVectorValue");
+    if ((types & python_components) != 0) words.emplace_back("ComponentsValue");
+    if (object && structs.empty()) words.emplace_back("StructValue");
+    if (object) words.insert(words.end(), structs.begin(), structs.end());
     if ((types & python_writable) != 0) words.emplace_back("OutValue");
     if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
     if ((types & python_range) != 0) words.emplace_back("kf.Range");

@@ -22,17 +22,20 @@ enum PythonType : std::uint16_t {
     python_range = 256,
     python_wang_hash = 512,
     python_rand_float = 1024,
-    python_struct = 2048,  ///< a dict or an object with the fields
+    python_struct = 2048,      ///< a dict or an object with the fields
+    python_components = 4096,  ///< the same with x, y, z and w
 };
 using PythonTypes = std::uint16_t;
 
-/// "FloatValue | TensorValue": in the words of kernelfunctions.typing.
-std::string python_spelling(PythonTypes types);
+/// "FloatValue | TensorValue": in the words of kernelfunctions.typing. `structs`: the names of those that it
+/// takes; none: any.
+std::string python_spelling(PythonTypes types, const std::set<std::string>& structs = {});
 
 struct PythonParameter {
     std::string name;  ///< empty: merged from parameters of different names
     PythonTypes types = 0;
-    bool output = false;  ///< optional
+    bool output = false;                 ///< optional
+    std::set<std::string> structs = {};  ///< that it takes
 
     bool operator==(const PythonParameter&) const = default;
 };

@@ -2,6 +2,7 @@
 #include "emit/python_structs.h"
 
 #include <algorithm>
+#include <array>
 
 #include "emit/element.h"
 #include "emit/text.h"
@@ -26,14 +27,64 @@ bool has_layout(const Type& type) {
                                                [](const Field& field) { return has_layout(field.type); });
 }
 
+/// Whether parameters take it as an object.
+bool is_object(const UsedStruct& used) { return (used.whole || used.fields) && !used.type.fields.empty(); }
+
+/// Numbers, arrays and tensors have attributes too: a checker would take them for a struct of those.
+bool has_own_attributes(const Type& type) {
+    const auto is_common = [](const std::string& name) {
+        constexpr std::array names{"real", "imag",    "T",    "shape",  "strides", "dtype", "data",
+                                   "size", "grad_in", "grad", "device", "ndim",    "flat",  "grad_out"};
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return std::any_of(type.fields.begin(), type.fields.end(),
+                       [&](const Field& field) { return !is_common(field.name); });
+}
+
 }  // namespace
 
-PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names) {
+PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes) {
     for (const UsedStruct& used : used_structs(plan)) {
         if (used.type.kind != TypeKind::structure) continue;
         used_.push_back(used);
         names_[used.type.name] = names.claim(class_name(used.type));
+        objects_[used.type.name] = classes.claim("_" + class_name(used.type) + "Value");
     }
+    for (const UsedStruct& used : used_) {
+        if (!is_object(used)) continue;
+        typing_.insert({"TypeAlias", "TypedDict"});
+        if (has_own_attributes(used.type)) typing_.insert("Protocol");
+        for (const Field& field : used.type.fields) {
+            const std::string type = field_type(field.type, used.fields);
+            for (const char* word :
+                 {"BoolValue", "IntValue", "FloatValue", "VectorValue", "ComponentsValue", "FieldValue"}) {
+                if (type == word || type.starts_with(std::string(word) + " ") ||
+                    type.find(" " + std::string(word)) != std::string::npos)
+                    words_.insert(word);
+            }
+        }
+    }
+}
+
+/// What a field of an object may be.
+std::string PythonStructs::field_type(const Type& type, bool by_field) const {
+    std::string text;
+    if (type.kind == TypeKind::structure) {
+        text = objects_.contains(type.name) ? objects_.at(type.name) : "Any";
+    } else if (holds_structs(type)) {
+        text = "VectorValue";
+    } else if (const std::optional<manifest::Element> element = element_of(type)) {
+        const bool vector = type.kind == TypeKind::vector;
+        if (element->extents.empty() || vector) {
+            text = is_floating_point(element->scalar)             ? "FloatValue"
+                   : element->scalar == manifest::Scalar::boolean ? "BoolValue"
+                                                                  : "IntValue";
+        }
+        if (vector) text += " | ComponentsValue | ";
+        if (!element->extents.empty()) text += "VectorValue";
+    }
+    if (by_field && type.kind != TypeKind::structure) text += text.empty() ? "FieldValue" : " | FieldValue";
+    return text.empty() ? "Any" : text;
 }
 
 std::string PythonStructs::class_of(const Type& type) const {
@@ -118,6 +169,7 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
     View::List list;
     for (const UsedStruct& used : used_) {
         View::List fields;
+        View::List given;  // what the kernel doesn't make
         std::vector<std::string> parameters{"self"};
         bool by_name = false;
         for (const Field& field : used.type.fields) {
@@ -128,13 +180,31 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
                 parameters.emplace_back("*");
                 by_name = true;
             }
-            parameters.push_back(field.name + (made ? ": Any = None" : ": Any"));
+            const std::string type = field_type(field.type, used.fields);
+            parameters.push_back(field.name + (made ? ": Any = None" : ": " + type));
+            if (!made) given.emplace_back(View::Object{{"name", field.name}, {"type", type}});
+        }
+        View::List object;
+        if (is_object(used)) {
+            const std::string& value = objects_.at(used.type.name);
+            const std::string base = value.substr(0, value.rfind("Value"));
+            const bool own = has_own_attributes(used.type);
+            std::string kinds = own ? base + "Like" : names_.at(used.type.name);
+            kinds += " | " + base + "Dict";
+            if (used.whole && has_layout(used.type)) kinds += " | np.void";
+            object.emplace_back(View::Object{{"value", value},
+                                             {"has_like", own},
+                                             {"like", base + "Like"},
+                                             {"dict", base + "Dict"},
+                                             {"kinds", kinds},
+                                             {"given", std::move(given)}});
         }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},
             {"slang", used.type.name},
             {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
             {"fields", std::move(fields)},
+            {"object", std::move(object)},
             {"methods", attributes.contains(used.type.name) ? attributes.at(used.type.name) : View::List()},
             {"has_dtype", used.whole && has_layout(used.type)}});
     }

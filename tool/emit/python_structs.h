@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,16 @@ namespace kf::gen {
 
 class PythonStructs {
 public:
-    /// Claims the classes' names.
-    PythonStructs(const Plan& plan, UniqueNames& names);
+    /// Claims the classes' names; among `classes` those that stand in the stub alone.
+    PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes);
 
     /// "Ray"; of a vector that is given field by field a dict's type.
     [[nodiscard]] std::string class_of(const Type& type) const;
+    /// What a parameter takes for one: "_RayValue".
+    [[nodiscard]] const std::string& object_of(const Type& type) const { return objects_.at(type.name); }
+    /// Names of typing and of kernelfunctions.typing that the stub's classes use.
+    [[nodiscard]] const std::set<std::string>& typing_words() const { return typing_; }
+    [[nodiscard]] const std::set<std::string>& words() const { return words_; }
     /// What one comes back as: "Ray", "list[Ray]".
     [[nodiscard]] std::string value_of(const Type& type) const;
     /// The class of the struct that Slang calls so; empty when there is none.
@@ -28,13 +34,18 @@ public:
 
     /// For NAME.py: {class, slang, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
     [[nodiscard]] View::List module_view() const;
-    /// For NAME.pyi: {class, slang, constructor, fields: [{name}], methods, has_dtype}. `attributes`: the
-    /// methods, {name, type}, by the struct's name in Slang.
+    /// For NAME.pyi: {class, slang, constructor, fields: [{name, type}], methods, has_dtype, object: [{value,
+    /// like, dict, fields}]}. `attributes`: the methods, {name, type}, by the struct's name in Slang.
     [[nodiscard]] View::List stub_view(const std::map<std::string, View::List>& attributes) const;
 
 private:
-    std::vector<UsedStruct> used_;              ///< structs only
-    std::map<std::string, std::string> names_;  ///< by Slang's name
+    std::vector<UsedStruct> used_;  ///< structs only
+    std::string field_type(const Type& type, bool by_field) const;
+
+    std::map<std::string, std::string> names_;    ///< by Slang's name
+    std::map<std::string, std::string> objects_;  ///< by Slang's name
+    std::set<std::string> typing_;
+    std::set<std::string> words_;
 };
 
 }  // namespace kf::gen

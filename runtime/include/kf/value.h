@@ -3,7 +3,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
+#include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 
 namespace kf {
@@ -43,6 +45,41 @@ private:
     T value_;
     T* gradient_ = nullptr;
 };
+
+namespace detail {
+
+/// The type of a field that is made from a T: a Diff is referred to.
+template <class T>
+struct FieldOf {
+    using type = T;
+};
+template <class T>
+struct FieldOf<Diff<T>> {
+    using type = DiffArg<T>;
+};
+
+template <class... Members>
+struct FieldTypes {};
+
+/// Whether a field can become what a call takes: the same, a value for one that may have a gradient, or a
+/// struct whose fields can.
+template <class From, class To>
+inline constexpr bool field_fits = std::same_as<From, To> || (std::is_class_v<From> && std::is_class_v<To> &&
+                                                              std::convertible_to<const From&, To>);
+template <class From, class T>
+inline constexpr bool field_fits<From, DiffArg<T>> = std::same_as<From, DiffArg<T>> ||
+                                                     std::same_as<From, T> ||
+                                                     (!std::is_class_v<From> && !std::is_class_v<T> &&
+                                                      ScalarFor<From, T>);
+
+template <class From, class To>
+inline constexpr bool fields_fit = false;
+template <class... From, class... To>
+requires(sizeof...(From) ==
+         sizeof...(To)) inline constexpr bool fields_fit<FieldTypes<From...>, FieldTypes<To...>> =
+    (field_fits<From, To> && ...);
+
+}  // namespace detail
 
 /// Where an output goes; made by kf::out(). Of a tensor it is the handle, of a scalar a reference that
 /// must outlive the call.

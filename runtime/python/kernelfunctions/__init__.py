@@ -43,7 +43,7 @@ from kernelfunctions._kf import (
     set_options,
     wang_hash,
 )
-from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, Method, Struct
+from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 
 __all__ = [
     "ArgumentError",
@@ -54,6 +54,7 @@ __all__ = [
     "BoundBackward",
     "BoundFunction",
     "BoundFused",
+    "BoundJvp",
     "Device",
     "DeviceError",
     "DeviceInfo",

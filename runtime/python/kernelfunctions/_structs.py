@@ -2,7 +2,16 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
-from kernelfunctions._kf import ArgumentError, ArgumentTypeError, Backward, Encoder, Function, Fused, Module
+from kernelfunctions._kf import (
+    ArgumentError,
+    ArgumentTypeError,
+    Backward,
+    Encoder,
+    Function,
+    Fused,
+    Jvp,
+    Module,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +81,7 @@ class BoundBackward:
 
     call = __call__
 
-    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> None:
+    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> None:
         """Records it: append_to(encoder, ...)."""
         self._backward.append_to(encoder, self._this, *arguments, **keywords)
 
@@ -92,9 +101,29 @@ class BoundFused:
 
     call = __call__
 
-    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> Any:
+    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
         """Records it: append_to(encoder, ...)."""
         return self._fused.append_to(encoder, self._this, *arguments, **keywords)
+
+
+class BoundJvp:
+    """The forward derivative of a method of one object, whose own tangent is tangents["this"]."""
+
+    def __init__(self, jvp: Jvp, this: Any) -> None:
+        self._jvp = jvp
+        self._this = this
+
+    def __repr__(self) -> str:
+        return f"<{self._jvp!r} of {self._this!r}>"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._jvp(self._this, *arguments, **keywords)
+
+    call = __call__
+
+    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
+        """Records it: append_to(encoder, ...)."""
+        return self._jvp.append_to(encoder, self._this, *arguments, **keywords)
 
 
 class BoundFunction:
@@ -114,7 +143,7 @@ class BoundFunction:
 
     call = __call__
 
-    def append_to(self, encoder: Encoder, *arguments: Any, **keywords: Any) -> Any:
+    def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
         """Records the call: append_to(encoder, ...)."""
         return self._function.append_to(encoder, self._this, *arguments, **keywords)
 
@@ -130,8 +159,18 @@ class BoundFunction:
         fused = self._function.fused
         return None if fused is None else BoundFused(fused, self._this)
 
+    @property
+    def jvp(self) -> Any:
+        """A BoundJvp; None where the call spec doesn't ask for it."""
+        jvp = self._function.jvp
+        return None if jvp is None else BoundJvp(jvp, self._this)
 
-class Method(Generic[_Function]):
+
+#: Of a generated stub: the same with the method's own signatures.
+_Bound = TypeVar("_Bound", bound=BoundFunction)
+
+
+class Method(Generic[_Function, _Bound]):
     """A function as a class's attribute: bound to the object it is taken from, plain from the class."""
 
     def __init__(self, function: _Function) -> None:
@@ -141,6 +180,6 @@ class Method(Generic[_Function]):
     @overload
     def __get__(self, this: None, owner: type | None = None) -> _Function: ...
     @overload
-    def __get__(self, this: object, owner: type | None = None) -> BoundFunction: ...
+    def __get__(self, this: object, owner: type | None = None) -> _Bound: ...
     def __get__(self, this: object, owner: type | None = None) -> _Function | BoundFunction:
         return self.function if this is None else BoundFunction(self.function, this)

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kernelfunctions._kf import Differentiable, Tensor
+from kernelfunctions._kf import Differentiable, Grid, RandFloat, Range, Tensor, WangHash
 
 #: One bool, integer or floating-point number.
 BoolValue: TypeAlias = bool | np.bool_
@@ -17,7 +17,7 @@ DiffValue: TypeAlias = FloatValue | Differentiable[Any]
 #: One vector, matrix or array: lists nested as it is, or an array of its shape.
 VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
-#: A struct: a dict, a dataclass, a generated class or any object with the fields.
+#: A struct of any kind: generated stubs have a type of its own for each.
 StructValue: TypeAlias = Any
 #: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists (a str is no list of numbers).
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
@@ -25,8 +25,23 @@ TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...]
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
+#: A field of a struct that some function takes field by field.
+FieldValue: TypeAlias = TensorValue | FloatValue | Differentiable[Any] | Grid | Range | WangHash | RandFloat
 #: Asks for an output as a new NumPy array.
 ArrayRequest: TypeAlias = type[npt.NDArray[Any]] | Literal["numpy"]
+
+
+class HasComponents(Protocol):
+    """An object with x, y and perhaps z and w."""
+
+    @property
+    def x(self) -> Any: ...
+    @property
+    def y(self) -> Any: ...
+
+
+#: A vector by its components' names: {"x": 1, "y": 2}.
+ComponentsValue: TypeAlias = Mapping[str, Any] | HasComponents
 
 
 class HasCudaStream(Protocol):
@@ -48,9 +63,12 @@ Stream: TypeAlias = int | HasCudaStream | IsCudaStream
 __all__ = [
     "ArrayRequest",
     "BoolValue",
+    "ComponentsValue",
     "DiffValue",
     "DiffVectorValue",
+    "FieldValue",
     "FloatValue",
+    "HasComponents",
     "HasCudaStream",
     "IntValue",
     "IsCudaStream",

@@ -45,9 +45,17 @@ template <class PosType, class DirType>
 struct RayFields {
     PosType pos{};
     DirType dir{};
+
+    /// As a call takes it: values where it takes what may have a gradient.
+    template <class... Others>
+    requires kf::detail::fields_fit<
+        kf::detail::FieldTypes<PosType, DirType>,
+        kf::detail::FieldTypes<Others...>>
+    operator RayFields<Others...>() const { return {pos, dir}; }
 };
 template <class PosType, class DirType>
-RayFields(PosType, DirType) -> RayFields<PosType, DirType>;
+RayFields(PosType, DirType)
+    -> RayFields<typename kf::detail::FieldOf<PosType>::type, typename kf::detail::FieldOf<DirType>::type>;
 
 // Host values go to the kernels byte by byte: this is the layout that they were generated for.
 static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);

@@ -42,6 +42,10 @@ struct Particle {
     /// Calls Particle_limit of the module, which says what it takes.
     template <class... Arguments>
     static decltype(auto) limit(const Module& module, Arguments&&... arguments);
+
+    /// Calls Particle_at.backward of the module, which says what it takes; this goes first.
+    template <class... Arguments>
+    decltype(auto) at_backward(const Module& module, Arguments&&... arguments) const;
 };
 static_assert(sizeof(Particle) == 12 && std::is_trivially_copyable_v<Particle> &&
               offsetof(Particle, position) == 0 && offsetof(Particle, speed) == 8);
@@ -70,9 +74,18 @@ struct ParticleFields {
     /// Calls Particle_move of the module, which says what it takes; this goes first.
     template <class... Arguments>
     decltype(auto) move(const Module& module, Arguments&&... arguments) const;
+
+    /// As a call takes it: values where it takes what may have a gradient.
+    template <class... Others>
+    requires kf::detail::fields_fit<
+        kf::detail::FieldTypes<PositionType, SpeedType>,
+        kf::detail::FieldTypes<Others...>>
+    operator ParticleFields<Others...>() const { return {position, speed}; }
 };
 template <class PositionType, class SpeedType>
-ParticleFields(PositionType, SpeedType) -> ParticleFields<PositionType, SpeedType>;
+ParticleFields(PositionType, SpeedType)
+    -> ParticleFields<typename kf::detail::FieldOf<PositionType>::type,
+                      typename kf::detail::FieldOf<SpeedType>::type>;
 
 // Host values go to the kernels byte by byte: this is the layout that they were generated for.
 static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
@@ -347,6 +360,11 @@ decltype(auto) Particle::at(const Module& module, Arguments&&... arguments) cons
 template <class... Arguments>
 decltype(auto) Particle::limit(const Module& module, Arguments&&... arguments) {
     return module.Particle_limit(std::forward<Arguments>(arguments)...);
+}
+
+template <class... Arguments>
+decltype(auto) Particle::at_backward(const Module& module, Arguments&&... arguments) const {
+    return module.Particle_at.backward(*this, std::forward<Arguments>(arguments)...);
 }
 
 template <class... Arguments>

@@ -5,7 +5,16 @@ from typing import NamedTuple, TypeVar, overload, type_check_only
 import kernelfunctions as kf
 import numpy as np
 import numpy.typing as npt
-from kernelfunctions.typing import ArrayRequest, IntValue, OutValue, Stream, TensorValue, VectorValue
+from kernelfunctions.typing import (
+    ArrayRequest,
+    ComponentsValue,
+    FloatValue,
+    IntValue,
+    OutValue,
+    Stream,
+    TensorValue,
+    VectorValue,
+)
 
 __all__ = ["count", "shade", "soften", "split"]
 
@@ -180,7 +189,7 @@ class _ShadeBackward(kf.Backward):
     def __call__(
         self,
         normal: TensorValue,
-        light: VectorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
@@ -200,20 +209,30 @@ class _ShadeBackward(kf.Backward):
     def call(
         self,
         normal: TensorValue,
-        light: VectorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
     ) -> None: ...
     def append_to(
-        self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, out: OutValue | None = None
+        self,
+        encoder: kf.Encoder,
+        /,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        out: OutValue | None = None,
     ) -> None: ...
 
 @type_check_only
 class _Shade(kf.Function):
     @overload
     def __call__(
-        self, normal: TensorValue, light: VectorValue, *, out: None = None, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
     ) -> kf.Tensor:
         """Call shape [d0].
 
@@ -229,31 +248,68 @@ class _Shade(kf.Function):
         """
     @overload
     def __call__(
-        self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: _Out,
+        stream: Stream | None = None,
     ) -> _Out: ...
     @overload
     def __call__(
-        self, normal: TensorValue, light: VectorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: ArrayRequest,
+        stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def call(
-        self, normal: TensorValue, light: VectorValue, *, out: None = None, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: None = None,
+        stream: Stream | None = None,
     ) -> kf.Tensor: ...
     @overload
     def call(
-        self, normal: TensorValue, light: VectorValue, *, out: _Out, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: _Out,
+        stream: Stream | None = None,
     ) -> _Out: ...
     @overload
     def call(
-        self, normal: TensorValue, light: VectorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: ArrayRequest,
+        stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, *, out: None = None
+        self,
+        encoder: kf.Encoder,
+        /,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: None = None,
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, normal: TensorValue, light: VectorValue, *, out: _Out
+        self,
+        encoder: kf.Encoder,
+        /,
+        normal: TensorValue,
+        light: FloatValue | VectorValue | ComponentsValue,
+        *,
+        out: _Out,
     ) -> _Out: ...
     @property
     def backward(self) -> _ShadeBackward: ...

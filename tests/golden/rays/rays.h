@@ -72,9 +72,17 @@ template <class PosType, class DirType>
 struct RayFields {
     PosType pos{};
     DirType dir{};
+
+    /// As a call takes it: values where it takes what may have a gradient.
+    template <class... Others>
+    requires kf::detail::fields_fit<
+        kf::detail::FieldTypes<PosType, DirType>,
+        kf::detail::FieldTypes<Others...>>
+    operator RayFields<Others...>() const { return {pos, dir}; }
 };
 template <class PosType, class DirType>
-RayFields(PosType, DirType) -> RayFields<PosType, DirType>;
+RayFields(PosType, DirType)
+    -> RayFields<typename kf::detail::FieldOf<PosType>::type, typename kf::detail::FieldOf<DirType>::type>;
 
 /// float3 field by field, each as the function that takes it says: a tensor or a value.
 template <class XType, class YType, class ZType>
@@ -82,9 +90,18 @@ struct Float3Fields {
     XType x{};
     YType y{};
     ZType z{};
+
+    /// As a call takes it: values where it takes what may have a gradient.
+    template <class... Others>
+    requires kf::detail::fields_fit<
+        kf::detail::FieldTypes<XType, YType, ZType>,
+        kf::detail::FieldTypes<Others...>>
+    operator Float3Fields<Others...>() const { return {x, y, z}; }
 };
 template <class XType, class YType, class ZType>
-Float3Fields(XType, YType, ZType) -> Float3Fields<XType, YType, ZType>;
+Float3Fields(XType, YType, ZType)
+    -> Float3Fields<typename kf::detail::FieldOf<XType>::type, typename kf::detail::FieldOf<YType>::type,
+                    typename kf::detail::FieldOf<ZType>::type>;
 
 // Host values go to the kernels byte by byte: this is the layout that they were generated for.
 static_assert(sizeof(bool) == 1 && std::is_trivially_copyable_v<bool>);

@@ -138,6 +138,13 @@ TEST_P(MethodsTest, GiveTheObjectGradients) {
     const auto val = device_.tensor<float>({1, 2, 3});
     module_.Scaler_scaled.backward(scaler, val, module_.Scaler_scaled(scaler.value, val));
     EXPECT_EQ(scaler.grad, (Scaler{36, 0}));
+    // On the object itself, which gets no gradient.
+    const auto some = device_.tensor<float>({1, 2, 3}).with_grads();
+    scaler.value.scaled_backward(module_, some, module_.Scaler_scaled(scaler.value, some));
+    EXPECT_THAT(some.grad().to_vector(), Each(9.F));
+    const auto scales = device_.tensor(std::vector<float>(3, 3.F)).with_grads();
+    ScalerFields{scales, 1.F}.scaled_backward(module_, val, module_.Scaler_scaled(scaler.value, val));
+    EXPECT_EQ(scales.grad().to_vector(), (std::vector<float>{6, 12, 18}));
 }
 
 TEST_P(MethodsTest, FusedLossesTakeObjectsInEachForm) {

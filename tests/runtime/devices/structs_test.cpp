@@ -160,6 +160,11 @@ TEST_P(StructsTest, FieldByField) {
             sum = {sum.x + expected.dir.x, sum.y + expected.dir.y, sum.z + expected.dir.z};
         }
         EXPECT_EQ(shared.grad, sum) << size;
+        // Its class is found out, with a gradient or without.
+        shared.grad = {};
+        module_.raytrace.backward(RayFields{origin, shared}, 0.5F, mixed);
+        EXPECT_EQ(shared.grad, sum) << size;
+        module_.raytrace.backward(RayFields{origin, float3{1, 2, -1}}, 0.5F, mixed);
     }
 }
 
