@@ -130,6 +130,10 @@ std::vector<double> Trial::evaluate() {
         if (arguments_.items[i].kind == Item::Kind::value) placed_[i].out = arguments_.items[i].bytes;
     }
     detail::invoke(function_, call_index_, detail::PassKind::forward, args, nullptr, &shape_);
+    return outputs();
+}
+
+std::vector<double> Trial::outputs() const {
     std::vector<std::vector<std::byte>> results(placed_.size());
     std::vector<double> values;
     values.reserve(outputs_.size());
@@ -166,6 +170,7 @@ void Trial::run_backward(detail::PassKind pass, bool deterministic) {
     upload();
     for (std::size_t i = 0; i < placed_.size(); ++i) {
         const Item& item = arguments_.items[i];
+        if (item.kind == Item::Kind::value) placed_[i].out = item.bytes;
         if (!item.gradient) continue;
         std::vector<std::byte> start(item.bytes.size(), std::byte{0});
         for (std::size_t l = item.leaf; l < item.leaf + item.leaves; ++l) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "check/device_items.h"
@@ -39,6 +40,12 @@ public:
     void run_backward(detail::PassKind pass, bool deterministic);
     /// Of each scalar of a leaf.
     [[nodiscard]] std::vector<double> gradients(std::size_t leaf) const;
+    /// What the outputs hold since the last pass that gave them.
+    [[nodiscard]] std::vector<double> outputs() const;
+    /// Of the output number `index`: its leaf, and which of its scalars.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> output(std::size_t index) const {
+        return {outputs_[index].leaf, outputs_[index].scalar};
+    }
 
     /// What the backward pass should have found along `moves` of a leaf's scalars. Second: the same without
     /// the scalar's own place among the outputs, where it may be that no call wrote there.

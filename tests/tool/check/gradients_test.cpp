@@ -5,6 +5,7 @@
 #include <kf/device.h>
 #include <kf/error.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -154,6 +155,28 @@ class AllSpecs : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, AllSpecs, testing::ValuesIn(artifacts()),
                          [](const auto& one) { return name_of(one.param); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AllSpecs);
+
+TEST(FusedPasses, GiveWhatTheCallsAloneGive) {
+    const std::vector<std::string> paths = artifacts();
+    const auto path = std::find_if(paths.begin(), paths.end(),
+                                   [](const std::string& one) { return name_of(one) == "fused"; });
+    if (path == paths.end()) GTEST_SKIP() << "not generated";
+    for (const DeviceInfo& device : devices()) {
+        if (!report_of(*path, device.id)) continue;
+        manifest::Manifest manifest = artifact::read(artifact::read_file(*path));
+        // Backward kernels find the gradients, but store no result.
+        for (manifest::Function& function : manifest.functions) {
+            for (manifest::Call& call : function.calls) call.fused = call.backward;
+        }
+        Settings settings;
+        settings.device = device.id;
+        const Report report = check_gradients(artifact::write(manifest), settings);
+        for (const CallReport& call : report.calls) {
+            EXPECT_THAT(call.failure, HasSubstr("fused, 'result' is")) << call.overload;
+            EXPECT_THAT(call.failure, HasSubstr("where the call is made alone")) << call.overload;
+        }
+    }
+}
 
 TEST_P(AllSpecs, GradientsAreRight) {
     // Their derivatives are meant to be others, so that tests can tell who was called.
