@@ -70,7 +70,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
             subject(target) + ": type '" + target.type.name +
                 "' can't be passed by this version of kfgen; expected a scalar, a vector of 2 to 4, a "
                 "matrix of bool, int, uint or floating scalars, or a sized array of those (at most four "
-                "extents)");
+                "extents)",
+            notes_of_refused(target.type));
     }
     Element element = *parameter;
     if (!kind.element.empty()) {

@@ -74,7 +74,8 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
         return error("type-not-supported",
                      "tensors of '" + type.element.front().name +
                          "' can't be passed by this version of kfgen; expected a scalar, "
-                         "a vector of 2 to 4, a matrix or a sized array of those");
+                         "a vector of 2 to 4, a matrix or a sized array of those",
+                     notes_of_refused(type.element.front()));
     }
     if (type.extent < 1 || type.extent > max_rank) {
         return error("type-not-supported", "a '" + type.name + "' has rank " + std::to_string(type.extent) +

@@ -86,6 +86,12 @@ std::optional<manifest::Element> element_of(const Type& type) {
     return element;
 }
 
+std::vector<std::string> notes_of_refused(const Type& type) {
+    if (type.name.find("BFloat16") == std::string::npos) return {};
+    return {"Slang 2026.12 can store a BFloat16 but neither computes with it nor differentiates it",
+            "take half or float, and convert on the host"};
+}
+
 namespace {
 
 std::optional<std::int64_t> length(char digit) {

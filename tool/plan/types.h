@@ -12,6 +12,9 @@
 
 namespace kf::gen {
 
+/// What else to say of a type that has no element: why, and what does instead.
+std::vector<std::string> notes_of_refused(const Type& type);
+
 /// The host element of a scalar, vector, matrix or sized array of such (float3: float32, {3};
 /// float2x3[4]: float32, {4, 2, 3}); nothing for any other type, or past four extents.
 std::optional<manifest::Element> element_of(const Type& type);

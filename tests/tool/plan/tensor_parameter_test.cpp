@@ -193,6 +193,20 @@ std::string call_of_rays(const std::string& kind, const std::string& more = "") 
     return R"({"function": "f", "args": {"x": ")" + kind + R"(", "y": "value"})" + more + "}";
 }
 
+TEST(TensorParameter, SaysWhatDoesForBfloat16) {
+    Type bfloat16;
+    bfloat16.name = "BFloat16";
+    std::vector<Function> functions = takes_rays(TensorForm::read);
+    functions.front().parameters[0].type.element = {bfloat16};
+    const Outcome<Plan> tensor = plan_of(call_of_rays("tensor[1]"), functions);
+    ASSERT_THAT(ids(tensor), ElementsAre("type-not-supported"));
+    EXPECT_THAT(tensor.errors().front().notes.back(), HasSubstr("half or float"));
+    functions.front().parameters[0].type = bfloat16;
+    const Outcome<Plan> value = plan_of(call_of_rays("value"), functions);
+    ASSERT_THAT(ids(value), ElementsAre("type-not-supported"));
+    EXPECT_THAT(value.errors().front().notes.back(), HasSubstr("half or float"));
+}
+
 TEST(TensorParameter, OfStructsHasTheirFieldsAsLeaves) {
     for (const std::string kind : {"tensor[2]", "tensor<Ray>[2]"}) {
         const Outcome<Plan> plan =
