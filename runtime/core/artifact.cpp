@@ -219,6 +219,7 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
             {"variant", name_of(variant_names, kernel.variant)},
             {"group_size", kernel.group_size},
             {"calls_per_thread", kernel.calls_per_thread},
+            {"exact", kernel.exact},
             {"slots", std::move(slots)},
             {"layouts", std::move(layouts)},
             {"source_hash", kernel.source_hash},
@@ -388,6 +389,7 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
         corrupt("calls of a thread out of range");
     }
     kernel.calls_per_thread = static_cast<std::uint32_t>(calls);
+    kernel.exact = j.contains("exact") && flag(j, "exact");
     for (const json& slot : list(j, "slots")) {
         kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
                                 integer(slot.at(1)), integer(slot.at(2))});

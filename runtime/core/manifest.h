@@ -129,6 +129,7 @@ struct Kernel {
     Variant variant = Variant::contiguous;
     std::array<std::uint32_t, 3> group_size{1, 1, 1};
     std::uint32_t calls_per_thread = 1;  ///< that a thread takes at a time; launches are sized by it
+    bool exact = false;                  ///< its sums are exact: no number is too small to count
     std::vector<Slot> slots;
     std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
     std::string source_hash;                     ///< SHA-256 of the generated source, hex

@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "vulkan/result.h"
+#include "vulkan/spirv_adapt.h"
 
 namespace kf::vulkan {
 namespace {
 
 constexpr std::uint32_t spirv_magic = 0x07230203;
+constexpr const char* float_atomics = "float32_atomic_add";
+constexpr const char* subnormals = "denorm_preserve";
 
 std::string join(const std::vector<std::string>& words) {
     std::string text;
@@ -34,11 +38,33 @@ const manifest::Image& find_image(const manifest::Kernel& kernel) {
                             "\"vulkan\"");
 }
 
-void check_features(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
+bool offers(const Context& context, std::string_view feature) {
     const std::vector<std::string>& offered = context.physical.info.features;
+    return std::binary_search(offered.begin(), offered.end(), feature);
+}
+
+/// The image as this device can run it.
+Words adapted(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
+    // The bytes may lie anywhere; SPIR-V words must be aligned.
+    Words words(image.bytes.size() / 4);
+    if (!words.empty()) {
+        std::memcpy(words.data(), image.bytes.data(), words.size() * 4);
+    }
+    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 || words.front() != spirv_magic) {
+        throw ArtifactError(ErrorCode::artifact_corrupt,
+                            "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
+    }
+    if (!offers(context, float_atomics)) {
+        words = without_float_atomics(words);
+    }
+    return kernel.exact && offers(context, subnormals) ? keeping_subnormals(words) : words;
+}
+
+void check_features(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image,
+                    const Words& words) {
     std::vector<std::string> missing;
     for (const std::string& feature : image.features) {
-        if (!std::binary_search(offered.begin(), offered.end(), feature)) {
+        if (!offers(context, feature) && (feature != float_atomics || uses_float_atomics(words))) {
             missing.push_back(feature);
         }
     }
@@ -85,18 +111,13 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
     : context_(std::move(context)), name_(kernel.name) {
     const manifest::Image& image = find_image(kernel);
-    check_features(*context_, kernel, image);
+    const Words words = adapted(*context_, kernel, image);
+    check_features(*context_, kernel, image, words);
     const manifest::BlockLayout& layout = find_layout(*context_, kernel);
     block_size_ = static_cast<std::uint32_t>(layout.size);
     by_address_ = layout.by_address;
-    std::uint32_t magic = 0;
-    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 ||
-        (std::memcpy(&magic, image.bytes.data(), 4), magic != spirv_magic)) {
-        throw ArtifactError(ErrorCode::artifact_corrupt,
-                            "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
-    }
     try {
-        create(kernel, image);
+        create(kernel, image.entry_point, words);
     } catch (...) {
         destroy();
         throw;
@@ -105,7 +126,8 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
 
 VulkanKernel::~VulkanKernel() { destroy(); }
 
-void VulkanKernel::create(const manifest::Kernel& kernel, const manifest::Image& image) {
+void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& entry_point,
+                          const Words& words) {
     const DeviceFunctions& vk = context_->vk;
     const VkDevice device = context_->device;
     VkPushConstantRange range{};
@@ -117,12 +139,9 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const manifest::Image&
     layout.pPushConstantRanges = &range;
     check(vk.vkCreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
 
-    // The bytes may lie anywhere; SPIR-V words must be aligned.
-    std::vector<std::uint32_t> words(image.bytes.size() / 4);
-    std::memcpy(words.data(), image.bytes.data(), image.bytes.size());
     VkShaderModuleCreateInfo source{};
     source.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    source.codeSize = image.bytes.size();
+    source.codeSize = words.size() * sizeof(std::uint32_t);
     source.pCode = words.data();
     VkShaderModule module = VK_NULL_HANDLE;
     VkResult result = vk.vkCreateShaderModule(device, &source, nullptr, &module);
@@ -135,7 +154,7 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const manifest::Image&
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
-    info.stage.pName = image.entry_point.c_str();
+    info.stage.pName = entry_point.c_str();
     // Kernels reduce over subgroups; full ones keep that on the fast path where the group allows it.
     const Limits& limits = context_->physical.limits;
     if (limits.full_subgroups && limits.max_subgroup_size != 0 &&

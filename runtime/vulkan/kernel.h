@@ -6,6 +6,7 @@
 
 #include "core/driver.h"
 #include "vulkan/context.h"
+#include "vulkan/spirv_adapt.h"
 
 namespace kf::vulkan {
 
@@ -13,8 +14,9 @@ namespace kf::vulkan {
 class VulkanKernel final : public driver::Kernel {
 public:
     /// Checks the features, the group size and the parameter block against the device before it touches
-    /// Vulkan. Throws kf::DeviceError (missing_feature) naming the kernel and all that is missing, or
-    /// kf::ArtifactError where the kernel has no usable SPIR-V.
+    /// Vulkan. Additions of floats that the device lacks are made of what it has. Throws kf::DeviceError
+    /// (missing_feature) naming the kernel and all that is missing, or kf::ArtifactError where the kernel has
+    /// no usable SPIR-V.
     VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel);
     ~VulkanKernel() override;
     VulkanKernel(const VulkanKernel&) = delete;
@@ -28,7 +30,7 @@ public:
     [[nodiscard]] bool by_address() const { return by_address_; }
 
 private:
-    void create(const manifest::Kernel& kernel, const manifest::Image& image);
+    void create(const manifest::Kernel& kernel, const std::string& entry_point, const Words& words);
     void destroy();
 
     std::shared_ptr<const Context> context_;

@@ -2,6 +2,7 @@
 #include "vulkan/physical.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -83,10 +84,18 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     features.atomic_float2.sparseImageFloat32AtomicMinMax = VK_FALSE;
 }
 
-std::vector<std::string> words(const Features& features, const VkPhysicalDeviceSubgroupProperties& subgroup) {
+/// KF_VULKAN_WITHOUT names features, apart by commas, that are taken as missing: what devices without them do
+/// can be tried on any.
+bool is_left_out(const std::string& name) {
+    const char* listed = std::getenv("KF_VULKAN_WITHOUT");
+    return listed != nullptr && ("," + std::string(listed) + ",").find("," + name + ",") != std::string::npos;
+}
+
+std::vector<std::string> words(const Features& features, const VkPhysicalDeviceSubgroupProperties& subgroup,
+                               const VkPhysicalDeviceFloatControlsProperties& floats) {
     std::vector<std::string> found;
     const auto word = [&found](VkBool32 supported, const char* name) {
-        if (supported != VK_FALSE) {
+        if (supported != VK_FALSE && !is_left_out(name)) {
             found.emplace_back(name);
         }
     };
@@ -116,6 +125,11 @@ std::vector<std::string> words(const Features& features, const VkPhysicalDeviceS
     word(features.v11.variablePointersStorageBuffer, "variable_pointers_storage_buffer");
     word(features.v11.variablePointers, "variable_pointers");
     word(features.dot_product.shaderIntegerDotProduct, "integer_dot_product");
+    // Kernels ask it of float32 alone.
+    word(floats.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE
+             ? VK_FALSE
+             : floats.shaderDenormPreserveFloat32,
+         "denorm_preserve");
     if ((subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BASIC_BIT, "subgroup_basic");
         word(subgroup.supportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT, "subgroup_vote");
@@ -221,9 +235,12 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     VkPhysicalDeviceSubgroupProperties subgroup{};
     subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
     subgroup.pNext = size_control ? &size : nullptr;
+    VkPhysicalDeviceFloatControlsProperties floats{};
+    floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+    floats.pNext = &subgroup;
     VkPhysicalDeviceMaintenance3Properties maintenance{};
     maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
-    maintenance.pNext = &subgroup;
+    maintenance.pNext = &floats;
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     driver.pNext = &maintenance;
@@ -235,7 +252,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
 
     Features features;
     query(instance, device, properties.apiVersion, extensions, features);
-    physical.info.features = words(features, subgroup);
+    physical.info.features = words(features, subgroup, floats);
     physical.info.subgroup_size = subgroup.subgroupSize;
     physical.info.max_block_size = properties.limits.maxPushConstantsSize;
     physical.info.max_groups = properties.limits.maxComputeWorkGroupCount[0];

@@ -47,6 +47,7 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
     kernel.name = unit.name;
     kernel.variant = unit.variant;
     kernel.group_size = unit.group_size;
+    kernel.exact = unit.exact;
     kernel.source_hash = unit.source_hash;
     for (const auto& [target, emitted] : unit.sources) {
         kernel.slots = emitted.slots;

@@ -82,6 +82,7 @@ private:
         KernelUnit unit;
         unit.variant = request.variant;
         unit.group_size = request.call.group_size;
+        unit.exact = request.sums == Sums::exact;
         std::string text;
         for (const CodeTarget target : targets_) {
             request.target = target;

@@ -18,6 +18,7 @@ struct KernelUnit {
     manifest::Variant variant = manifest::Variant::contiguous;
     std::array<std::uint32_t, 3> group_size{1, 1, 1};
     std::map<CodeTarget, EmittedKernel> sources;
+    bool exact = false;       ///< sums exactly
     std::string source_hash;  ///< SHA-256 of all targets' sources, hex
 
     bool operator==(const KernelUnit&) const = default;

@@ -1,0 +1,307 @@
+// Rewrites SPIR-V for what a device lacks, or does only when asked.
+#include "vulkan/spirv_adapt.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace kf::vulkan {
+namespace {
+
+// Numbers of the SPIR-V specification, section 3.
+enum Op : std::uint32_t {
+    op_extension = 10,
+    op_entry_point = 15,
+    op_execution_mode = 16,
+    op_capability = 17,
+    op_type_bool = 20,
+    op_type_int = 21,
+    op_type_float = 22,
+    op_type_pointer = 32,
+    op_type_function = 33,
+    op_constant = 43,
+    op_function = 54,
+    op_function_parameter = 55,
+    op_function_end = 56,
+    op_function_call = 57,
+    op_convert_ptr_to_u = 117,
+    op_convert_u_to_ptr = 120,
+    op_bitcast = 124,
+    op_f_add = 129,
+    op_i_equal = 170,
+    op_atomic_load = 227,
+    op_atomic_compare_exchange = 230,
+    op_phi = 245,
+    op_loop_merge = 246,
+    op_label = 248,
+    op_branch = 249,
+    op_branch_conditional = 250,
+    op_return_value = 254,
+    op_atomic_f_add = 6035,
+};
+constexpr std::uint32_t magic = 0x07230203;
+constexpr std::size_t header_words = 5;
+constexpr std::size_t bound_at = 3;
+constexpr std::uint32_t physical_storage = 5349;
+constexpr std::uint32_t capability_denorm_preserve = 4464;
+constexpr std::uint32_t capability_float32_add = 6033;
+constexpr std::uint32_t capability_float64_add = 6034;
+constexpr std::uint32_t mode_denorm_preserve = 4459;
+constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
+
+using Instruction = std::span<const std::uint32_t>;
+
+std::uint32_t opcode(Instruction instruction) { return instruction[0] & 0xFFFFU; }
+
+/// Empty where the words don't add up to whole instructions.
+std::vector<Instruction> instructions_of(const Words& module) {
+    std::vector<Instruction> found;
+    if (module.size() < header_words || module[0] != magic) {
+        return found;
+    }
+    for (std::size_t at = header_words; at < module.size();) {
+        const std::size_t count = module[at] >> 16U;
+        if (count == 0 || count > module.size() - at) {
+            return {};
+        }
+        found.emplace_back(module.data() + at, count);
+        at += count;
+    }
+    return found;
+}
+
+bool is_capability(Instruction one, std::uint32_t capability) {
+    return opcode(one) == op_capability && one.size() == 2 && one[1] == capability;
+}
+
+bool is_add_extension(Instruction one) {
+    const std::size_t bytes = (one.size() - 1) * sizeof(std::uint32_t);
+    return opcode(one) == op_extension && bytes > add_extension.size() &&
+           std::memcmp(one.data() + 1, add_extension.data(), add_extension.size()) == 0;
+}
+
+void put(Words& words, std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
+    words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16U | op);
+    words.insert(words.end(), operands);
+}
+
+class AtomicsReplacer {
+public:
+    explicit AtomicsReplacer(const Words& module) : module_(module), instructions_(instructions_of(module)) {}
+
+    Words replace() {
+        find_types();
+        any_ = std::any_of(instructions_.begin(), instructions_.end(),
+                           [&](Instruction one) { return is_float_add(one); });
+        if (!can_replace()) {
+            return module_;
+        }
+        const bool doubles = std::any_of(instructions_.begin(), instructions_.end(), [](Instruction one) {
+            return is_capability(one, capability_float64_add);
+        });
+        Words result(module_.begin(), module_.begin() + header_words);
+        next_ = module_[bound_at];
+        // Slang asks for additions in some modules that make none.
+        if (any_) {
+            make_types();
+        }
+        bool in_functions = false;
+        for (const Instruction one : instructions_) {
+            if (is_capability(one, capability_float32_add) || (!doubles && is_add_extension(one))) {
+                continue;
+            }
+            if (!in_functions && opcode(one) == op_function) {
+                in_functions = true;
+                result.insert(result.end(), declarations_.begin(), declarations_.end());
+            }
+            if (is_float_add(one)) {
+                replace(one, result);
+            } else {
+                result.insert(result.end(), one.begin(), one.end());
+            }
+        }
+        result.insert(result.end(), functions_.begin(), functions_.end());
+        result[bound_at] = next_;
+        return result;
+    }
+
+private:
+    using Key = std::vector<std::uint32_t>;
+
+    /// Types are declared once each: those that are there are used.
+    void find_types() {
+        bool in_functions = false;
+        for (const Instruction one : instructions_) {
+            const std::uint32_t op = opcode(one);
+            in_functions = in_functions || op == op_function;
+            if (op >= op_type_bool && op <= op_type_function && one.size() >= 2) {
+                Key key(one.begin(), one.end());
+                key.erase(key.begin() + 1);
+                types_.emplace(std::move(key), one[1]);
+                if (op == op_type_pointer && one[2] == physical_storage) {
+                    physical_.insert(one[1]);
+                }
+            } else if (in_functions && one.size() >= 3 && physical_.contains(one[1])) {
+                addresses_.insert(one[2]);
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t type(std::uint32_t op, std::initializer_list<std::uint32_t> operands) const {
+        const auto found = types_.find(key_of(op, operands));
+        return found == types_.end() ? 0 : found->second;
+    }
+
+    static Key key_of(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
+        Key key{static_cast<std::uint32_t>(operands.size() + 2) << 16U | op};
+        key.insert(key.end(), operands);
+        return key;
+    }
+
+    [[nodiscard]] bool is_float_add(Instruction one) const {
+        return opcode(one) == op_atomic_f_add && one.size() == 7 && one[1] == type(op_type_float, {32});
+    }
+
+    [[nodiscard]] bool can_replace() const {
+        return !instructions_.empty() && (!any_ || type(op_type_int, {64, 0}) != 0) &&
+               std::all_of(instructions_.begin(), instructions_.end(), [&](Instruction one) {
+                   return !is_float_add(one) || addresses_.contains(one[3]);
+               });
+    }
+
+    std::uint32_t made(std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
+        if (const std::uint32_t known = type(op, operands)) {
+            return known;
+        }
+        const std::uint32_t id = next_++;
+        declarations_.push_back(static_cast<std::uint32_t>(operands.size() + 2) << 16U | op);
+        declarations_.push_back(id);
+        declarations_.insert(declarations_.end(), operands);
+        return id;
+    }
+
+    void make_types() {
+        float_ = type(op_type_float, {32});
+        address_ = type(op_type_int, {64, 0});
+        word_ = made(op_type_int, {32, 0});
+        bool_ = made(op_type_bool, {});
+        pointer_ = made(op_type_pointer, {physical_storage, word_});
+        function_ = made(op_type_function, {float_, address_, float_});
+        none_ = next_++;
+        put(declarations_, op_constant, {word_, none_, 0});
+    }
+
+    void replace(Instruction add, Words& result) {
+        const std::uint32_t address = next_++;
+        put(result, op_convert_ptr_to_u, {address_, address, add[3]});
+        put(result, op_function_call, {float_, add[2], loop(add[4], add[5]), address, add[6]});
+    }
+
+    /// float add(uint64_t address, float value), which returns what was there.
+    std::uint32_t loop(std::uint32_t scope, std::uint32_t semantics) {
+        std::uint32_t& known = loops_[{scope, semantics}];
+        if (known != 0) {
+            return known;
+        }
+        known = next_++;
+        const auto id = [this] { return next_++; };
+        const std::uint32_t address = id();
+        const std::uint32_t value = id();
+        const std::uint32_t entry = id();
+        const std::uint32_t pointer = id();
+        const std::uint32_t first = id();
+        const std::uint32_t header = id();
+        const std::uint32_t seen = id();
+        const std::uint32_t body = id();
+        const std::uint32_t old = id();
+        const std::uint32_t sum = id();
+        const std::uint32_t wanted = id();
+        const std::uint32_t found = id();
+        const std::uint32_t done = id();
+        const std::uint32_t again = id();
+        const std::uint32_t end = id();
+        Words& to = functions_;
+        put(to, op_function, {float_, known, 0, function_});
+        put(to, op_function_parameter, {address_, address});
+        put(to, op_function_parameter, {float_, value});
+        put(to, op_label, {entry});
+        put(to, op_convert_u_to_ptr, {pointer_, pointer, address});
+        put(to, op_atomic_load, {word_, first, pointer, scope, none_});
+        put(to, op_branch, {header});
+        put(to, op_label, {header});
+        put(to, op_phi, {word_, seen, first, entry, found, again});
+        put(to, op_loop_merge, {end, again, 0});
+        put(to, op_branch, {body});
+        put(to, op_label, {body});
+        put(to, op_bitcast, {float_, old, seen});
+        put(to, op_f_add, {float_, sum, old, value});
+        put(to, op_bitcast, {word_, wanted, sum});
+        put(to, op_atomic_compare_exchange, {word_, found, pointer, scope, semantics, none_, wanted, seen});
+        put(to, op_i_equal, {bool_, done, found, seen});
+        put(to, op_branch_conditional, {done, end, again});
+        put(to, op_label, {again});
+        put(to, op_branch, {header});
+        put(to, op_label, {end});
+        put(to, op_return_value, {old});
+        put(to, op_function_end, {});
+        return known;
+    }
+
+    const Words& module_;
+    std::vector<Instruction> instructions_;
+    std::map<Key, std::uint32_t> types_;
+    std::set<std::uint32_t> physical_;   ///< pointer types
+    std::set<std::uint32_t> addresses_;  ///< values of such types
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> loops_;
+    bool any_ = false;  ///< of its instructions is an addition
+    std::uint32_t next_ = 0;
+    Words declarations_;
+    Words functions_;
+    std::uint32_t float_ = 0;
+    std::uint32_t address_ = 0;
+    std::uint32_t word_ = 0;
+    std::uint32_t bool_ = 0;
+    std::uint32_t pointer_ = 0;
+    std::uint32_t function_ = 0;
+    std::uint32_t none_ = 0;
+};
+
+}  // namespace
+
+Words without_float_atomics(const Words& module) { return AtomicsReplacer(module).replace(); }
+
+bool uses_float_atomics(const Words& module) {
+    const std::vector<Instruction> instructions = instructions_of(module);
+    return std::any_of(instructions.begin(), instructions.end(),
+                       [](Instruction one) { return is_capability(one, capability_float32_add); });
+}
+
+Words keeping_subnormals(const Words& module) {
+    const std::vector<Instruction> instructions = instructions_of(module);
+    const bool asks = std::any_of(instructions.begin(), instructions.end(), [](Instruction one) {
+        return is_capability(one, capability_denorm_preserve);
+    });
+    if (instructions.empty() || asks) {
+        return module;
+    }
+    Words result(module.begin(), module.begin() + header_words);
+    put(result, op_capability, {capability_denorm_preserve});
+    Words modes;
+    for (const Instruction one : instructions) {
+        const bool entry = opcode(one) == op_entry_point && one.size() > 2;
+        if (entry) {
+            put(modes, op_execution_mode, {one[2], mode_denorm_preserve, 32});
+        } else if (!modes.empty()) {
+            result.insert(result.end(), modes.begin(), modes.end());
+            modes.clear();
+        }
+        result.insert(result.end(), one.begin(), one.end());
+    }
+    return result;
+}
+
+}  // namespace kf::vulkan

@@ -1,0 +1,23 @@
+// Rewrites SPIR-V for what a device lacks, or does only when asked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kf::vulkan {
+
+/// The words of one module.
+using Words = std::vector<std::uint32_t>;
+
+/// A loop of compare and swap in place of every atomic addition of floats in buffers: the same sums, in a
+/// device without such additions. What it can't replace (additions in shared memory, words that are no
+/// module) it leaves: uses_float_atomics() says so.
+Words without_float_atomics(const Words& module);
+
+/// Whether the module asks for float32 additions in memory.
+bool uses_float_atomics(const Words& module);
+
+/// Asks for floats that are smaller than normal ones to be kept, where a device may take them as 0.
+Words keeping_subnormals(const Words& module);
+
+}  // namespace kf::vulkan

@@ -1,0 +1,102 @@
+// Tests what becomes of SPIR-V on devices that lack something.
+#include "vulkan/spirv_adapt.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace kf::vulkan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+constexpr std::uint32_t op_capability = 17;
+constexpr std::uint32_t op_execution_mode = 16;
+constexpr std::uint32_t op_atomic_f_add = 6035;
+constexpr std::uint32_t op_atomic_compare_exchange = 230;
+constexpr std::uint32_t denorm_preserve = 4459;
+
+Words words_of(const std::string& kernel) {
+    std::ifstream file(std::string(KF_TEST_KERNELS) + "/" + kernel + ".spv", std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    Words words(bytes.size() / 4);
+    std::copy_n(bytes.data(), words.size() * 4, reinterpret_cast<char*>(words.data()));
+    return words;
+}
+
+std::vector<std::uint32_t> opcodes(const Words& words) {
+    std::vector<std::uint32_t> found;
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16U) found.push_back(words[at] & 0xFFFFU);
+    return found;
+}
+
+/// Whether spirv-val, where there is one, takes it for Vulkan.
+bool is_valid(const Words& words) {
+    if (std::string(KF_SPIRV_VAL).empty()) return true;
+    const std::filesystem::path path =
+        std::filesystem::path(::testing::TempDir()) /
+        (std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".spv");
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
+    const std::string command =
+        std::string(KF_SPIRV_VAL) + " --target-env vulkan1.2 --scalar-block-layout " + path.string();
+    const int status = std::system(command.c_str());
+    std::filesystem::remove(path);
+    return status == 0;
+}
+
+TEST(SpirvAdapt, MakesAdditionsOfCompareAndSwap) {
+    const Words before = words_of("add_atomic");
+    ASSERT_TRUE(uses_float_atomics(before));
+    ASSERT_THAT(opcodes(before), Contains(op_atomic_f_add).Times(2));
+    const Words after = without_float_atomics(before);
+    EXPECT_FALSE(uses_float_atomics(after));
+    EXPECT_THAT(opcodes(after), Not(Contains(op_atomic_f_add)));
+    EXPECT_THAT(opcodes(after), Contains(op_atomic_compare_exchange).Times(1)) << "one loop serves both";
+    EXPECT_TRUE(is_valid(after));
+    EXPECT_EQ(without_float_atomics(after), after);
+}
+
+TEST(SpirvAdapt, LeavesOtherModulesAsTheyAre) {
+    const Words plain = words_of("add_step");
+    EXPECT_FALSE(uses_float_atomics(plain));
+    EXPECT_EQ(opcodes(without_float_atomics(plain)), opcodes(plain));
+}
+
+TEST(SpirvAdapt, KeepsWhatItCantReplace) {
+    const Words shared = words_of("add_shared");
+    ASSERT_TRUE(uses_float_atomics(shared));
+    EXPECT_EQ(without_float_atomics(shared), shared);
+}
+
+TEST(SpirvAdapt, AsksForSubnormals) {
+    const Words after = keeping_subnormals(words_of("add_step"));
+    bool asked = false;
+    for (std::size_t at = 5; at < after.size(); at += after[at] >> 16U) {
+        asked = asked || ((after[at] & 0xFFFFU) == op_execution_mode && after[at + 2] == denorm_preserve &&
+                          after[at + 3] == 32);
+    }
+    EXPECT_TRUE(asked);
+    EXPECT_TRUE(is_valid(after));
+    EXPECT_EQ(keeping_subnormals(after), after);
+    EXPECT_EQ(std::ranges::count(opcodes(after), op_capability),
+              std::ranges::count(opcodes(words_of("add_step")), op_capability) + 1);
+}
+
+TEST(SpirvAdapt, TakesNoWordsThatAreNoModule) {
+    for (const Words& words : {Words{}, Words{1, 2, 3}, Words{0x07230203, 0x10500, 0, 9, 0, 0},
+                               Words{0x07230203, 0x10500, 0, 9, 0, 0x00090011, 1}}) {
+        EXPECT_EQ(without_float_atomics(words), words);
+        EXPECT_EQ(keeping_subnormals(words), words);
+        EXPECT_FALSE(uses_float_atomics(words));
+    }
+}
+
+}  // namespace
+}  // namespace kf::vulkan
