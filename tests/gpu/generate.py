@@ -3,12 +3,14 @@
 usage: generate.py KFGEN ARCHITECTURE FOLDER SPEC...
 
 FOLDER/NAME/ receives kfgen's outputs for NAME.kf.json, and `inputs`, the SHA-256 of every file of the
-repository that they were generated from. What is there already and still right is kept.
+repository that they were generated from; and `NAME.no_embed.cpp`, NAME.cpp by --no-embed. What is there
+already and still right is kept.
 """
 
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,8 +51,12 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
     stamp.unlink(missing_ok=True)
     print(f"{name}: generating", flush=True)
     derived = derived_spec(spec, architecture, folder)
-    command = [kfgen, "generate", derived, "-o", folder, "--python", "--quiet"]
-    subprocess.run([str(part) for part in command], check=True)
+    command = [kfgen, "generate", derived, "--python", "--quiet", "--cache-dir", target / ".cache", "-o"]
+    apart = folder / "no_embed"
+    for arguments in ([folder], [apart, "--no-embed"]):
+        subprocess.run([str(part) for part in [*command, *arguments]], check=True)
+    (apart / f"{name}.cpp").rename(folder / f"{name}.no_embed.cpp")
+    shutil.rmtree(apart)
     stamp.write_text(wanted)
 
 

@@ -40,11 +40,11 @@ for file in ${KF_GPU_CARRY:-}; do
     cp "$file" "$folder/carry/"
 done
 
-# Most wrappers of the Python tests are not compiled as C++ there: their sources stay here.
+# Most wrappers of the Python tests are not compiled there with their artifact inside: those sources stay here.
 excluded=()
 for spec in tests/python/specs/*.kf.json; do
-    grep -q "/$(basename "$spec")" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/*.cpp")
+    grep -q "/$(basename "$spec")" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
 done
-tar -C "$folder" "${excluded[@]}" --exclude '.*-state' -c generated sysroot carry \
+tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry \
     | xz -T0 -3 >"$folder/bundle.tar.xz"
 ls -lh "$folder/bundle.tar.xz"
