@@ -110,8 +110,9 @@ nlohmann::json time_strategies(const kf::Device& device, std::int64_t count) {
             } else if (one.name == "half") {
                 reference::backward_of_halves(at<const __half>(in.a), at<const __half>(in.b),
                                               at<const __half>(set.half_x), at<const __half>(set.half_flow),
-                                              at<float>(sums), at<__half>(set.half_x.grad()), side * side,
-                                              stream.get());
+                                              at<reference::HalfSums>(sums), at<__half>(in.a.grad()),
+                                              at<__half>(in.b.grad()), at<__half>(in.c.grad()),
+                                              at<__half>(set.half_x.grad()), side * side, stream.get());
             } else {
                 reference::backward_of_rays(
                     at<const reference::Ray>(set.rays), 0.5F, at<const float>(set.ray_flow),

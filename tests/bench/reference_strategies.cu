@@ -106,10 +106,11 @@ struct alignas(16) Halves {
     __half2 pairs[4];
 };
 
+/// The last block rounds the sums into the gradients and leaves sums and counter at 0 for the next call.
 __global__ void __launch_bounds__(threads)
     halves_kernel(const __half* a, const __half* b, const Halves* __restrict__ x,
-                  const Halves* __restrict__ flow, float* sums, Halves* __restrict__ grad_x,
-                  std::int64_t count) {
+                  const Halves* __restrict__ flow, HalfSums* sums, __half* grad_a, __half* grad_b, __half* grad_c,
+                  Halves* __restrict__ grad_x, std::int64_t count) {
     const float va = __half2float(*a);
     const float vb = __half2float(*b);
     float3 sum{};
@@ -134,8 +135,16 @@ __global__ void __launch_bounds__(threads)
     const float values[] = {sum.x, sum.y, sum.z};
     for (int k = 0; k < 3; ++k) {
         const float total = sum_block(values[k]);
-        if (threadIdx.x == 0) atomicAdd(sums + k, total);
+        if (threadIdx.x == 0) atomicAdd(sums->totals + k, total);
     }
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    if (atomicAdd(&sums->done, 1U) + 1 != gridDim.x) return;
+    __half* const grads[] = {grad_a, grad_b, grad_c};
+    for (int k = 0; k < 3; ++k) {
+        *grads[k] = __float2half(__half2float(*grads[k]) + atomicExch(sums->totals + k, 0.0F));
+    }
+    sums->done = 0;
 }
 
 __global__ void __launch_bounds__(threads) rays_kernel(float t, const float* __restrict__ flow,
@@ -190,8 +199,9 @@ void backward_injective(const float* x, const float* w, const float* grad_y, flo
                                                                 as<float4>(grad_w), count / 4);
 }
 
-void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y, float* sums,
-                        __half* grad_x, std::int64_t count, cudaStream_t stream) {
+void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y, HalfSums* sums,
+                        __half* grad_a, __half* grad_b, __half* grad_c, __half* grad_x, std::int64_t count,
+                        cudaStream_t stream) {
     int device = 0;
     int processors = 0;
     int each = 0;
@@ -201,7 +211,8 @@ void backward_of_halves(const __half* a, const __half* b, const __half* x, const
     const unsigned needed = blocks(count / 8);
     const unsigned resident = unsigned(processors * each);
     halves_kernel<<<needed < resident ? needed : resident, threads, 0, stream>>>(
-        a, b, as<const Halves>(x), as<const Halves>(grad_y), sums, as<Halves>(grad_x), count / 8);
+        a, b, as<const Halves>(x), as<const Halves>(grad_y), sums, grad_a, grad_b, grad_c, as<Halves>(grad_x),
+        count / 8);
 }
 
 void backward_of_rays(const Ray*, float t, const float* grad_y, Ray* grad_rays, std::int64_t count,

@@ -17,9 +17,16 @@ void backward_by_columns(const float* x, const float* w, const float* grad_y, fl
 void backward_injective(const float* x, const float* w, const float* grad_y, float* grad_x, float* grad_w,
                         std::int64_t count, cudaStream_t stream);
 
-/// The polynomial in half; sums[0..2] are floats. `count` is a multiple of 8.
-void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y, float* sums,
-                        __half* grad_x, std::int64_t count, cudaStream_t stream);
+/// What the blocks of a call add up in; zeros before it and after it.
+struct HalfSums {
+    float totals[3];
+    unsigned done;
+};
+
+/// The polynomial in half, its sums in float and rounded once. `count` is a multiple of 8.
+void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y,
+                        HalfSums* sums, __half* grad_a, __half* grad_b, __half* grad_c, __half* grad_x,
+                        std::int64_t count, cudaStream_t stream);
 
 struct Ray {
     float origin[3];
