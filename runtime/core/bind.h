@@ -83,6 +83,11 @@ struct TemporaryPlan {
     std::int64_t counter_at = -1;
     std::int64_t read_begin = 0;
     std::int64_t read_end = 0;
+
+    /// Whether there is nothing but what kernels leave as zeros.
+    [[nodiscard]] bool stays_zero() const {
+        return counter_at >= 0 && zeroed == size && read_begin == read_end;
+    }
 };
 
 struct Binding {

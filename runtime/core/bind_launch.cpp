@@ -84,7 +84,9 @@ void choose_kernel(const BindRequest& request, Binding& binding) {
         }
     }
     const bool flat = offender == request.arguments.size();
-    binding.kernel = flat && pass.contiguous >= 0 ? pass.contiguous : pass.strided;
+    // Contiguous kernels read all gradients before they write one.
+    const bool in_order = flat && (!binding.adds_twice || pass.strided < 0);
+    binding.kernel = in_order && pass.contiguous >= 0 ? pass.contiguous : pass.strided;
     const bool shares = std::any_of(binding.arguments.begin(), binding.arguments.end(),
                                     [](const auto& bound) { return bound.mode == GradMode::partial; });
     if (pass.rows >= 0 && shares && binding.total > 0 && plan_walk(request, binding)) {
@@ -200,8 +202,8 @@ bool sums(const Binding& binding) {
 
 // Measured on an H200 with kernels that do little but read and write. Those that take several calls a thread
 // are quickest (by a seventh) with groups for all there is to do; others with as many as run at once, so that
-// each thread has calls enough to pay for its start. Those that sum end in an atomic for each group and sum:
-// as many as run at once too, and for little work fewer, so that each has at least two rounds to do.
+// each thread has calls enough to pay for its start, and so do those that sum, which end in an atomic for
+// each group and sum.
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
     const std::int64_t threads =
@@ -216,7 +218,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
     if (kernel.variant == manifest::Variant::rows) {
         groups = size_walk(kernel, filling, binding.walk);
     } else if (summing) {
-        groups = std::min((needed + 1) / 2, filling);
+        groups = std::min(needed, filling);
     } else if (kernel.calls_per_thread == 1) {
         groups = std::min(needed, filling);
     }

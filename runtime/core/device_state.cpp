@@ -19,6 +19,10 @@ std::shared_ptr<driver::Allocation> DeviceState::allocate_scratch(std::uint64_t 
     return size == 0 ? nullptr : driver_->allocate_scratch((size + 3) & ~std::uint64_t{3});
 }
 
+std::shared_ptr<driver::Allocation> DeviceState::zeros(std::uint64_t size) const {
+    return driver_->zeros(size);
+}
+
 std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) {
     if (root_) {
         return root_->kernel(kernel);

@@ -52,6 +52,7 @@ public:
     [[nodiscard]] std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) const;
     /// The same for what a call needs while it runs; see driver::Device.
     [[nodiscard]] std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) const;
+    [[nodiscard]] std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) const;
     /// The one entry for kernels of this content; modules that share a kernel share its pipeline, which
     /// goes with the last of them.
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);

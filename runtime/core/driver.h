@@ -41,6 +41,8 @@ struct Use {
     bool writes = false;
 };
 
+inline constexpr std::uint64_t most_zeros = 64ULL << 10;  ///< bytes that Device::zeros() may give
+
 /// A kernel made ready on one device.
 class Kernel {
 public:
@@ -79,6 +81,8 @@ public:
     /// Memory for one call to work in, `size` bytes or more, for its owner alone; a device may keep it for
     /// the next call.
     virtual std::shared_ptr<Allocation> allocate_scratch(std::uint64_t size) { return allocate(size); }
+    /// Zeros, `size` bytes or more, for one call that leaves zeros behind; null where the device keeps none.
+    virtual std::shared_ptr<Allocation> zeros([[maybe_unused]] std::uint64_t size) { return nullptr; }
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.
     virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;

@@ -274,7 +274,12 @@ private:
             allocate(i);
         }
         if (binding_.temporary.size > 0) {
-            temporary_ = device_.allocate_scratch(static_cast<std::uint64_t>(binding_.temporary.size));
+            const auto size = static_cast<std::uint64_t>(binding_.temporary.size);
+            temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
+            is_zero_ = temporary_ != nullptr;
+            if (!is_zero_) {
+                temporary_ = device_.allocate_scratch(size);
+            }
         }
         collect_uses(request);
     }
@@ -402,7 +407,7 @@ private:
         if (binding_.total == 0) {
             return;
         }
-        if (binding_.temporary.zeroed > 0) {
+        if (binding_.temporary.zeroed > 0 && !is_zero_) {
             fill(temporary_, 0, static_cast<std::uint64_t>(binding_.temporary.zeroed));
         }
         for (std::size_t i = 0; i < args_.size(); ++i) {
@@ -486,6 +491,7 @@ private:
     driver::Recorder* recorder_ = nullptr;
     std::shared_ptr<driver::Kernel> kernel_;
     AllocationPointer temporary_;
+    bool is_zero_ = false;  ///< the temporary memory, before and after the launch
 
     // Calls of up to a dozen arguments allocate nothing on the heap.
     std::array<std::byte, 24'576> stack_;

@@ -16,7 +16,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 3;
+inline constexpr std::int64_t abi_version = 4;
 
 enum class Scalar : std::uint8_t {
     boolean,

@@ -25,9 +25,9 @@ enum class SlotKind : std::uint8_t {
     grad_out_stride,
     grad_out_trailing_stride,
     grad_mode,  ///< uint32: a GradMode, for the gradient that flows out
-    scratch,    ///< address of sums of a gradient in modes `everywhere` and `partial`, zeroed before the
-                ///< launch, else 0: float32 of a half gradient, exact_words() in deterministic kernels; the
-                ///< last group to finish rounds them into grad_out
+    scratch,    ///< address of sums of a gradient in modes `everywhere` and `partial`, zeros before the
+                ///< launch and after it, else 0: float32 of a half gradient, exact_words() in deterministic
+                ///< kernels; the last group to finish rounds them into grad_out
     scratch_count,   ///< int64: how many, else 0
     scratch_stride,  ///< int64, strided kernels: of scratch along call dimension `dimension`, 0 where calls
                      ///< share an element; dense over the argument's own other dimensions, in its order, then
@@ -39,7 +39,8 @@ enum class SlotKind : std::uint8_t {
     span,     ///< float32: how far they may be above it
     last,     ///< float32: the greatest number below low + span
     extent,   ///< uint32: of dimension `dimension` of those after the call's
-    counter,  ///< address of one uint32, zeroed before the launch: groups that are done; 0 without scratch
+    counter,  ///< address of one uint32, 0 before the launch and after it: groups that are done; 0 without
+              ///< scratch
     // Of kernels that walk rows.
     outer,       ///< int64: extent of call dimension `dimension`, 1 of those that make up a row
     rows,        ///< int64: how many there are

@@ -100,6 +100,12 @@ std::shared_ptr<driver::Allocation> CudaDevice::allocate_scratch(std::uint64_t s
     return shared_->memory->take_scratch(size, stream_);
 }
 
+std::shared_ptr<driver::Allocation> CudaDevice::zeros(std::uint64_t size) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    return shared_->memory->take_zeros(size, stream_);
+}
+
 std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& kernel) {
     shared_->context->check_usable();
     const Current current(*shared_->context);

@@ -3,6 +3,7 @@
 
 #include <kf/error.h>
 
+#include <array>
 #include <string>
 
 namespace kf::cuda {
@@ -56,9 +57,9 @@ Memory::~Memory() {
 }
 
 void Memory::close() {
-    const std::lock_guard lock(scratch_mutex_);
-    scratch_ = nullptr;
-    captured_ = {};
+    const std::lock_guard lock(kept_mutex_);
+    scratch_ = {};
+    zeros_ = {};
 }
 
 CUresult Memory::allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream) {
@@ -83,9 +84,9 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
     CUresult result = allocate(address, size, *stream);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         {
-            const std::lock_guard lock(scratch_mutex_);
-            if (scratch_.use_count() == 1) {
-                scratch_ = nullptr;
+            const std::lock_guard lock(kept_mutex_);
+            if (scratch_.memory.use_count() == 1) {
+                scratch_.memory = nullptr;
             }
         }
         // What was returned is free once the stream is there, and the pool holds it in other sizes.
@@ -117,30 +118,59 @@ void Memory::fail_out_of_memory(std::uint64_t size) const {
                        " of the device's " + std::to_string(total) + " are free");
 }
 
+std::shared_ptr<CudaAllocation> Memory::find_kept(Kept& kept, std::uint64_t size) {
+    const std::lock_guard lock(kept_mutex_);
+    if (kept.memory == nullptr || kept.memory.use_count() > 1) {
+        return nullptr;  // there is none, or another thread's call is using it
+    }
+    if (kept.memory->size < size) {
+        kept.memory = nullptr;
+    }
+    return kept.memory;
+}
+
 std::shared_ptr<CudaAllocation> Memory::take_scratch(std::uint64_t size,
                                                      const std::shared_ptr<Stream>& stream) {
     if (stream->is_capturing()) {
-        return captured_scratch(size, *stream);
+        return take_captured(scratch_, size, *stream);
     }
-    {
-        const std::lock_guard lock(scratch_mutex_);
-        if (scratch_ != nullptr && scratch_.use_count() > 1) {
-            // Another thread's call is using it.
-        } else if (scratch_ != nullptr && scratch_->size >= size) {
-            return scratch_;
-        } else {
-            scratch_ = nullptr;
-        }
+    if (std::shared_ptr<CudaAllocation> found = find_kept(scratch_, size)) {
+        return found;
     }
     std::shared_ptr<CudaAllocation> made = take(size, stream);
-    const std::lock_guard lock(scratch_mutex_);
-    if (scratch_ == nullptr) {
-        scratch_ = made;
+    const std::lock_guard lock(kept_mutex_);
+    if (scratch_.memory == nullptr) {
+        scratch_.memory = made;
     }
     return made;
 }
 
-std::shared_ptr<CudaAllocation> Memory::captured_scratch(std::uint64_t size, const Stream& stream) {
+std::shared_ptr<CudaAllocation> Memory::take_zeros(std::uint64_t size,
+                                                   const std::shared_ptr<Stream>& stream) {
+    if (size > driver::most_zeros) {
+        return nullptr;
+    }
+    if (stream->is_capturing()) {
+        return take_captured(zeros_, size, *stream);
+    }
+    if (std::shared_ptr<CudaAllocation> found = find_kept(zeros_, size)) {
+        return found;
+    }
+    std::shared_ptr<CudaAllocation> made = take(driver::most_zeros, stream);
+    const std::array uses{driver::Use{made, true}};
+    order(uses, stream, [&] {
+        context_->check(
+            context_->cu.cuMemsetD32Async(made->address, 0, driver::most_zeros / 4, stream->handle()),
+            "cuMemsetD32Async");
+    });
+    const std::lock_guard lock(kept_mutex_);
+    if (zeros_.memory == nullptr) {
+        zeros_.memory = made;
+    }
+    return made;
+}
+
+std::shared_ptr<CudaAllocation> Memory::take_captured(Kept& kept, std::uint64_t size, const Stream& stream) {
     const Functions& cu = context_->cu;
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
     std::uint64_t capture = 0;
@@ -148,19 +178,19 @@ std::shared_ptr<CudaAllocation> Memory::captured_scratch(std::uint64_t size, con
     context_->check(
         cu.cuStreamGetCaptureInfo_v2(stream.handle(), &status, &capture, &graph, nullptr, nullptr),
         "cuStreamGetCaptureInfo");
-    const std::lock_guard lock(scratch_mutex_);
+    const std::lock_guard lock(kept_mutex_);
     // Calls captured on one stream run one after the other and can share.
-    if (captured_.capture == capture && captured_.stream == &stream && captured_.scratch->size >= size &&
-        captured_.scratch.use_count() == 1) {
-        return captured_.scratch;
+    if (kept.capture == capture && kept.stream == &stream && kept.captured->size >= size &&
+        kept.captured.use_count() == 1) {
+        return kept.captured;
     }
-    if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || scratch_ == nullptr || scratch_->size < size ||
-        scratch_.use_count() > 1) {
+    if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || kept.memory == nullptr || kept.memory->size < size ||
+        kept.memory.use_count() > 1) {
         fail_captured("the call works in " + std::to_string(size) +
                       " bytes; make it once in the same way before the capture begins, which keeps some");
     }
     CUuserObject object = nullptr;
-    auto holder = std::make_unique<LeftByGraph>(LeftByGraph{left_, scratch_->address});
+    auto holder = std::make_unique<LeftByGraph>(LeftByGraph{left_, kept.memory->address});
     const auto leave = [](void* data) {
         const std::unique_ptr<LeftByGraph> graphs(static_cast<LeftByGraph*>(data));
         const std::lock_guard left_lock(graphs->left->mutex);
@@ -170,15 +200,15 @@ std::shared_ptr<CudaAllocation> Memory::captured_scratch(std::uint64_t size, con
                     "cuUserObjectCreate");
     (void)holder.release();
     // From here on the object returns the memory, whatever happens.
-    scratch_->of_graph_ = true;
-    captured_ = {capture, &stream, std::move(scratch_)};
+    kept.memory->of_graph_ = true;
+    kept = {nullptr, capture, &stream, std::move(kept.memory)};
     const CUresult result = cu.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
     if (result != CUDA_SUCCESS) {
-        captured_ = {};
+        kept = {};
         (void)cu.cuUserObjectRelease(object, 1);
         context_->fail(result, "cuGraphRetainUserObject failed");
     }
-    return captured_.scratch;
+    return kept.captured;
 }
 
 void Memory::give_left() {

@@ -45,6 +45,8 @@ public:
     /// Memory for one call, kept for the next one: it may be larger. While `stream` is captured, what the
     /// last call kept goes to the graph, which keeps it as long as it lives; nothing is allocated then.
     std::shared_ptr<CudaAllocation> take_scratch(std::uint64_t size, const std::shared_ptr<Stream>& stream);
+    /// The same, with zeros in it, for a call that leaves zeros; null for more than driver::most_zeros.
+    std::shared_ptr<CudaAllocation> take_zeros(std::uint64_t size, const std::shared_ptr<Stream>& stream);
 
     /// From now on memory is used on several streams, and order() does something.
     void expect_streams() { streams_.store(true, std::memory_order_relaxed); }
@@ -72,10 +74,13 @@ private:
         std::shared_ptr<Left> left;
         CUdeviceptr address = 0;
     };
-    struct Captured {
+    /// What calls share, one after the other.
+    struct Kept {
+        std::shared_ptr<CudaAllocation> memory;
+        // What a graph that is being captured got of it.
         std::uint64_t capture = 0;
         const Stream* stream = nullptr;
-        std::shared_ptr<CudaAllocation> scratch;
+        std::shared_ptr<CudaAllocation> captured;
     };
 
     void before(std::span<const driver::Use> uses, Stream& stream) const;
@@ -84,7 +89,9 @@ private:
     [[noreturn]] void fail_out_of_memory(std::uint64_t size) const;
     void give(CudaAllocation& allocation);
     void give_left();
-    std::shared_ptr<CudaAllocation> captured_scratch(std::uint64_t size, const Stream& stream);
+    /// Null where a call has it or it is smaller.
+    std::shared_ptr<CudaAllocation> find_kept(Kept& kept, std::uint64_t size);
+    std::shared_ptr<CudaAllocation> take_captured(Kept& kept, std::uint64_t size, const Stream& stream);
 
     std::shared_ptr<Context> context_;
     std::shared_ptr<Stream> own_;
@@ -93,9 +100,9 @@ private:
     std::shared_ptr<Left> left_ = std::make_shared<Left>();
 
     mutable std::mutex order_mutex_;  ///< of all hazards and marks
-    std::mutex scratch_mutex_;        ///< taken before order_mutex_
-    std::shared_ptr<CudaAllocation> scratch_;
-    Captured captured_;
+    std::mutex kept_mutex_;           ///< taken before order_mutex_
+    Kept scratch_;
+    Kept zeros_;
 };
 
 template <class Issue>

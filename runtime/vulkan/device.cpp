@@ -124,6 +124,26 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
     return memory_->take_or_grow(size);
 }
 
+std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
+    if (size > driver::most_zeros) {
+        return nullptr;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        check_usable();
+        if (zeros_ != nullptr) {
+            return zeros_;
+        }
+    }
+    std::shared_ptr<driver::Allocation> made = allocate(driver::most_zeros);
+    fill(made, 0, driver::most_zeros, 0);
+    const std::lock_guard lock(mutex_);
+    if (zeros_ == nullptr) {
+        zeros_ = made;
+    }
+    return made;
+}
+
 std::shared_ptr<driver::Kernel> VulkanDevice::load_kernel(const manifest::Kernel& kernel) {
     check_usable();
     return std::make_shared<VulkanKernel>(context_, kernel);

@@ -24,6 +24,7 @@ public:
 
     [[nodiscard]] const driver::Info& info() const override { return info_; }
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
+    std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
     void dispatch(const driver::Dispatch& dispatch) override;
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
@@ -79,9 +80,10 @@ private:
     std::uint64_t submitted_ = 0;  ///< the timeline's value once all that was submitted is done
     std::uint64_t completed_ = 0;  ///< the timeline's value when last asked
     std::atomic<bool> lost_ = false;
-    std::unique_ptr<CommandList> current_;      ///< the batch being recorded, or null
-    std::shared_ptr<HostPool::Chunk> staging_;  ///< of the batch being recorded
-    std::uint64_t staged_ = 0;                  ///< bytes, in the batch being recorded
+    std::unique_ptr<CommandList> current_;       ///< the batch being recorded, or null
+    std::shared_ptr<HostPool::Chunk> staging_;   ///< of the batch being recorded
+    std::uint64_t staged_ = 0;                   ///< bytes, in the batch being recorded
+    std::shared_ptr<driver::Allocation> zeros_;  ///< null until a call needs them
     std::deque<Submission> in_flight_;
     std::vector<std::unique_ptr<CommandList>> idle_;
 };

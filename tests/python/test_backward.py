@@ -97,10 +97,12 @@ def test_partial_broadcasts(gradients: ModuleType) -> None:
         np.testing.assert_allclose(gradient(y), summed, rtol=1e-5)
 
 
-def test_one_tensor_twice(gradients: ModuleType) -> None:
-    x = tracked([1, 2, 3])
-    gradients.product.backward(x, x)
-    assert gradient(x).tolist() == [2, 4, 6]
+@pytest.mark.parametrize("count", [1, 3, 33, 4097])
+@pytest.mark.parametrize("function", ["product", "product_of_packed"])
+def test_one_tensor_twice(gradients: ModuleType, function: str, count: int) -> None:
+    x = tracked(np.arange(count))
+    getattr(gradients, function).backward(x, x)
+    np.testing.assert_array_equal(gradient(x), 2 * np.arange(count))
 
 
 def test_broadcast_views_share_their_gradient(gradients: ModuleType) -> None:

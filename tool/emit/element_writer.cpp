@@ -118,7 +118,12 @@ std::string ElementWriter::load_contiguous(const std::string& index) const {
 }
 
 RowText ElementWriter::row_text(const std::string& scalar, const std::string& row) {
-    return {scalar, scalar_count(host().trailing), row, step()};
+    RowText text{scalar, scalar_count(host().trailing), row, step()};
+    if (std::find(whole_rows_.begin(), whole_rows_.end(), row) == whole_rows_.end()) {
+        whole_rows_.push_back(row);
+        wholes_.emplace_back(View::Object{{"condition", text.is_whole(std::to_string(whole_run_.length))}});
+    }
+    return text;
 }
 
 std::string ElementWriter::in_row(const std::string& name, const std::string& row,
@@ -253,11 +258,12 @@ std::string ElementWriter::add_offset(const std::string& name, SlotKind stride) 
     std::sort(dimensions.begin(), dimensions.end());
     std::string value;
     for (const std::int64_t d : dimensions) {
+        row_offsets_[d].emplace_back(View::Object{{"name", name}, {"stride", args(stride, d)}});
         value += (value.empty() ? "" : " + ") + index_name(d) + " * " + args(stride, d);
     }
     View::Object view;
     view.emplace("name", name);
-    view.emplace("value", value);
+    if (!rows_) view.emplace("value", value);
     offsets_.emplace_back(view);
     offset_names_.push_back(name);
     return name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,9 @@ protected:
     std::vector<std::string> offset_names_;
     View::List offsets_;
     View::List steps_;
+    std::map<std::int64_t, View::List> row_offsets_;  ///< what an index along each dimension adds to
+    std::vector<std::string> whole_rows_;
+    View::List wholes_;  ///< of kernels that walk rows: what must hold to move runs whole
     View::List locals_;
     View::List stores_;
     View::List kept_;

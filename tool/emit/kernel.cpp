@@ -73,13 +73,15 @@ private:
     View::Object write_body(std::int64_t run) {
         run_ = run;
         for (View::List* list :
-             {&offsets_, &steps_, &row_gradients_, &locals_, &stores_, &shared_, &kept_, &loads_, &run_loads_,
-              &run_stores_, &results_, &adds_, &gradients_, &scratches_}) {
+             {&offsets_, &steps_, &wholes_, &row_gradients_, &locals_, &stores_, &shared_, &kept_, &loads_,
+              &run_loads_, &run_stores_, &results_, &adds_, &gradients_, &scratches_}) {
             list->clear();
         }
         passed_.clear();
         primal_.clear();
         offset_names_.clear();
+        row_offsets_.clear();
+        whole_rows_.clear();
         for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
         for (const PlannedParameter& parameter : call_.parameters) {
             if (parameter.tangent_of < 0) add_parameter(parameter);
@@ -132,9 +134,10 @@ private:
         view.emplace("in_rows", rows_);
         view.emplace("in_runs", !rows_ && whole_run_.length > 1);
         view.emplace("in_turn", !rows_ && whole_run_.length == 1);
-        view.emplace("row_indices", rows_ ? indices() : View::List());
-        view.emplace("row_offsets", offsets_);
+        view.emplace("row_dimensions", rows_ ? row_dimensions() : View::List());
+        view.emplace("row_offsets", rows_ ? offsets_ : View::List());
         view.emplace("steps", steps_);
+        view.emplace("wholes", wholes_);
         view.emplace("row_gradients", row_gradients_);
         view.emplace("run", std::to_string(whole_run_.length));
         view.emplace("run_calls", std::to_string(whole_run_.length * call_.group_size[0]));
@@ -151,15 +154,29 @@ private:
     /// The call's index along each dimension, taken off the flat index from the last one on.
     View::List indices() const {
         View::List views;
-        for (std::int64_t d = call_.rank - 1; has_indices() && d >= 0; --d) {
+        for (std::int64_t d = call_.rank - 1; has_indices() && !rows_ && d >= 0; --d) {
             View::Object one;
             one.emplace("name", index_name(d));
-            one.emplace("value",
-                        d == 0 ? std::string("kf_rest")
-                        : rows_
-                            ? "kf.take_outer(kf_rest, " + argument_field(SlotKind::outer, -1, d) + ")"
-                            : "kf.take_dimension(kf_rest, " + argument_field(SlotKind::shape, -1, d) + ")");
+            one.emplace("value", d == 0 ? std::string("kf_rest")
+                                        : "kf.take_dimension(kf_rest, " +
+                                              argument_field(SlotKind::shape, -1, d) + ")");
             views.emplace_back(one);
+        }
+        return views;
+    }
+
+    /// The same for a row's number, with what each index adds to.
+    View::List row_dimensions() const {
+        View::List views;
+        for (std::int64_t d = call_.rank - 1; d >= 0; --d) {
+            const auto adds = row_offsets_.find(d);
+            if (d == 0 && adds == row_offsets_.end()) continue;
+            View::List outer;
+            if (d > 0) outer.emplace_back(View::Object{{"extent", argument_field(SlotKind::outer, -1, d)}});
+            views.emplace_back(
+                View::Object{{"outer", outer},
+                             {"outermost", d == 0},
+                             {"adds", adds == row_offsets_.end() ? View::List() : adds->second}});
         }
         return views;
     }
@@ -620,8 +637,15 @@ private:
         } else {
             const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
             const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
-            add = "sum_" + id + ".add(" + gradient + ", " + mode + ", " + pointer(target, offset) + ", " +
-                  own_stride + ", " + pointer(shared, shared_offset) + ", " + shared_stride + ")";
+            const std::string own = mode + ", " + pointer(target, offset) + ", " + own_stride;
+            if (strided_) {
+                add = "sum_" + id + ".add(" + gradient + ", " + own + ", " + pointer(shared, shared_offset) +
+                      ", " + shared_stride + ")";
+            } else {
+                const std::string old = "kf_old_" + id;
+                add_local("let", old, "sum_" + id + ".load_old(" + own + ")");
+                add = "sum_" + id + ".add_flat(" + gradient + ", " + old + ", " + own + ")";
+            }
             finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                      shared_stride + ")";
         }

@@ -41,6 +41,16 @@ bool is_contiguous_only(const PlannedCall& call) {
     });
 }
 
+/// Contiguous kernels read all gradients before they write one, so that inputs which share a gradient need
+/// the other kernel.
+bool may_add_twice(const PlannedCall& call, PassKind pass) {
+    return 1 <
+           std::count_if(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
+               return argument.host.kind == ArgumentKind::tensor && !is_tensor_parameter(argument) &&
+                      writes_gradient(argument.host, pass);
+           });
+}
+
 class Collector {
 public:
     Collector(const Plan& plan, const std::vector<CodeTarget>& targets) : plan_(plan), targets_(targets) {}
@@ -71,9 +81,10 @@ private:
         manifest::Pass indices;
         const bool batches = has_batches(call);
         if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous, {}, sums});
-        if (batches || (has_strides(call) && !is_contiguous_only(call)))
+        const bool has_layouts = batches || (has_strides(call) && !is_contiguous_only(call));
+        if (has_layouts || may_add_twice(call, pass))
             indices.strided = add({plan_, call, pass, Variant::strided, {}, sums});
-        if (indices.strided >= 0 && can_walk_rows(call, pass))
+        if (has_layouts && can_walk_rows(call, pass))
             indices.rows = add({plan_, call, pass, Variant::rows, {}, sums});
         return indices;
     }

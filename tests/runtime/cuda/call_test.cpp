@@ -191,11 +191,12 @@ TEST_F(CallTest, HalfGradientsAreSummedInAGraphOnceACallWasMade) {
     builder.add("f", {with_gradient(tensor("x", 1, Scalar::float16)), tensor("y", 1),
                       as(Role::result, tensor("result", 1))});
     const auto f = load(builder.get(), [](const Launch& launch) {
-        // Four calls share the one element; the sum starts at zero each time.
+        // Four calls share the one element; the sum is zero each time, and is left so.
         auto* sum = launch.memory<float>(SlotKind::scratch, 0);
         *sum += 4;
         auto* gradient = launch.memory<half>(SlotKind::grad_out, 0);
         *gradient = half(static_cast<float>(*gradient) + *sum);
+        *sum = 0;
     });
     module_.load_all();
     const auto x = device_.zeros<half>({1}).with_grads();

@@ -214,6 +214,16 @@ TEST_P(DeviceTest, ScratchIsForOneOwnerAndComesBack) {
     EXPECT_EQ(cuda::statistics(*device_).used > 0, true) << "one is kept";
 }
 
+TEST_P(DeviceTest, ZerosAreKeptForTheNextCall) {
+    auto zeros = device_->zeros(1000);
+    ASSERT_NE(zeros, nullptr);
+    EXPECT_THAT(read(*device_, zeros), Each(0U));
+    const std::uint64_t address = zeros->address;
+    zeros = nullptr;
+    EXPECT_EQ(device_->zeros(driver::most_zeros)->address, address);
+    EXPECT_EQ(device_->zeros(driver::most_zeros + 1), nullptr);
+}
+
 TEST_P(DeviceTest, MemoryGoesBackToThePoolAndStaysThere) {
     auto data = upload(*device_, Words(1 << 20, 1));
     device_->wait();

@@ -85,6 +85,16 @@ TEST_P(VulkanTest, FillsRanges) {
     EXPECT_EQ(read(*device_, allocation), (Words{7, 7, 0xDEADBEEF, 0xDEADBEEF, 0xDEADBEEF, 7, 7, 7, 7, 7}));
 }
 
+TEST_P(VulkanTest, ZerosAreKeptForTheNextCall) {
+    auto zeros = device_->zeros(1000);
+    ASSERT_NE(zeros, nullptr);
+    EXPECT_THAT(read(*device_, zeros), Each(0U));
+    const std::uint64_t address = zeros->address;
+    zeros = nullptr;
+    EXPECT_EQ(device_->zeros(driver::most_zeros)->address, address);
+    EXPECT_EQ(device_->zeros(driver::most_zeros + 1), nullptr);
+}
+
 TEST_P(VulkanTest, CopiesBetweenAndWithinAllocations) {
     const auto a = upload(*device_, {1, 2, 3, 4, 5, 6, 7, 8});
     const auto b = upload(*device_, Words(4, 0));
