@@ -209,7 +209,15 @@ def test_exact_sums_of_extremes(strategy: ModuleType, name: str, scalar: type[np
     weights = kf.Tensor.from_numpy(np.zeros(len(cases), scalar)).with_grads()
     getattr(strategy, name).options(deterministic=True).backward(at, weights, x)
     assert weights.grad is not None
-    np.testing.assert_array_equal(weights.grad.to_numpy(), np.array(wanted, scalar))
+    found = weights.grad.to_numpy()
+    device = weights.device.info
+    if scalar == np.float32 and device.backend == "vulkan" and "denorm_preserve" not in device.features:
+        # Vulkan lets such a device take subnormal numbers as 0 or not; all else is exact either way.
+        flushed = list(wanted)
+        flushed[0], flushed[3], flushed[6], flushed[7] = scalar(0), scalar(0), scalar(1), -half_way - info.eps
+        if found[0] == 0:
+            wanted = flushed
+    np.testing.assert_array_equal(found, np.array(wanted, scalar))
 
 
 def test_differentiable_values(strategy: ModuleType, rng: np.random.Generator) -> None:
