@@ -61,7 +61,7 @@ protected:
 TEST_F(Derivatives, EveryMistakeIsFoundAndNothingElse) {
     const std::map<std::string, std::string> wrong_inputs = {
         {"factor", "x"}, {"sign", "k"}, {"missing", "k"}, {"deaf", "x"}, {"wrong", "x"}, {"slope", "x"}};
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
         Settings settings;
         settings.seed = seed;
         std::set<std::string> found;
