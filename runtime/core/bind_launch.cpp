@@ -217,9 +217,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
     std::int64_t groups = needed;
     if (kernel.variant == manifest::Variant::rows) {
         groups = size_walk(kernel, filling, binding.walk);
-    } else if (summing) {
-        groups = std::min(needed, filling);
-    } else if (kernel.calls_per_thread == 1) {
+    } else if (summing || kernel.calls_per_thread == 1) {
         groups = std::min(needed, filling);
     }
     binding.groups = static_cast<std::uint32_t>(
