@@ -106,11 +106,9 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
             lines.push_back("- " + names[i] + ": in, " + generator_text(argument));
             continue;
         }
-        const bool structure = holds_structs(arguments[i].type);
         const bool tensor = argument.kind == manifest::ArgumentKind::tensor;
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
-        line += (structure ? arguments[i].element_name : slang_name(argument.element)) +
-                (tensor ? " tensor " + dimensions(argument) : "");
+        line += arguments[i].element_name + (tensor ? " tensor " + dimensions(argument) : "");
         if (tensor && argument.contiguous_only) line += ", contiguous";
         const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result ||
                             argument.access == manifest::Access::write;

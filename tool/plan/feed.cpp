@@ -23,6 +23,22 @@ std::string subject(const Feed& target) {
     return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
 }
 
+/// The host's element as the spec spells it, else as the parameter does: "float[4]" is no float4 to a reader.
+std::string element_text(const KindSpec& kind, const Feed& target) {
+    return kind.element.empty() ? kind_name(target.type) : kind.element;
+}
+
+/// Short of a list of all, which there are too many of.
+std::vector<std::string> element_notes(const std::string& word) {
+    std::vector<std::string> notes;
+    if (const std::optional<std::string> near = closest(word, element_names()))
+        notes.push_back("did you mean '" + *near + "'?");
+    notes.push_back("types: " + join(scalar_type_names()) +
+                    "; their vectors, as in float3; matrices, as in float2x3; and arrays of these, as in "
+                    "float3[5]");
+    return notes;
+}
+
 /// What rule 1 needs to know: the host's dimensions end in those of the parameter.
 struct Split {
     std::int64_t call_rank = 0;
@@ -79,18 +95,18 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
         if (!named) {
             return error(kind, "kind-element",
                          subject(target) + ": '" + kind.element + "' in kind '" + kind.spelling +
-                             "' is not a scalar or vector type",
-                         suggestion_notes(kind.element, "types", element_names()));
+                             "' is no scalar, vector, matrix or sized array",
+                         element_notes(kind.element));
         }
         element = *named;
     }
     if (element.scalar != parameter->scalar) {
         return error(
             kind, "argument-type",
-            subject(target) + ": '" + kind.spelling + "' of " + slang_name(element) +
+            subject(target) + ": '" + kind.spelling + "' of " + element_text(kind, target) +
                 " can't feed a parameter of type '" + target.type.name +
                 "': an argument is batched or cast, never both",
-            {"pass " + slang_name(*parameter) + " and convert in Slang, or change the parameter's type"});
+            {"pass " + kind_name(target.type) + " and convert in Slang, or change the parameter's type"});
     }
 
     manifest::Argument argument;
@@ -108,8 +124,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     const Split parts = split(argument.rank - argument.inner_rank, element.extents, parameter->extents);
     if (!parts.fits) {
         return error(kind, "argument-type",
-                     subject(target) + ": elements of '" + kind.spelling + "' are " + slang_name(element) +
-                         ", which don't divide into '" + target.type.name + "'");
+                     subject(target) + ": elements of '" + kind.spelling + "' are " +
+                         element_text(kind, target) + ", which don't divide into '" + target.type.name + "'");
     }
     if (parts.call_rank < 0) {
         const std::int64_t least = argument.rank - parts.call_rank;
@@ -119,10 +135,18 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                          std::to_string(least));
     }
     argument.call_rank = parts.call_rank;
+    const bool is_value = argument.kind == manifest::ArgumentKind::value;
+    if (is_value && target.role != manifest::Role::in && argument.call_rank > 0) {
+        return error(kind, "argument-type",
+                     subject(target) + ": '" + kind.spelling + "' is a value whose parts " +
+                         std::to_string(argument.call_rank) +
+                         " dimension(s) of calls would write; only tensors are written by several calls",
+                     {"give it " + std::string("tensor[") + std::to_string(argument.call_rank) + "]"});
+    }
     const bool in_block = target.type.kind == TypeKind::scalar ||
                           (target.type.kind == TypeKind::vector && target.type.columns > 1);
-    argument.in_memory = argument.kind == manifest::ArgumentKind::value &&
-                         target.role == manifest::Role::in && (argument.call_rank > 0 || !in_block);
+    argument.in_memory =
+        is_value && target.role == manifest::Role::in && (argument.call_rank > 0 || !in_block);
     if (auto failure = check_map(kind, target, argument.call_rank)) return *failure;
     if (kind.map) argument.map.assign(kind.map->begin(), kind.map->end());
     return argument;

@@ -44,6 +44,12 @@ struct Choice {
     const KindSpec* result = nullptr;
 };
 
+bool has_alternatives(const CallSpec& call) {
+    return call.result.size() > 1 ||
+           std::any_of(call.arguments.begin(), call.arguments.end(),
+                       [](const ArgumentSpec& argument) { return argument.alternatives.size() > 1; });
+}
+
 /// Every combination, the last argument's alternatives varying fastest.
 std::vector<Choice> choices(const CallSpec& call, const Function& function) {
     std::vector<Choice> all(1);
@@ -103,7 +109,18 @@ void align(std::vector<PlannedArgument>& arguments, std::int64_t rank) {
     }
 }
 
-Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::int64_t rank) {
+/// Who makes the call's rank, for users who listed alternatives and see an error about one combination.
+std::vector<std::string> rank_notes(const std::vector<PlannedArgument>& arguments, std::int64_t rank) {
+    const auto widest =
+        std::find_if(arguments.begin(), arguments.end(),
+                     [&](const PlannedArgument& argument) { return argument.host.call_rank == rank; });
+    if (widest == arguments.end()) return {};
+    return {"alternatives multiply, and in this combination '" + widest->host.name + "' has call rank " +
+            std::to_string(rank) + ": put kinds that don't go together into calls of one \"name\""};
+}
+
+Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::int64_t rank,
+                          bool alternatives) {
     Diagnostics errors;
     for (const PlannedArgument& argument : arguments) {
         if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
@@ -118,6 +135,8 @@ Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::in
                               ": calls would write over each other",
                           {"an output is never broadcast; give it a kind of rank " +
                            std::to_string(argument.host.rank - argument.host.call_rank + rank)}});
+        if (!alternatives) continue;
+        for (std::string& note : rank_notes(arguments, rank)) errors.back().notes.push_back(std::move(note));
     }
     return errors;
 }
@@ -280,7 +299,7 @@ private:
             errors = take(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
             if (!errors.empty()) return errors;
         }
-        errors = check_outputs(planned.arguments, planned.rank);
+        errors = check_outputs(planned.arguments, planned.rank, has_alternatives(call_));
         if (errors.empty()) errors = check_object(function, planned);
         if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;
@@ -352,19 +371,32 @@ private:
                  false,
                  function.member == Member::method && i == 0});
         }
-        if (!has_result(function)) return errors;
+        if (!has_result(function)) {
+            if (choice.result != nullptr) errors.push_back(no_result(function, *choice.result));
+            return errors;
+        }
         if (choice.result != nullptr) {
             add(*choice.result, result_of(function));
         } else if (!element_of(function.result) && !holds_structs(function.result)) {
-            errors.push_back({Severity::error,
-                              "type-not-supported",
-                              function.location,
+            errors.push_back({Severity::error, "type-not-supported", function.location,
                               "the result of '" + function.name + "' has type '" + function.result.name +
                                   "', which can't be passed by this version of kfgen; expected a scalar, a "
                                   "vector of 2 to 4, a matrix, a sized array or a struct of those",
-                              {}});
+                              notes_of_refused(function.result)});
         }
         return errors;
+    }
+
+    static Diagnostic no_result(const Function& function, const KindSpec& kind) {
+        std::vector<std::string> outputs;
+        for (const Parameter& parameter : function.parameters) {
+            if (parameter.direction != Direction::in) outputs.push_back(parameter.name);
+        }
+        return {Severity::error, "argument-unknown", kind.location,
+                "function '" + function.name + "' returns nothing, so that \"result\" has no meaning",
+                outputs.empty()
+                    ? std::vector<std::string>()
+                    : std::vector<std::string>{"what it writes has its kinds in \"args\": " + join(outputs)}};
     }
 
     std::array<std::uint32_t, 3> group_size(std::int64_t rank) const {
@@ -544,11 +576,14 @@ private:
     Diagnostics& errors_;
 };
 
-/// One error each, though several combinations of kinds ran into it.
+/// One error each, though several combinations of kinds ran into it; the first one's notes do.
 Diagnostics without_repeats(const Diagnostics& errors) {
     Diagnostics distinct;
     for (const Diagnostic& error : errors) {
-        if (std::find(distinct.begin(), distinct.end(), error) == distinct.end()) distinct.push_back(error);
+        const bool known = std::any_of(distinct.begin(), distinct.end(), [&](const Diagnostic& other) {
+            return other.id == error.id && other.location == error.location && other.message == error.message;
+        });
+        if (!known) distinct.push_back(error);
     }
     return distinct;
 }

@@ -196,7 +196,9 @@ private:
             if (kind.kind != Kind::tensor || named->kind != TypeKind::array) {
                 fail(kind, "argument-type",
                      subject(place.name) + ": '" + kind.spelling + "' can't feed a parameter of type '" +
-                         type.name + "'");
+                         type.name + "'",
+                     {R"(a struct is given as value, tensor[rank] or {"fields": {…}}; on the host, )"
+                      "view() reads a tensor of numbers as one of structs"});
                 return {};
             }
             named = &named->element.front();

@@ -54,6 +54,9 @@ bool has_matrices(Scalar scalar) {
            scalar == Scalar::uint32;
 }
 
+/// Slang has no code for matrices of one row or column.
+bool is_one_wide(const Type& matrix) { return matrix.rows == 1 || matrix.columns == 1; }
+
 std::optional<Scalar> scalar_named(std::string_view name) {
     for (const ScalarName& known : scalar_names) {
         if (known.name == name) return known.scalar;
@@ -74,7 +77,7 @@ std::optional<manifest::Element> element_of(const Type& type) {
         case TypeKind::scalar: return manifest::Element{scalar, {}};
         case TypeKind::vector: return manifest::Element{scalar, {type.columns}};
         case TypeKind::matrix:
-            if (!has_matrices(scalar)) return std::nullopt;
+            if (!has_matrices(scalar) || is_one_wide(type)) return std::nullopt;
             return manifest::Element{scalar, {type.rows, type.columns}};
         case TypeKind::array: break;
         default: return std::nullopt;
@@ -87,6 +90,17 @@ std::optional<manifest::Element> element_of(const Type& type) {
 }
 
 std::vector<std::string> notes_of_refused(const Type& type) {
+    if (type.kind == TypeKind::array && type.element.size() == 1)
+        return notes_of_refused(type.element.front());
+    if (type.kind == TypeKind::tensor) {
+        return {"make each tensor a parameter, or a field of a struct that is given by \"fields\""};
+    }
+    if (type.kind == TypeKind::matrix) {
+        const std::string scalar = slang_name(static_cast<Scalar>(type.scalar));
+        if (is_one_wide(type)) return {"declare it " + scalar + std::to_string(type.rows * type.columns)};
+        return {"an array of vectors does: " + scalar + std::to_string(type.columns) + "[" +
+                std::to_string(type.rows) + "]"};
+    }
     if (type.name.find("BFloat16") == std::string::npos) return {};
     return {"Slang 2026.12 can store a BFloat16 but neither computes with it nor differentiates it",
             "take half or float, and convert on the host"};
@@ -194,6 +208,12 @@ std::int64_t scalar_count(const std::vector<std::int64_t>& extents) {
 
 bool is_floating_point(manifest::Scalar scalar) {
     return scalar == Scalar::float16 || scalar == Scalar::float32 || scalar == Scalar::float64;
+}
+
+std::vector<std::string> scalar_type_names() {
+    std::vector<std::string> names;
+    for (const ScalarName& known : scalar_names) names.emplace_back(known.name);
+    return names;
 }
 
 std::vector<std::string> element_names() {

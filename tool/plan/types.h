@@ -40,6 +40,8 @@ std::int64_t scalar_count(const std::vector<std::int64_t>& extents);
 
 bool is_floating_point(manifest::Scalar scalar);
 
+/// "bool", "int8_t" …
+std::vector<std::string> scalar_type_names();
 /// The names of every scalar and vector type that a kind's <...> takes, for suggestions.
 std::vector<std::string> element_names();
 

@@ -112,6 +112,14 @@ TEST(Cpp, DocumentsArgumentsAndKeepsTheSourcesComment) {
     EXPECT_THAT(header, HasSubstr("/// - m: in, double tensor [d1, d0], contiguous, differentiable\n"));
 }
 
+TEST(Cpp, DocumentsArraysAsArrays) {
+    PlannedArgument points = testing::value("points", Scalar::float32, {2, 3});
+    points.host.type = points.element_name = "float3[2]";
+    const Plan plan =
+        testing::plan("p", {{"f", "", {call(0, {points, with_role(value(""), Role::result)})}}});
+    EXPECT_THAT(emitted(plan).header, HasSubstr("/// - points: in, float3[2]\n"));
+}
+
 TEST(Cpp, AssertsTheLayoutOfHostValues) {
     const std::string header = flat(emitted(testing::everything()).header);
     EXPECT_THAT(

@@ -1,0 +1,115 @@
+// Tests what kfgen says of kinds that a parameter can't take, and of outputs in particular.
+#include <gmock/gmock.h>
+
+#include "plan/resolve.h"
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using test::function_of;
+using test::ids;
+using test::plan_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A parameter, the kind that it is given, and what the one error says.
+struct Refusal {
+    std::string parameter;
+    std::string kind;
+    std::string id;
+    std::string message;
+    std::string note;
+};
+
+TEST(RefusalTest, SaysWhatIsWrongAndWhatDoes) {
+    for (const Refusal& row :
+         {Refusal{"float[4]", "tensor<int[4]>[1]", "argument-type", "of int[4] can't feed", "pass float[4]"},
+          Refusal{"float3[4]", "tensor<int3[4]>[1]", "argument-type", "of int3[4] can't feed",
+                  "pass float3[4]"},
+          Refusal{"float", "tensor<Ray>[1]", "kind-element", "no scalar, vector, matrix or sized array",
+                  "as in float2x3"},
+          Refusal{"float", "tensor<flaot2>[1]", "kind-element", "'flaot2'", "did you mean 'float2'?"},
+          Refusal{"int8_t2x3", "tensor[1]", "type-not-supported", "'int8_t2x3'", "int8_t3[2]"}}) {
+        SCOPED_TRACE(row.kind + " to " + row.parameter);
+        const Function function = function_of("void", "f", {{row.parameter, "x"}});
+        const auto plan = plan_of(R"({"function": "f", "args": {"x": ")" + row.kind + R"("}})", {function});
+        ASSERT_THAT(ids(plan), ElementsAre(row.id));
+        const Diagnostic& error = plan.errors().front();
+        EXPECT_THAT(error.message, HasSubstr(row.message));
+        EXPECT_THAT(error.notes, testing::Contains(HasSubstr(row.note)));
+        EXPECT_EQ(error.location.file, "functions.kf.json");
+        EXPECT_GT(error.location.column, 0);
+    }
+}
+
+TEST(RefusalTest, ElementsThatDontDivideAreSpelledAsTheSpecDoes) {
+    const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor<float[2]>[1]"}})",
+                              {function_of("void", "f", {{"float[3]", "x"}})});
+    ASSERT_THAT(ids(plan), ElementsAre("argument-type"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("are float[2], which don't divide into 'float[3]'"));
+}
+
+TEST(RefusalTest, ArraysOfTensorsAreParametersOfTheirOwn) {
+    Function function = function_of("void", "f", {{"float", "x"}});
+    function.parameters[0].type = test::array_of(test::type_named("Tensor<float, 1>"), 2);
+    const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor[1]"}})", {function});
+    ASSERT_THAT(ids(plan), ElementsAre("type-not-supported"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'Tensor<float, 1>[2]'"));
+    EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("make each tensor a parameter")));
+}
+
+TEST(RefusalTest, MatricesOfOneRowOrColumnAreVectors) {
+    for (const auto& [rows, columns] : {std::pair{1, 3}, std::pair{3, 1}}) {
+        Function function = function_of("float2x2", "f", {{"float2x2", "x"}});
+        for (Type* type : {&function.result, &function.parameters[0].type}) {
+            type->rows = rows;
+            type->columns = columns;
+        }
+        const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor[1]"}})", {function});
+        ASSERT_THAT(ids(plan), ElementsAre("type-not-supported", "type-not-supported"));
+        for (const Diagnostic& error : plan.errors())
+            EXPECT_THAT(error.notes, ElementsAre("declare it float3"));
+    }
+}
+
+TEST(RefusalTest, AValueIsWrittenByOneCallOnly) {
+    for (const Direction direction : {Direction::out, Direction::inout}) {
+        const std::vector<Function> functions{function_of("void", "f", {{"float", "x", direction}})};
+        EXPECT_TRUE(plan_of(R"({"function": "f", "args": {"x": "value"}})", functions));
+        const auto plan = plan_of(R"({"function": "f", "args": {"x": "value<float2x3>"}})", functions);
+        ASSERT_THAT(ids(plan), ElementsAre("argument-type"));
+        EXPECT_THAT(plan.errors()[0].message, HasSubstr("'x': 'value<float2x3>'"));
+        EXPECT_THAT(plan.errors()[0].notes, ElementsAre("give it tensor[2]"));
+    }
+    EXPECT_THAT(ids(plan_of(R"({"function": "f", "args": {"x": "value<float3>"}, "result": "value<float3>"})",
+                            {function_of("float", "f", {{"float", "x"}})})),
+                ElementsAre("argument-type"));
+}
+
+TEST(RefusalTest, WhatReturnsNothingHasNoResult) {
+    const std::vector<Function> functions{
+        function_of("void", "f", {{"float", "x"}, {"float", "y", Direction::out}})};
+    const std::string call = R"({"function": "f", "args": {"x": "tensor[1]", "y": "tensor[1]"}, "result": )";
+    EXPECT_TRUE(plan_of(call + R"("auto"})", functions));
+    const auto plan = plan_of(call + R"("tensor[1]"})", functions);
+    ASSERT_THAT(ids(plan), ElementsAre("argument-unknown"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("returns nothing"));
+    EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("\"args\": y")));
+}
+
+TEST(RefusalTest, OneOfSeveralCombinationsSaysWhichOneItIs) {
+    const std::vector<Function> functions{
+        function_of("void", "f", {{"float", "x"}, {"float", "y", Direction::out}})};
+    const auto plan =
+        plan_of(R"({"function": "f", "args": {"x": ["value", "tensor[1]"], "y": ["value", "tensor[1]"]}})",
+                functions);
+    ASSERT_THAT(ids(plan), ElementsAre("output-broadcast"));
+    EXPECT_THAT(plan.errors()[0].notes, testing::Contains(HasSubstr("'x' has call rank 1")));
+    const auto alone = plan_of(R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}})", functions);
+    ASSERT_THAT(ids(alone), ElementsAre("output-broadcast"));
+    EXPECT_THAT(alone.errors()[0].notes, testing::Each(testing::Not(HasSubstr("alternatives"))));
+}
+
+}  // namespace
+}  // namespace kf::gen
