@@ -73,7 +73,9 @@ void check_kind(const BindRequest& request, std::size_t i) {
         return;
     }
     if (view.kind == Arg::Kind::misfit) {
-        fail(request, i, ErrorCode::value_range, "the number given doesn't fit " + describe(argument));
+        fail(request, i, ErrorCode::value_range,
+             "the number given doesn't fit " + describe(argument) + " (" +
+                 range_text(scalar_type(argument.element.scalar)) + ")");
     }
     const bool tensor = view.kind == Arg::Kind::tensor;
     const bool generator = view.kind == Arg::Kind::generator;

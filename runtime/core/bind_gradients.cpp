@@ -175,7 +175,8 @@ public:
                 if (at(j).grad_in.present && overlap(i, at(i).grad_out, j, at(j).grad_in)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "its gradient, which is written, shares memory with the gradient of '" + name(j) +
-                             "', which is read");
+                             "', which is read" +
+                             (i == j ? "; with_grads() takes two, grad_in and grad_out" : ""));
                 }
                 if (j < i && at(j).mode != GradMode::none && overlap(i, at(i).grad_out, j, at(j).grad_out)) {
                     share_gradient(i, j);

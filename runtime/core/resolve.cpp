@@ -138,13 +138,43 @@ std::string found_text(const ArgShape& given) {
     return {};
 }
 
+/// What an argument should be. Ranks of vectors' tensors don't count the vectors: then the shape says more.
+std::string expected_text(const Argument& argument, const ArgShape& given) {
+    std::string text = describe(argument);
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    const std::size_t dims = rank + argument.element.extents.size();
+    if (argument.kind != ArgumentKind::tensor || argument.element.extents.empty() ||
+        given.kind == ArgShape::Kind::absent || given.shape.size() == dims)
+        return text;
+    for (std::size_t i = 0; i < dims; ++i) {
+        text += (i == 0 ? " (shape [" : ", ") +
+                (i < rank ? "d" + std::to_string(i) : std::to_string(argument.element.extents[i - rank]));
+    }
+    return text + "])";
+}
+
+/// What converts it, where nothing but the type is wrong.
+std::string conversion_hint(const Argument& argument, const ArgShape& given) {
+    const auto dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+    const ScalarType wanted = scalar_type(argument.element.scalar);
+    if (argument.kind == ArgumentKind::generator || given.shape.size() != dims || given.scalar == wanted)
+        return {};
+    if (given.kind == ArgShape::Kind::array) return "; astype() converts it";
+    if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
+    return is_floating(wanted) ? "; float() converts it" : "; int() converts it";
+}
+
+std::string mismatch(const Argument& argument, const ArgShape& given) {
+    return "argument '" + argument.name + "': expected " + expected_text(argument, given) + ", found " +
+           found_text(given) + conversion_hint(argument, given);
+}
+
 /// Which argument a candidate doesn't take, on a line of its own.
 std::string refusal(const manifest::Call& call, std::span<const ArgShape> args) {
     for (std::size_t i = 0; call.arguments.size() == args.size() && i < args.size(); ++i) {
         const Argument& argument = call.arguments[i];
         if (!cost(argument, args[i])) {
-            return "\n    argument '" + argument.name + "': expected " + describe(argument) + ", found " +
-                   found_text(args[i]);
+            return "\n    " + mismatch(argument, args[i]);
         }
     }
     return {};
@@ -204,8 +234,7 @@ int argument_cost(const manifest::Function& function, const Argument& argument, 
                    static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
         code = ErrorCode::rank_mismatch;
     }
-    throw ArgumentError(code, function.name + ": argument '" + argument.name + "': expected " +
-                                  describe(argument) + ", found " + found_text(given));
+    throw ArgumentError(code, function.name + ": " + mismatch(argument, given));
 }
 
 std::size_t resolve(const manifest::Function& function, std::span<const ArgShape> args) {

@@ -285,8 +285,11 @@ std::optional<std::size_t> Call::best_overload(const std::vector<std::size_t>& c
             }
         } catch (const ArgumentError& error) {
             if (info_.calls.size() == 1) throw;
-            reasons +=
-                "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    " + error.what();
+            std::string_view reason = error.what();
+            const std::string name = info_.function.name + ": ";
+            if (reason.starts_with(name)) reason.remove_prefix(name.size());
+            reasons += "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    ";
+            reasons += reason;
         }
     }
     return best;
@@ -306,8 +309,9 @@ int Call::item_cost(std::size_t i) const {
     const StructType* found = host.tensor != nullptr ? host.tensor->structure : host.structure;
     if (found != wanted.type) {
         refuse(ErrorCode::type_mismatch, where(i),
-               "expected " + wanted.structure->type + " structs, dtype " +
-                   std::string(py::str(wanted.type->dtype)) + ", found " + shown(host.given));
+               "expected " + wanted.structure->type + " structs, found " +
+                   (found == nullptr ? shown(host.given)
+                                     : "others: " + dtype_difference(wanted.type->dtype, found->dtype)));
     }
     const auto rank = first.rank + static_cast<std::int64_t>(wanted.structure->extents.size());
     if (static_cast<std::int64_t>(host.shape.size()) != rank) {

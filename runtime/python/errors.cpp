@@ -73,6 +73,17 @@ void refuse(ErrorCode code, const Where& where, const std::string& message) {
     throw ArgumentError(code, prefix(where) + message);
 }
 
+/// Of a large array what it is says more than its first numbers.
+std::string array_text(const py::array& array) {
+    std::string shape;
+    for (py::ssize_t i = 0; i < array.ndim(); ++i)
+        shape += (i == 0 ? "" : ", ") + std::to_string(array.shape(i));
+    const bool structs = !py::object(array.dtype().attr("names")).is_none();
+    const auto dtype = std::string(py::str(static_cast<py::handle>(array.dtype())));
+    return (structs ? "an array of structs" : detail::with_article(dtype) + " array") + " of shape [" +
+           shape + "]";
+}
+
 std::string shown(py::handle value) {
     // Reading a tensor would wait for the device.
     if (const Tensor* tensor = as_tensor(value)) return detail::with_article(describe(*tensor));
@@ -85,6 +96,8 @@ std::string shown(py::handle value) {
         return detail::with_article(type_name(value));
     }
     std::string result(utf8, static_cast<std::size_t>(size));
+    if (py::isinstance<py::array>(value) && (result.size() > limit || result.find('\n') != result.npos))
+        return array_text(py::reinterpret_borrow<py::array>(value));
     if (result.size() > limit) {
         std::size_t end = limit - 3;
         while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xc0U) == 0x80U) --end;

@@ -98,8 +98,8 @@ py::list components_of(py::handle value, const Where& where) {
         if (!there) break;
         found.append(keyed ? py::object(value[key]) : py::object(value.attr(key)));
     }
-    if (found.size() < 2) return py::list();
-    if (keyed && py::len(value) != found.size()) {
+    if (found.empty() || (!keyed && found.size() < 2)) return py::list();
+    if (keyed && (found.size() < 2 || py::len(value) != found.size())) {
         refuse(ErrorCode::unknown_name, where,
                "a vector has x, y, z and w, from x on, and no other fields, unlike " + shown(value));
     }

@@ -2,6 +2,7 @@
 #include "python/struct_type.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "core/convert.h"
@@ -10,6 +11,8 @@
 
 namespace kf::python {
 namespace {
+
+constexpr const char* advice = "; use the dtype of the generated class, or np.dtype(..., align=True)";
 
 std::int64_t alignment_of(const py::dtype& dtype, const Where& where) {
     const py::object sub = dtype.attr("subdtype");
@@ -23,13 +26,13 @@ std::int64_t alignment_of(const py::dtype& dtype, const Where& where) {
         return dtype.itemsize();
     }
     std::int64_t alignment = 1;
-    for (const auto& entry : py::reinterpret_borrow<py::object>(fields).attr("values")()) {
-        const py::tuple field = py::reinterpret_borrow<py::tuple>(entry);
+    for (const auto& name : dtype.attr("names")) {
+        const py::tuple field = fields[name];
         const std::int64_t own = alignment_of(py::cast<py::dtype>(field[0]), where);
-        if (py::cast<std::int64_t>(field[1]) % own != 0) {
+        if (const auto offset = py::cast<std::int64_t>(field[1]); offset % own != 0) {
             refuse(ErrorCode::layout_mismatch, where,
-                   "a field of dtype " + std::string(py::str(static_cast<py::handle>(dtype))) +
-                       " is not aligned; use the dtype of the generated class, or np.dtype(..., align=True)");
+                   "field '" + std::string(py::str(name)) + "' is not aligned: it lies at byte " +
+                       std::to_string(offset) + ", no multiple of " + std::to_string(own) + advice);
         }
         alignment = std::max(alignment, own);
     }
@@ -65,7 +68,53 @@ py::dtype struct_dtype(const manifest::Call& call, const manifest::Parameter& no
     return with_extents(py::dtype::from_args(description), node.extents);
 }
 
+std::string text_of(const py::handle& value) { return std::string(py::str(value)); }
+
+/// `path` leads to the field that is compared; empty for the structs themselves.
+std::string difference(const py::dtype& wanted, const py::dtype& found, const std::string& path) {
+    const std::string subject = path.empty() ? "an element" : "field '" + path + "'";
+    if (!py::object(wanted.attr("shape")).equal(found.attr("shape"))) {
+        return subject + " has shape " + text_of(found.attr("shape")) + ", not " +
+               text_of(wanted.attr("shape"));
+    }
+    const auto wanted_base = py::cast<py::dtype>(wanted.attr("base"));
+    const auto found_base = py::cast<py::dtype>(found.attr("base"));
+    const py::object names = wanted_base.attr("names");
+    const py::object found_names = found_base.attr("names");
+    if (names.is_none() || found_names.is_none()) {
+        if (wanted_base.equal(found_base)) return {};
+        return subject + " is " + (found_names.is_none() ? text_of(found_base) : "a struct") + ", not " +
+               (names.is_none() ? text_of(wanted_base) : "a struct");
+    }
+    const std::string start = path.empty() ? "" : path + ".";
+    for (const auto& name : names) {
+        if (!py::cast<bool>(found_names.attr("__contains__")(name)))
+            return "field '" + start + text_of(name) + "' is missing";
+    }
+    for (const auto& name : found_names) {
+        if (!py::cast<bool>(names.attr("__contains__")(name)))
+            return "there is no field '" + start + text_of(name) + "'";
+    }
+    for (const auto& name : names) {
+        const py::tuple one = wanted_base.attr("fields")[name];
+        const py::tuple other = found_base.attr("fields")[name];
+        const std::string field = start + text_of(name);
+        std::string inside = difference(py::cast<py::dtype>(one[0]), py::cast<py::dtype>(other[0]), field);
+        if (!inside.empty()) return inside;
+        if (!one[1].equal(other[1])) {
+            return "field '" + field + "' lies at byte " + text_of(other[1]) + ", not " + text_of(one[1]);
+        }
+    }
+    if (wanted_base.itemsize() == found_base.itemsize()) return {};
+    return subject + " has " + std::to_string(found_base.itemsize()) + " bytes, not " +
+           std::to_string(wanted_base.itemsize());
+}
+
 }  // namespace
+
+std::string dtype_difference(const py::dtype& wanted, const py::dtype& found) {
+    return difference(wanted, found, "");
+}
 
 const StructType* struct_type(const py::dtype& dtype, const Where& where) {
     static auto& known = *new std::vector<const StructType*>();  // for the process: see StructType
@@ -78,8 +127,8 @@ const StructType* struct_type(const py::dtype& dtype, const Where& where) {
     const std::int64_t alignment = alignment_of(dtype, where);
     if (element.struct_size == 0 || element.struct_size % alignment != 0) {
         refuse(ErrorCode::layout_mismatch, where,
-               "structs of dtype " + std::string(py::str(static_cast<py::handle>(dtype))) +
-                   " are not aligned; use the dtype of the generated class, or np.dtype(..., align=True)");
+               "the structs are not aligned: they have " + std::to_string(element.struct_size) +
+                   " bytes, no multiple of " + std::to_string(alignment) + advice);
     }
     known.push_back(new StructType{dtype, element, alignment});
     return known.back();

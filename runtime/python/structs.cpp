@@ -125,8 +125,9 @@ void pack_leaf(const manifest::Argument& argument, std::span<const std::int64_t>
     }
     if (!(shape == wanted)) {
         refuse(ErrorCode::shape_mismatch, where,
-               shown(value) + " has shape " + to_string(shape) + ", the field's " + numpy_name(scalar) +
-                   " values have shape " + to_string(wanted));
+               (py::isinstance<py::array>(value) ? "the array" : shown(value)) + " has shape " +
+                   to_string(shape) + ", the field's " + numpy_name(scalar) + " values have shape " +
+                   to_string(wanted));
     }
     std::ranges::copy(bytes, target);
 }

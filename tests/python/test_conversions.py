@@ -117,6 +117,8 @@ def test_lists_of_vectors_by_name(conversions: Any) -> None:
         ),
         ("steps", {"x": 1, "y": 2, "z": 3}, "an int4 has shape [4], not [3]"),
         ("steps", {"x": 1, "y": 2, "z": 3, "w": 4, "v": 5}, "x, y, z and w, from x on, and no other fields"),
+        ("steps", {"x": 1, "z": 2}, "x, y, z and w, from x on, and no other fields, unlike {'x': 1, 'z': 2}"),
+        ("steps", {"x": 1}, "x, y, z and w, from x on, and no other fields, unlike {'x': 1}"),
         (
             "steps",
             {"x": 1, "y": [2], "z": 3, "w": 4},
@@ -133,6 +135,18 @@ def test_what_does_not_fit_a_vector(conversions: Any, function: str, value: Any,
         getattr(conversions, function)(value)
     assert text in str(caught.value)
     assert "nothing" not in str(caught.value)
+
+
+def test_arrays_of_another_rank_or_dtype(conversions: Any) -> None:
+    """Ranks of tensors of vectors don't count the vectors, so that the shape is said too."""
+    with pytest.raises(kf.ArgumentError) as caught:
+        conversions.scale(np.zeros((2, 4, 3), np.float32), 1)
+    text = "argument 'v': expected float3 tensor[1] (shape [d0, 3]), found a float array"
+    assert text in str(caught.value)
+    with pytest.raises(kf.ArgumentError) as caught:
+        conversions.scale(np.zeros((4, 3)), 1)
+    text = "expected float3 tensor[1], found a double array of shape [4, 3]; astype() converts it"
+    assert text in str(caught.value)
 
 
 def test_a_number_goes_to_the_number(conversions: Any) -> None:

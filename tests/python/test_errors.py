@@ -73,6 +73,13 @@ def test_limits_fit(calls: ModuleType) -> None:
     assert calls.halve(65504) == 32752
 
 
+@pytest.mark.parametrize(("function", "hint"), [("wide", "int"), ("halve", "float")])
+def test_truths_are_no_numbers(calls: ModuleType, function: str, hint: str) -> None:
+    with pytest.raises(kf.ArgumentTypeError) as caught:
+        getattr(calls, function)(True)
+    assert f"found a bool; {hint}() converts it" in str(caught.value)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool", ">i8", "complex64", "object"])
 def test_arrays_are_never_cast(calls: ModuleType, dtype: str) -> None:
     with pytest.raises(kf.ArgumentTypeError):

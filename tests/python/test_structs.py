@@ -396,10 +396,62 @@ def test_bad_tensors(structs: Any) -> None:
         structs.advance(host, 2, host[:3].copy())
     assert caught.value.code == "shape-mismatch"
     packed = np.zeros(4, [("pos", "f4", 3), ("dir", "f4", 3), ("flag", "b1")])
-    with pytest.raises(kf.ArgumentError, match="not aligned"):
+    with pytest.raises(kf.ArgumentError, match="not aligned: they have 25 bytes, no multiple of 4"):
         kf.Tensor.from_numpy(packed)
+    shifted = np.zeros(4, [("flag", "b1"), ("pos", "f4", 3)])
+    with pytest.raises(
+        kf.ArgumentError, match="field 'pos' is not aligned: it lies at byte 1, no multiple of 4"
+    ):
+        kf.Tensor.from_numpy(shifted)
     with pytest.raises(kf.ArgumentError, match=r"sizes don't divide|whole number"):
         kf.Tensor.zeros((5, 5)).view(structs.Ray)
+
+
+def other_rays(**changes: Any) -> np.dtype[Any]:
+    """Ray's dtype with other fields: a name to its format, or to nothing."""
+    fields = {"pos": ("f4", 3), "dir": ("f4", 3), **changes}
+    return np.dtype([(name, *form) for name, form in fields.items() if form], align=True)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [
+        (other_rays(dir=None), "found others: field 'dir' is missing"),
+        (other_rays(id=("i4",)), "found others: there is no field 'id'"),
+        (other_rays(dir=("f8", 3)), "found others: field 'dir' is float64, not float32"),
+        (other_rays(dir=("f4", 4)), "found others: field 'dir' has shape (4,), not (3,)"),
+        (other_rays(dir=("f4",)), "found others: field 'dir' has shape (), not (3,)"),
+        (np.dtype([("dir", "f4", 3), ("pos", "f4", 3)]), "field 'pos' lies at byte 12, not 0"),
+        (
+            np.dtype({"names": ["pos", "dir"], "formats": [("f4", 3)] * 2, "itemsize": 32}),
+            "has 32 bytes, not 24",
+        ),
+        (np.dtype(np.float32), "found a float32 array of shape [40]"),
+    ],
+)
+@pytest.mark.parametrize("on_device", [False, True])
+def test_structs_of_another_layout(structs: Any, dtype: np.dtype[Any], text: str, on_device: bool) -> None:
+    host = rays(structs, 40)
+    given: Any = np.zeros(40, dtype)
+    with pytest.raises(kf.ArgumentError) as caught:
+        structs.advance(kf.Tensor.from_numpy(given) if on_device else given, 2, host)
+    assert text.replace("array", "tensor" if on_device else "array").replace("[40]", "") in str(caught.value)
+    assert "argument 'ray': expected Ray structs" in str(caught.value)
+
+
+def test_candidates_are_told_apart_by_what_they_refuse(structs: Any) -> None:
+    with pytest.raises(kf.ArgumentError, match="no overload") as caught:
+        structs.raytrace(np.zeros((4, 6), np.float32), 1)
+    assert "\n    argument 'ray': a Ray is needed, not a float32 array of shape [4, 6]" in str(caught.value)
+    assert str(caught.value).count("raytrace: ") == 1
+
+
+def test_inouts_need_two_gradients(structs: Any) -> None:
+    ray = kf.Tensor.from_numpy(rays(structs, 4)).with_grads()
+    inout = kf.Tensor.from_numpy(rays(structs, 4, seed=1)).with_grads()
+    with pytest.raises(kf.ArgumentError, match=r"with_grads\(\) takes two, grad_in and grad_out") as caught:
+        structs.advance.backward(ray, 2, inout)
+    assert caught.value.code == "aliasing"
 
 
 def test_aliased_fields_are_told_apart(structs: Any) -> None:

@@ -101,11 +101,13 @@ std::string thrown_by(Call call) {
 
 TEST_P(ScalarsTest, IntegersThatDontFitAreRefusedBeforeTheCall) {
     EXPECT_EQ(thrown_by([&] { (void)module_.keep_int8(128); }),
-              "keep_int8: argument 'x': the number given doesn't fit int8_t");
-    EXPECT_THAT(thrown_by([&] { (void)module_.keep_uint8(-1); }), HasSubstr("doesn't fit uint8_t"));
+              "keep_int8: argument 'x': the number given doesn't fit int8_t (-128 to 127)");
+    EXPECT_THAT(thrown_by([&] { (void)module_.keep_uint8(-1); }),
+                HasSubstr("doesn't fit uint8_t (0 to 255)"));
     EXPECT_THAT(thrown_by([&] { (void)module_.keep_int(std::size_t{1} << 31U); }), HasSubstr("fit int"));
     EXPECT_THAT(thrown_by([&] { (void)module_.keep_uint(-1); }), HasSubstr("fit uint"));
-    EXPECT_THAT(thrown_by([&] { (void)module_.keep_uint64(-1); }), HasSubstr("fit uint64_t"));
+    EXPECT_THAT(thrown_by([&] { (void)module_.keep_uint64(-1); }),
+                HasSubstr("fit uint64_t (0 to 18446744073709551615)"));
     const auto x = device_.tensor<std::int32_t>({1, 2, 3});
     const auto y = device_.tensor<std::int32_t>({77, 77, 77});
     EXPECT_THAT(thrown_by([&] { module_.scaled(x, std::int64_t{1} << 40, kf::out(y)); }),
