@@ -19,8 +19,8 @@ template <std::size_t N>
 using Shape = std::array<std::int64_t, N>;
 
 /// A handle: copies share the elements and the gradients (so a const Tensor's elements may be written).
-/// Rules, views, ownership and threads: see AnyTensor, whose typed face this is. T is a scalar or a
-/// kf::Vector; Device makes tensors.
+/// Rules, views, ownership and threads: see AnyTensor, whose typed face this is. T is a scalar, a kf::Vector,
+/// a kf::Matrix, a std::array of these or a generated struct; Device makes tensors.
 template <class T, std::size_t N>
 class Tensor {
     static_assert(N <= max_rank);

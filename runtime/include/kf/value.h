@@ -1,6 +1,7 @@
 // Small wrappers that say how an argument is meant: Diff (has a gradient), Out (is written).
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -21,6 +22,29 @@ struct Diff {
 template <class T>
 Diff(T) -> Diff<T>;
 
+namespace detail {
+
+/// What braces around parts make: a vector's scalars, an array's elements.
+template <class T>
+struct PartsOf {
+    static constexpr std::size_t count = 0;
+};
+template <class T, std::size_t N>
+struct PartsOf<Vector<T, N>> {
+    using type = T;
+    static constexpr std::size_t count = N;
+};
+template <class T, std::size_t N>
+struct PartsOf<std::array<T, N>> {
+    using type = T;
+    static constexpr std::size_t count = N;
+};
+template <class T, class... Given>
+concept MadeOf = sizeof...(Given) > 1 && sizeof...(Given) == PartsOf<T>::count &&
+                 !Integer<typename PartsOf<T>::type> && (ScalarFor<Given, typename PartsOf<T>::type> && ...);
+
+}  // namespace detail
+
 /// How a backward call takes a host value: a plain T (anything that converts to it), which gets no gradient,
 /// or a Diff<T>: of an input, its grad is added to; of an output, its grad flows in (without one, 1 does).
 /// A parameter type only: it refers to the Diff that it was made from.
@@ -32,6 +56,10 @@ public:
     template <class Value>
     requires std::convertible_to<Value, T> DiffArg(Value value)
         : value_(static_cast<T>(value)) {}  // NOLINT(google-explicit-constructor)
+    /// `{1, 2, 3}` for a float3, as the call itself takes it.
+    template <class... Given>
+    requires detail::MadeOf<T, Given...> DiffArg(Given... parts)
+        : value_{static_cast<typename detail::PartsOf<T>::type>(parts)...} {}
     DiffArg(Diff<T>& diff)
         : value_(diff.value), gradient_(&diff.grad) {}  // NOLINT(google-explicit-constructor)
     DiffArg(Diff<T>&& diff) : DiffArg(diff) {}          // NOLINT(google-explicit-constructor)
