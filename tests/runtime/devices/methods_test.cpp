@@ -160,6 +160,31 @@ TEST_P(MethodsTest, FusedLossesTakeObjectsInEachForm) {
     EXPECT_THAT(scale.grad().to_vector(), ElementsAre(6, 12, 18));
 }
 
+/// What a generated struct adds to the module's functions is templates: only a call compiles them.
+TEST_P(MethodsTest, ObjectsHaveTheirFusedPassesAndForwardDerivatives) {
+    const Scaler scaler{3, 1};
+    const auto val = device_.tensor<float>({1, 2, 3}).with_grads();
+    EXPECT_THAT(scaler.scaled_fused(module_, val).to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_THAT(val.grad().to_vector(), Each(9.F));
+    Diff<float> one{2, 0};
+    EXPECT_EQ(scaler.scaled_fused(module_, one), 19);
+    EXPECT_EQ(one.grad, 9);
+
+    const auto along = device_.tensor<float>({1, 0, 2});
+    const auto [y, dy] = scaler.scaled_jvp(module_, Dual(val, along));
+    EXPECT_THAT(y.to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_THAT(dy.to_vector(), ElementsAre(9, 0, 18));
+    EXPECT_EQ(scaler.scaled_jvp(module_, Dual(2.F, 1.F)).tangent, 9);
+
+    const auto scales = device_.tensor<float>({3, 3, 3}).with_grads();
+    const ScalerFields fields{scales, 1.F};
+    EXPECT_THAT(fields.scaled_fused(module_, val).to_vector(), ElementsAre(10, 19, 28));
+    EXPECT_THAT(scales.grad().to_vector(), ElementsAre(6, 12, 18));
+    EXPECT_THAT(fields.scaled_jvp(module_, Dual(val, along)).tangent.to_vector(), ElementsAre(9, 0, 18));
+    const ScalerFields ways{device_.tensor<float>({1, 1, 0}), 0.F};
+    EXPECT_THAT(module_.Scaler_scaled.jvp({fields, ways}, val).tangent.to_vector(), ElementsAre(6, 12, 0));
+}
+
 TEST_P(MethodsTest, ConstructorsMakeObjectsAndTensorsOfThem) {
     EXPECT_EQ(module_.make_scaler(3.F, 4.F), (Scaler{3, 4}));
     for (const int size : sizes) {
