@@ -15,7 +15,8 @@ struct Fit {
     PlannedCall planned;
     bool is_general = false;  ///< generic, or with interfaces
     /// For each argument, in an order that all overloads share: by how many dimensions the element that the
-    /// kind names and the parameter's type differ; 0 where the kind names none.
+    /// kind names and the parameter's type differ, twice, and 1 more where they are not the same type (a
+    /// float3 and a float[3]); 0 where the kind names none.
     std::vector<std::int64_t> distances;
 };
 

@@ -204,10 +204,11 @@ private:
             for (const Fit& fit : found) functions.push_back(fit.candidate);
             std::vector<std::string> notes = candidate_notes(functions);
             notes.emplace_back("state the element type in the kind, as in tensor<float>[1] or value<float>");
-            errors_.push_back(
-                {Severity::error, "function-ambiguous", call_.function_location,
-                 "these kinds fit " + std::to_string(found.size()) + " overloads of '" + call_.function + "'",
-                 std::move(notes)});
+            notes.emplace_back("parameters of other names tell overloads apart, too");
+            errors_.push_back({Severity::error, "function-ambiguous", call_.function_location,
+                               "these kinds fit " + std::to_string(found.size()) + " overloads of '" +
+                                   call_.function + "': " + kinds_text(*found.front().candidate, key),
+                               std::move(notes)});
         }
         for (const auto& [key, reasons] : failures) errors_.push_back(no_overload(reasons));
     }
@@ -261,11 +262,15 @@ private:
         for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
             const manifest::Parameter& parameter = fit.planned.parameters[i].host;
             const bool leaf = parameter.form == manifest::Form::leaf;
-            const Argument& host = fit.planned.arguments[static_cast<std::size_t>(parameter.leaf)].host;
+            const auto first = static_cast<std::size_t>(parameter.leaf);
+            const Argument& host = fit.planned.arguments[first].host;
             const auto element = static_cast<std::int64_t>(host.element.extents.size());
             const auto trailing = static_cast<std::int64_t>(host.trailing.size());
-            const bool stated = leaf && !choice.parameters[i]->element.empty();
-            distances.emplace(parameter.name, stated ? std::abs(element - trailing) : 0);
+            const std::string& stated = choice.parameters[i]->element;
+            const std::int64_t other =
+                parse_type(stated) == parse_type(kind_name(fit.planned.arguments[first].type)) ? 0 : 1;
+            distances.emplace(parameter.name,
+                              leaf && !stated.empty() ? 2 * std::abs(element - trailing) + other : 0);
         }
         for (const auto& [name, distance] : distances) fit.distances.push_back(distance);
         return fit;
@@ -281,6 +286,19 @@ private:
         for (const auto& [name, kind] : sorted) key.push_back(kind);
         key.push_back(choice.result);
         return key;
+    }
+
+    /// The kinds of one combination: "x is tensor[1], k is value".
+    static std::string kinds_text(const Function& function, const Key& key) {
+        std::vector<std::string> names;
+        for (const Parameter& parameter : function.parameters) names.push_back(parameter.name);
+        std::sort(names.begin(), names.end());
+        std::string text;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::string kind = key[i]->kind == Kind::fields ? "fields" : key[i]->spelling;
+            text += (i == 0 ? "" : ", ") + names[i] + " is " + kind;
+        }
+        return text;
     }
 
     Outcome<PlannedCall> plan_one(const Function& function, const Choice& choice) const {

@@ -153,6 +153,10 @@ private:
                  subject(place.name) + ": type '" + type.name + "' has no field '" + given.name + "'",
                  suggestion_notes(given.name, "fields", names)});
         }
+        if (type.inherits) {
+            refuse_base(kind, type, place);
+            return parameter;
+        }
         if (fields.empty()) refuse_empty(kind, type, place);
         for (const Field& field : fields) {
             const auto given = std::find_if(kind.fields.begin(), kind.fields.end(),
@@ -174,6 +178,13 @@ private:
 
     void refuse_empty(const KindSpec& kind, const Type& type, const Place& place) {
         fail(kind, "type-not-supported", subject(place.name) + ": struct '" + type.name + "' has no fields");
+    }
+
+    void refuse_base(const KindSpec& kind, const Type& type, const Place& place) {
+        fail(kind, "struct-layout",
+             subject(place.name) + ": struct '" + type.name +
+                 "' inherits from another struct, whose fields kfgen can't see",
+             {"make the other struct a field of it"});
     }
 
     static Place inside(const Place& place, const Type& type, const Field& field) {
@@ -244,22 +255,29 @@ private:
         return parameter;
     }
 
+    /// What to do about a field of a type that has no layout on the host.
+    static std::string advice(const Type& type) {
+        if (type.kind == TypeKind::tensor) {
+            return "give the struct field by field, {\"fields\": {…}}, where the tensor has a kind of its "
+                   "own";
+        }
+        if (type.kind == TypeKind::resource || type.name.starts_with("Ptr<")) {
+            return "this version of kfgen passes no textures, samplers, buffers or pointers, in structs or "
+                   "alone; a Tensor does for a buffer, in a struct that is given field by field";
+        }
+        return "make it a field of one of these types, and convert it in Slang: an enum to and from int";
+    }
+
     /// Every leaf has a host type; says which field has none.
     bool can_be_laid_out(const KindSpec& kind, const Type& type, const Place& place) {
         const Type& inner = innermost(type);
         if (inner.kind != TypeKind::structure) {
             if (element_of(type)) return true;
-            const bool resource = inner.kind == TypeKind::resource;
-            fail(
-                kind, "struct-layout",
-                "field '" + place.name + "' has type '" + type.name +
-                    "', which has no layout on the host; expected a scalar, a vector of 2 to 4, a matrix, a "
-                    "sized array of those, or a struct of those",
-                {resource
-                     ? "this version of kfgen passes no textures, samplers or buffers, in structs or alone; "
-                       "a Tensor does for a buffer, in a struct that is given field by field"
-                     : "give the struct field by field, {\"fields\": {…}}, where the field has a kind of its "
-                       "own"});
+            fail(kind, "struct-layout",
+                 "field '" + place.name + "' has type '" + type.name +
+                     "', which has no layout on the host; expected a scalar, a vector of 2 to 4, a matrix, a "
+                     "sized array of those, or a struct of those",
+                 {advice(inner)});
             return false;
         }
         bool sized = true;
@@ -271,8 +289,8 @@ private:
                      (sized ? ": structs nest too deeply" : ": the array has no size"));
             return false;
         }
-        if (inner.fields.empty()) {
-            refuse_empty(kind, inner, place);
+        if (inner.inherits || inner.fields.empty()) {
+            inner.inherits ? refuse_base(kind, inner, place) : refuse_empty(kind, inner, place);
             return false;
         }
         return std::all_of(inner.fields.begin(), inner.fields.end(), [&](const Field& field) {

@@ -68,6 +68,7 @@ struct Type {
     std::string name;
     bool differentiable = false;         ///< conforms to IDifferentiable
     TensorForm form = TensorForm::read;  ///< of tensors
+    bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
 
     bool operator==(const Type&) const;
 };

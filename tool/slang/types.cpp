@@ -1,6 +1,8 @@
 // Maps Slang's type kinds and scalar types to ours.
 #include "slang/types.h"
 
+#include <string_view>
+
 #include "slang/com_ptr.h"
 #include "slang/tensors.h"
 
@@ -111,6 +113,16 @@ Type TypeDescriber::describe_pattern(slang::TypeReflection& type) const {
     return described;
 }
 
+// Only in its layout does a struct have a field for what it inherits.
+bool TypeDescriber::has_base(slang::TypeReflection& type) const {
+    slang::TypeLayoutReflection* layout = program_->getTypeLayout(&type);
+    if (layout == nullptr || layout->getFieldCount() == 0) {
+        return false;
+    }
+    const char* first = layout->getFieldByIndex(0)->getName();
+    return first != nullptr && std::string_view(first) == "$base";
+}
+
 Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
     using Kind = slang::TypeReflection::Kind;
     Type described;
@@ -167,6 +179,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
                 added.no_diff =
                     added.type.differentiable && field.findModifier(slang::Modifier::NoDiff) != nullptr;
             }
+            described.inherits = has_base(type);
             return described;
         case Kind::Interface: described.kind = TypeKind::interface; break;
         case Kind::Resource:

@@ -23,6 +23,7 @@ public:
 private:
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
+    [[nodiscard]] bool has_base(slang::TypeReflection& type) const;
     [[nodiscard]] bool is_differentiable(slang::TypeReflection& type) const;
 
     slang::ProgramLayout* program_;

@@ -165,6 +165,7 @@ TEST(ResolveTest, OverloadsAreToldApartByParametersAndElementTypes) {
     EXPECT_TRUE(plan_of(R"({"function": "f", "args": {"x": "value", "y": "value"}})", functions));
     const auto ambiguous = plan_of(R"({"function": "f", "args": {"x": "tensor[1]"}})", functions);
     ASSERT_THAT(ids(ambiguous), ElementsAre("function-ambiguous"));
+    EXPECT_THAT(ambiguous.errors()[0].message, testing::EndsWith("overloads of 'f': x is tensor[1]"));
     EXPECT_THAT(ambiguous.errors()[0].notes,
                 testing::IsSupersetOf({HasSubstr("float f(float x)"), HasSubstr("int f(int x)")}));
 }

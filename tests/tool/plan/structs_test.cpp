@@ -37,7 +37,15 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     texture.kind = TypeKind::resource;
     texture.name = "Texture2D<float>";
     flag.parameters[0].type = struct_of("Holder", {{"handle", texture}});
-    return {shade, make, flag};
+    Type derived = struct_of("Derived", {{"depth", type_named("float")}});
+    derived.inherits = true;
+    Function base = function_of("float", "base", {{"float", "x"}});
+    base.parameters[0].type = struct_of("Around", {{"derived", derived}});
+    Type choice;
+    choice.name = "Mode";
+    Function mode = function_of("float", "mode", {{"float", "x"}});
+    mode.parameters[0].type = struct_of("Settings", {{"mode", choice}});
+    return {shade, make, flag, base, mode};
 }
 
 const PlannedCall& only(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
@@ -136,6 +144,9 @@ TEST(Structs, WithTexturesSayWhatDoesInstead) {
     ASSERT_FALSE(plan);
     ASSERT_FALSE(plan.errors().front().notes.empty());
     EXPECT_THAT(plan.errors().front().notes.front(), HasSubstr("passes no textures"));
+    const auto mode = plan_of(R"({"function": "mode", "args": {"x": "value"}})", functions());
+    ASSERT_FALSE(mode);
+    EXPECT_THAT(mode.errors().front().notes.front(), HasSubstr("convert it in Slang"));
 }
 
 struct Refused {
@@ -173,6 +184,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "argument-type", "can't feed a parameter of type 'Scene'"},
         Refused{R"({"function": "flag", "args": {"light": "value"}})", "struct-layout",
                 "field 'light.handle' has type 'Texture2D<float>'"},
+        Refused{R"({"function": "base", "args": {"x": "value"}})", "struct-layout",
+                "argument 'x.derived': struct 'Derived' inherits from another struct"},
+        Refused{R"({"function": "base", "args": {"x": {"fields": {"derived": {"fields":
+                    {"depth": "value"}}}}}})",
+                "struct-layout", "argument 'x.derived': struct 'Derived' inherits from another struct"},
         Refused{R"({"function": "shade", "args": {"at": "value", "scene": {"fields": {"lights": "value",
                     "turn": "tensor<float>[1]", "scale": "value"}}}})",
                 "argument-rank", "argument 'scene.turn'"},

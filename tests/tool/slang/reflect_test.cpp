@@ -116,6 +116,17 @@ TEST(Reflect, Structs) {
     EXPECT_EQ(f.parameters[1].type.fields.at(1).type.name, "bool2");
 }
 
+// Their base's fields are not among the fields.
+TEST(Reflect, StructsThatInherit) {
+    const Module module = reflect_text(
+        "interface IAny {}\nstruct Base { float a; half3 d[2]; }\nstruct Derived : Base { uint8_t b; }\n"
+        "struct Own : IAny { Base base; float c; }\nfloat f(Derived x, Own y) { return x.a + y.c; }\n");
+    const Function& f = function_named(module, "f");
+    EXPECT_TRUE(f.parameters[0].type.inherits);
+    EXPECT_FALSE(f.parameters[1].type.inherits);
+    EXPECT_FALSE(f.parameters[1].type.fields.at(0).type.inherits);
+}
+
 TEST(Reflect, Directions) {
     const Module module = reflect_text(
         "float f(float a, in float b, out float c, inout float d, const float e) { c = a; return e; }\n");
