@@ -20,6 +20,7 @@
 #include "python/plausible.h"
 #include "python/scalars.h"
 #include "python/stream.h"
+#include "python/struct_choice.h"
 #include "python/structs.h"
 #include "python/tensor.h"
 
@@ -35,6 +36,10 @@ using detail::with_article;
 using manifest::ArgumentKind;
 using manifest::Role;
 
+/// What it costs an overload that a struct doesn't look like its own. It is taken when nothing else fits, so
+/// that packing says what is wrong.
+constexpr int unlikely = 1000000;
+
 class Call {
 public:
     Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Options& options = {})
@@ -45,19 +50,20 @@ public:
           given_(info.parameters.size()),
           as_array_(info.parameters.size(), false) {}
 
-    /// Whether some overload takes the arguments.
-    bool fits(const py::tuple& arguments, const py::dict& keywords) {
+    /// Why no overload takes the arguments; empty where one does.
+    std::string misfit(const py::tuple& arguments, const py::dict& keywords) {
+        trying_ = true;
         try {
             take(arguments, keywords);
             if (info_.has_structs) {
                 (void)choose_overload();
-                return true;
+                return {};
             }
             take_items(info_.calls.front());
             (void)resolve({});
-            return true;
-        } catch (const ArgumentError&) {
-            return false;
+            return {};
+        } catch (const ArgumentError& error) {
+            return error.what();
         }
     }
 
@@ -111,7 +117,8 @@ private:
     void look_at_struct(std::size_t i);
     std::size_t choose_overload();
     std::optional<std::size_t> best_overload(const std::vector<std::size_t>& calls, std::string& reasons);
-    [[nodiscard]] int item_cost(std::size_t i) const;
+    [[nodiscard]] int item_cost(std::size_t i);
+    [[nodiscard]] int value_cost(std::size_t i);
     [[nodiscard]] ArgShape shape_of_item(std::size_t i) const;
     ContextPtr choose_context();
     std::optional<Device> on_stream(const Context& context) const;
@@ -146,6 +153,8 @@ private:
     RecordedCalls* encoder_;
     std::vector<py::object> given_;  ///< one a parameter
     std::vector<bool> as_array_;     ///< the same: outputs that aren't given, asked for as NumPy arrays
+    bool trying_ = false;            ///< nothing is called: packing won't say what is wrong
+    std::string misfit_;             ///< why the overload that is looked at is unlikely
     std::size_t overload_ = 0;
     std::optional<std::size_t> taken_;  ///< the overload that `hosts_` were looked at for, all of them
     std::vector<py::object> values_;    ///< one an item; keeps what `hosts_` look at
@@ -197,24 +206,6 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
             refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword},
                    "not given");
         }
-    }
-}
-
-/// What is given for the fields of a parameter that an overload takes field by field.
-void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const py::object& given,
-               const Where& where, bool partial, std::vector<py::object>& values) {
-    if (parameter.form != manifest::Form::fields) {
-        values.push_back(given);
-        return;
-    }
-    std::vector<py::object> fields(parameter.fields.size());
-    std::vector<bool> made;
-    for (const manifest::Parameter& field : parameter.fields) made.push_back(is_made(call, field));
-    if (given) fields = fields_of(given, parameter, where, made, partial);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
-        if (fields[i] && fields[i].is_none()) fields[i] = {};
-        add_items(call, parameter.fields[i], fields[i], {where.owner, name}, partial, values);
     }
 }
 
@@ -271,41 +262,59 @@ std::size_t Call::choose_overload() {
 
 std::optional<std::size_t> Call::best_overload(const std::vector<std::size_t>& calls, std::string& reasons) {
     std::optional<std::size_t> best;
+    std::vector<std::size_t> equal;  // to the best
     int best_cost = 0;
+    const auto refused = [&](std::size_t c, const std::string& why) {
+        reasons += "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    " +
+                   reason(info_, why);
+    };
     for (const std::size_t c : calls) {
         try {
             taken_.reset();
+            misfit_.clear();
             take_items(c);
-            int cost = 0;
+            if (info_.calls.size() > 1 || trying_) misfit_ = other_class(info_, c, given_);
+            int cost = misfit_.empty() ? 0 : unlikely;
             for (std::size_t i = 0; i < hosts_.size(); ++i) cost += item_cost(i);
             taken_ = c;
+            if (!misfit_.empty()) refused(c, misfit_);
             if (!best || cost < best_cost) {
                 best = c;
                 best_cost = cost;
+                equal.clear();
+            } else if (cost == best_cost) {
+                equal.push_back(c);
             }
         } catch (const ArgumentError& error) {
             if (info_.calls.size() == 1) throw;
-            std::string_view reason = error.what();
-            const std::string name = info_.function.name + ": ";
-            if (reason.starts_with(name)) reason.remove_prefix(name.size());
-            reasons += "\n  " + detail::describe(info_.function, info_.function.calls[c]) + "\n    ";
-            reasons += reason;
+            refused(c, error.what());
         }
+    }
+    if (best && best_cost < unlikely) {
+        check_structs(info_, *best, equal, given_);
+    } else if (best && (trying_ || differ_in_structs(info_, *best, equal, given_))) {
+        return std::nullopt;
     }
     return best;
 }
 
-int Call::item_cost(std::size_t i) const {
+/// Of a struct by value. Where there is no choice, packing it says what is wrong.
+int Call::value_cost(std::size_t i) {
+    if ((info_.calls.size() == 1 && !trying_) || is_output(i)) return 0;
+    const std::string why =
+        why_not(info_.function.calls[overload_], *item(i).structure, hosts_[i].content, where(i));
+    if (why.empty()) return 0;
+    misfit_ = why;
+    return unlikely;
+}
+
+int Call::item_cost(std::size_t i) {
     const HostItem& wanted = item(i);
     const Host& host = hosts_[i];
     const manifest::Argument& first = info_.function.calls[overload_].arguments[wanted.leaf];
     if (wanted.structure == nullptr) return detail::argument_cost(info_.function, first, shape_of_item(i));
     if (!host.given) return 0;
-    if (wanted.type == nullptr) {
-        constexpr int unlikely = 10000;  // an overload that takes it field by field fits better
-        return looks_like_value(info_.function.calls[overload_], *wanted.structure, host.content) ? 0
-                                                                                                  : unlikely;
-    }
+    if (wanted.type == nullptr) return value_cost(i);
     const StructType* found = host.tensor != nullptr ? host.tensor->structure : host.structure;
     if (found != wanted.type) {
         refuse(ErrorCode::type_mismatch, where(i),
@@ -835,11 +844,13 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
             possible.emplace_back(*missing, one);
     }
     if (possible.size() == 1) return *possible.front().second;
+    const auto misfit = [&](const FunctionInfo& one) {
+        return Call(one, pass, encoder).misfit(arguments, keywords);
+    };
     std::vector<const FunctionInfo*> fitting;
     std::size_t fewest = 0;
     for (const auto& [missing, one] : possible) {
-        if ((!fitting.empty() && missing > fewest) || !Call(*one, pass, encoder).fits(arguments, keywords))
-            continue;
+        if ((!fitting.empty() && missing > fewest) || !misfit(*one).empty()) continue;
         if (!fitting.empty() && missing < fewest) fitting.clear();
         fewest = missing;
         fitting.push_back(one);
@@ -847,9 +858,13 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
     if (fitting.size() == 1) return *fitting.front();
     std::string message = fitting.empty() ? "no overload takes these arguments; candidates:"
                                           : "several overloads take these arguments: name them; candidates:";
-    for (const FunctionInfo* one : fitting.empty() ? all : fitting)
+    for (const FunctionInfo* one : fitting) {
         for (const std::size_t c : one->calls)
             message += "\n  " + detail::describe(info.function, info.function.calls[c]);
+    }
+    for (const FunctionInfo* one : all) {
+        if (fitting.empty()) message += refused(*one, misfit(*one));
+    }
     refuse(ErrorCode::no_overload, {info.function.name, {}}, message);
 }
 

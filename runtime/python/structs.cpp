@@ -224,53 +224,7 @@ bool names_type(py::handle name, const Parameter& structure) {
     return PyUnicode_Check(name.ptr()) != 0 && py::cast<std::string>(name) == structure.type;
 }
 
-bool looks_like_leaf(std::size_t rank, py::handle value) {
-    if (py::isinstance<py::array>(value))
-        return static_cast<std::size_t>(py::cast<py::array>(value).ndim()) == rank;
-    if (as_tensor(value) != nullptr || as_differentiable(value) != nullptr) return false;
-    py::object inner = py::reinterpret_borrow<py::object>(value);
-    std::size_t depth = 0;
-    while ((PyList_Check(inner.ptr()) || PyTuple_Check(inner.ptr())) && depth <= rank && py::len(inner) > 0) {
-        inner = py::object(inner[py::int_(0)]);
-        ++depth;
-    }
-    return depth == rank;
-}
-
-bool looks_like(const manifest::Call& call, const Parameter& node, std::size_t level, std::size_t dimension,
-                py::handle value) {
-    if (node.form == Form::leaf) {
-        const std::size_t rank = call.arguments[static_cast<std::size_t>(node.leaf)].element.extents.size();
-        return looks_like_leaf(rank - level, value);
-    }
-    if (dimension < node.extents.size()) {
-        if (py::isinstance<py::array>(value) && has_dtype_fields(value)) {
-            const auto rank = static_cast<std::size_t>(py::cast<py::array>(value).ndim());
-            return rank == node.extents.size() - dimension;
-        }
-        const bool list =
-            PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
-        return list && (py::len(value) == 0 ||
-                        looks_like(call, node, level, dimension + 1,
-                                   py::object(py::reinterpret_borrow<py::object>(value)[py::int_(0)])));
-    }
-    if (!is_struct_like(value)) return false;
-    if (has_dtype_fields(value)) return true;
-    const bool keyed = PyDict_Check(value.ptr()) != 0;
-    return std::ranges::all_of(node.fields, [&](const Parameter& field) {
-        const py::str name(field.name);
-        const bool there = keyed ? PyDict_Contains(value.ptr(), name.ptr()) == 1 : py::hasattr(value, name);
-        if (!there) return true;  // packing says it better
-        const py::object inner = keyed ? py::object(value[name]) : py::object(value.attr(name));
-        return looks_like(call, field, level + node.extents.size(), 0, inner);
-    });
-}
-
 }  // namespace
-
-bool looks_like_value(const manifest::Call& call, const Parameter& structure, py::handle value) {
-    return looks_like(call, structure, 0, 0, value);
-}
 
 bool is_struct_like(py::handle value) {
     if (has_dtype_fields(value))
@@ -326,6 +280,23 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
         fields.back() = {};
     }
     return fields;
+}
+
+void add_items(const manifest::Call& call, const Parameter& parameter, const py::object& given,
+               const Where& where, bool partial, std::vector<py::object>& values) {
+    if (parameter.form != Form::fields) {
+        values.push_back(given);
+        return;
+    }
+    std::vector<py::object> fields(parameter.fields.size());
+    std::vector<bool> made;
+    for (const Parameter& field : parameter.fields) made.push_back(is_made(call, field));
+    if (given) fields = fields_of(given, parameter, where, made, partial);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
+        if (fields[i] && fields[i].is_none()) fields[i] = {};
+        add_items(call, parameter.fields[i], fields[i], {where.owner, name}, partial, values);
+    }
 }
 
 void pack_struct(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,

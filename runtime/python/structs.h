@@ -29,8 +29,9 @@ bool is_made(const manifest::Call& call, const manifest::Parameter& field);
 std::vector<py::object> fields_of(py::handle value, const manifest::Parameter& structure, const Where& where,
                                   const std::vector<bool>& made = {}, bool partial = false);
 
-/// Whether its fields look like values of the right depth, as far as that is quickly seen. Checks no names.
-bool looks_like_value(const manifest::Call& call, const manifest::Parameter& structure, py::handle value);
+/// Adds what is given for a parameter, one value an item: of one that is taken field by field, its fields.
+void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const py::object& given,
+               const Where& where, bool partial, std::vector<py::object>& values);
 
 /// Packs a struct that is passed by value, or an array of structs; `target` is where it starts. Of a tangent,
 /// fields may be missing, and what they have at `target` stays.
