@@ -10,9 +10,11 @@ namespace kf::gen {
 namespace {
 
 std::string overload_of(const PlannedCall& call) {
-    std::vector<manifest::Argument> arguments;
-    for (const PlannedArgument& argument : call.arguments) arguments.push_back(argument.host);
-    return overload_text(arguments, call.rank);
+    manifest::Call host;
+    host.rank = call.rank;
+    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
+    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
+    return overload_text(host);
 }
 
 /// How many overloads use each kernel.

@@ -1,6 +1,7 @@
 // How commands print one overload of a function.
 #include "run/overload.h"
 
+#include "core/items.h"
 #include "plan/generators.h"
 #include "plan/types.h"
 
@@ -9,31 +10,55 @@ namespace kf::gen {
 namespace {
 
 using manifest::ArgumentKind;
+using manifest::Form;
 using manifest::Role;
 
-std::string kind_text(const manifest::Argument& argument) {
+std::string kind_text(bool value, const std::string& element, std::int64_t rank) {
+    return value ? "value<" + element + ">" : "tensor<" + element + ">[" + std::to_string(rank) + "]";
+}
+
+std::string leaf_text(const manifest::Argument& argument) {
     if (argument.kind == ArgumentKind::generator) return generator_text(argument);
-    const std::string element = slang_name(argument.element);
-    if (argument.kind == ArgumentKind::value) return "value<" + element + ">";
-    return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
+    return kind_text(argument.kind == ArgumentKind::value,
+                     argument.type.empty() ? slang_name(argument.element) : argument.type, argument.rank);
+}
+
+std::string parameter_text(const manifest::Call& call, const manifest::Parameter& parameter) {
+    const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
+    if (parameter.form == Form::leaf) return leaf_text(first);
+    std::string text;
+    if (parameter.form == Form::fields) {
+        for (const manifest::Parameter& field : parameter.fields)
+            text += (text.empty() ? "" : ", ") + field.name + ": " + parameter_text(call, field);
+        return "{" + text + "}";
+    }
+    text = parameter.type;
+    for (const std::int64_t extent : parameter.extents) text += "[" + std::to_string(extent) + "]";
+    return kind_text(parameter.form == Form::value, text, first.rank);
 }
 
 }  // namespace
 
-std::string overload_text(const std::vector<manifest::Argument>& arguments, std::int64_t rank) {
+std::string overload_text(const manifest::Call& call) {
     std::string text = "(";
     std::string result;
-    for (const manifest::Argument& argument : arguments) {
-        if (argument.role == Role::result) {
-            result = " -> " + kind_text(argument);
-            continue;
+    const auto add = [&](const std::string& name, Role role, const std::string& kind) {
+        if (role == Role::result) {
+            result = " -> " + kind;
+            return;
         }
         if (text.size() > 1) text += ", ";
-        if (argument.role == Role::out) text += "out ";
-        if (argument.role == Role::inout) text += "inout ";
-        text += argument.name + ": " + kind_text(argument);
+        if (role == Role::out) text += "out ";
+        if (role == Role::inout) text += "inout ";
+        text += name + ": " + kind;
+    };
+    for (const manifest::Parameter& parameter : call.parameters)
+        add(parameter.name, manifest::role_of(call, parameter), parameter_text(call, parameter));
+    if (call.parameters.empty()) {
+        for (const manifest::Argument& argument : call.arguments)
+            add(argument.name, argument.role, leaf_text(argument));
     }
-    return text + ")" + result + ", rank " + std::to_string(rank);
+    return text + ")" + result + ", rank " + std::to_string(call.rank);
 }
 
 }  // namespace kf::gen
