@@ -303,5 +303,5 @@ def test_forward_derivatives_on_objects(conversions: Any, device: kf.Device) -> 
 def test_extensions_on_objects_and_of_generics(conversions: Any) -> None:
     assert conversions.Item(weight=2, place=0, count=0).scaled(4) == 8
     assert conversions.Item.twice(4) == 8
-    box = conversions.Box_float_(size=3)
+    box = conversions.Box_float(size=3)
     assert (box.plus(1), box.squared()) == (4, 9)

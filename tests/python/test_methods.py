@@ -180,7 +180,7 @@ def test_an_object_without_gradient(methods: Any) -> None:
 
 def test_methods_of_generic_structs(methods: Any) -> None:
     x = numbers(33)
-    box = methods.Box_float_(value=2)
+    box = methods.Box_float(value=2)
     close(box.plus(tensor(x)).to_numpy(), x.astype(np.float64) + 2)
 
 

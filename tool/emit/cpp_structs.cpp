@@ -11,7 +11,7 @@
 namespace kf::gen {
 namespace {
 
-/// "Pair_int_2_" of "scene.Pair<int, 2>".
+/// "Pair_int_2" of "scene.Pair<int, 2>".
 std::string struct_name(const Type& type) {
     std::string name = kind_name(type);
     const std::size_t arguments = std::min(name.find('<'), name.size());

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
+
+#include "plan/type_text.h"
 
 namespace kf::gen {
 namespace {
@@ -34,8 +37,21 @@ constexpr std::array<std::string_view, 38> python_keywords{
     // Reserved for every function.
     "out", "shape", "stream"};
 
+/// "Pair_float3_int" of "Pair<vector<float,3>, int>": no two underscores, which C++ reserves.
+std::string generic_identifier(std::string_view name) {
+    const std::optional<TypeText> type = parse_type(name);
+    std::string text;
+    for (const char c : type ? spelled(*type) : std::string(name)) {
+        const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0;
+        if (word || (!text.empty() && text.back() != '_')) text += word ? c : '_';
+    }
+    if (text.ends_with('_')) text.pop_back();
+    return text;
+}
+
 std::string identifier(std::string_view name) {
-    std::string text(name);
+    std::string text =
+        name.find('<') == std::string_view::npos ? std::string(name) : generic_identifier(name);
     std::replace_if(
         text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '_');
     if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.insert(0, "_");

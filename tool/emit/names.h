@@ -7,8 +7,8 @@
 
 namespace kf::gen {
 
-/// `name` as a C++ identifier: other characters become _, keywords, common macros and the names that
-/// generated code uses itself (encoder, result) take a trailing _.
+/// `name` as a C++ identifier: other characters become _ ("Box<float, 3>" is Box_float_3), keywords, common
+/// macros and the names that generated code uses itself (encoder, result) take a trailing _.
 std::string cpp_identifier(std::string_view name);
 
 /// The same for Python, where out, shape and stream are reserved too.

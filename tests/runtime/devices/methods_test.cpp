@@ -213,7 +213,7 @@ TEST_P(MethodsTest, OverloadsStaticFunctionsAndSeveralOutputs) {
 
 TEST_P(MethodsTest, OfGenericStructsAndOnesWithoutGradient) {
     const auto x = device_.tensor<float>({1, 2, 3}).with_grads();
-    EXPECT_THAT(members::Box_float_{2}.plus(module_, x).to_vector(), ElementsAre(3, 4, 5));
+    EXPECT_THAT(members::Box_float{2}.plus(module_, x).to_vector(), ElementsAre(3, 4, 5));
     const members::Table table{{1, 2, 3}};
     const auto y = table.at(module_, x);
     EXPECT_THAT(y.to_vector(), ElementsAre(1, 4, 9));

@@ -24,7 +24,10 @@ TEST(Names, AppendsToWordsOfPython) {
 }
 
 TEST(Names, ReplacesWhatIdentifiersCannotHold) {
-    EXPECT_EQ(cpp_identifier("Type.method<3>"), "Type_method_3_");
+    EXPECT_EQ(cpp_identifier("Type.method<3>"), "Type_method_3");
+    EXPECT_EQ(cpp_identifier("Pair<vector<float, 3>, ns.Box<int, 2>>"), "Pair_float3_ns_Box_int_2");
+    EXPECT_EQ(python_identifier("Box<float, 3>.area"), "Box_float_3_area");
+    EXPECT_EQ(cpp_identifier("my__name_"), "my__name_");
     EXPECT_EQ(cpp_identifier("3d"), "_3d");
 }
 
