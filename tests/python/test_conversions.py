@@ -305,3 +305,10 @@ def test_extensions_on_objects_and_of_generics(conversions: Any) -> None:
     assert conversions.Item.twice(4) == 8
     box = conversions.Box_float(size=3)
     assert (box.plus(1), box.squared()) == (4, 9)
+    assert box.times_float(1.5) == 4.5
+    boxes = np.array([(2,), (4,)], conversions.Box_float.dtype)
+    for dtype in (np.float16, np.float64):
+        by = np.array([1.5, -0.25], dtype)
+        for found, wanted in [(box.times(by), by * 3), (conversions.Box_float.times(boxes, by), by * [2, 4])]:
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found.to_numpy(), wanted)

@@ -32,13 +32,13 @@ std::string plain_name(const std::string& function) {
     return name;
 }
 
-/// Of an extension of one type of a generic struct: "Box<float>.area" is its whole name.
-bool is_specialised(const Function& function) { return function.name.find('<') != std::string::npos; }
-
 bool is_named(const Function& function, const CallSpec& call, const std::string& plain) {
     if (!is_specialised(function)) return function.name == plain;
     const std::optional<TypeText> own = parse_type(function.name);
-    return own && own == parse_type(call.function);
+    std::optional<TypeText> meant = parse_type(call.function);
+    // What the last name states is for the function's own parameters.
+    if (meant && function.is_generic() && meant->name == ".") meant->arguments.back().arguments.clear();
+    return own && own == meant;
 }
 
 std::string generics_text(const Function& function) {
@@ -90,6 +90,8 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
 }
 
 }  // namespace
+
+bool is_specialised(const Function& function) { return function.name.find('<') != std::string::npos; }
 
 std::string signature(const Function& function) {
     std::string text = function.result.name.empty() ? "void" : function.result.name;

@@ -14,6 +14,9 @@ namespace kf::gen {
 /// "function-method", "argument-unknown", "argument-missing".
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module);
 
+/// Whether it is of an extension of one type of a generic struct: "Box<float>.area" is its whole name.
+bool is_specialised(const Function& function);
+
 /// "T add<T : IArithmetic>(T x, T y)", for messages.
 std::string signature(const Function& function);
 

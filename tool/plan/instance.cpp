@@ -84,11 +84,13 @@ private:
 
     /// What "foo<float, 3>" states.
     Outcome<Bindings> bind_stated() const {
-        if (!function_.is_generic()) return Bindings{};  // "Box<float>.area" of an extension is a name
+        if (!function_.is_generic()) return Bindings{};
         const Outcome<std::vector<std::vector<TypeText>>> parts = stated_arguments(call_);
         if (!parts) return parts.errors();
         Bindings bindings;
-        for (std::size_t part = 0; part < parts.value().size(); ++part) {
+        // "Box<float>" of "Box<float>.area<int>", in an extension, is but a name.
+        const std::size_t last = parts.value().empty() ? 0 : parts.value().size() - 1;
+        for (std::size_t part = is_specialised(function_) ? last : 0; part < parts.value().size(); ++part) {
             const std::vector<TypeText>& arguments = parts.value()[part];
             std::vector<const GenericParameter*> parameters;
             for (const GenericParameter& generic : function_.generics) {
@@ -274,8 +276,9 @@ private:
     /// "Acc<float>.make": each name takes its own arguments.
     std::string concrete_name(const Bindings& bindings) const {
         const std::vector<std::string> parts = name_parts(function_.name);
-        std::string name;
-        for (std::size_t part = 0; part < parts.size(); ++part) {
+        const bool whole = is_specialised(function_);
+        std::string name = whole ? owner_of(function_.name) : "";
+        for (std::size_t part = whole ? parts.size() - 1 : 0; part < parts.size(); ++part) {
             std::string arguments;
             for (const GenericParameter& generic : function_.generics) {
                 if (generic.part != part) continue;

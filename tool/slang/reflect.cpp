@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "slang/declaration.h"
 #include "slang/types.h"
@@ -157,10 +158,22 @@ private:
         for (const std::string& prefix : {scope.prefix, std::string()}) {
             const Type type = types_.describe_named(prefix + text);
             if (type.kind == TypeKind::structure) {
-                walk_children(declaration, {type.name + ".", true, {}, 1, type.name, false, true});
+                walk_children(declaration,
+                              {type.name + ".", true, {}, count_names(type.name), type.name, false, true});
                 return;
             }
         }
+    }
+
+    // Two of "ns.Box<ns.Ray>".
+    static std::size_t count_names(std::string_view type) {
+        std::size_t count = 1;
+        int nested = 0;
+        for (const char c : type) {
+            nested += c == '<' ? 1 : c == '>' ? -1 : 0;
+            count += c == '.' && nested == 0 ? 1 : 0;
+        }
+        return count;
     }
 
     // Where some function of the declaration's is.
