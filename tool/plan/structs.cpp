@@ -17,6 +17,9 @@ using manifest::Role;
 
 /// Fields lie this deep at most, as artifacts allow.
 constexpr int max_nesting = 6;
+/// And so many scalars are one argument's, or one field's, and so many bytes one struct's.
+constexpr std::int64_t max_scalars = 4096;
+constexpr std::int64_t max_struct = 1 << 20;
 
 std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
@@ -118,6 +121,16 @@ private:
         }
         PlannedArgument planned;
         planned.host = std::move(fed.value());
+        const std::int64_t scalars =
+            std::max(scalar_count(planned.host.element.extents), scalar_count(planned.host.trailing));
+        if (scalars > max_scalars) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": '" + type.name + "' from '" + kind.spelling + "' makes " +
+                     std::to_string(scalars) + " scalars; one argument, or one field, has at most " +
+                     std::to_string(max_scalars),
+                 {"make the parameter a Tensor of lower rank, which takes any number"});
+            return parameter;
+        }
         planned.type = type;
         planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
         if (planned.element_name != slang_name(planned.host.element))
@@ -222,6 +235,13 @@ private:
             return {};
         }
         if (!can_be_laid_out(kind, type, place)) return {};
+        if (const std::int64_t size = layout_of(type).size; size > max_struct) {
+            fail(kind, "struct-layout",
+                 subject(place.name) + ": a '" + type.name + "' is " + std::to_string(size) +
+                     " bytes long; at most " + std::to_string(max_struct) + " can be passed",
+                 {"make what is large in it a Tensor parameter"});
+            return {};
+        }
         KindSpec each = kind;
         each.element.clear();
         each.rank -= taken;

@@ -45,7 +45,14 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     choice.name = "Mode";
     Function mode = function_of("float", "mode", {{"float", "x"}});
     mode.parameters[0].type = struct_of("Settings", {{"mode", choice}});
-    return {shade, make, flag, base, mode};
+    Function many = function_of("float", "many", {{"float", "x"}, {"float", "y"}, {"float", "z"}});
+    many.parameters[0].type = array_of(type_named("float"), 4097);
+    many.parameters[1].type = struct_of("Some", {{"most", array_of(type_named("float2"), 2048)}});
+    many.parameters[2].type = struct_of("All", {{"parts", array_of(type_named("float"), 4096)}});
+    for (int i = 0; i < 64; ++i)
+        many.parameters[2].type.fields.push_back(
+            {"f" + std::to_string(i), array_of(type_named("int"), 4096)});
+    return {shade, make, flag, base, mode, many};
 }
 
 const PlannedCall& only(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
@@ -139,6 +146,13 @@ TEST(Structs, GradientsAreNamedByParameterOrByField) {
     EXPECT_THAT(ids(plan_of(call + R"(scene.sky"]}})", functions())), ElementsAre("backward-input"));
 }
 
+TEST(Structs, HoldSoMuchAndNoMore) {
+    const auto plan = plan_of(
+        R"({"function": "many", "args": {"x": "value", "y": "value", "z": "tensor[1]"}})", functions());
+    ASSERT_THAT(ids(plan), ElementsAre("type-not-supported", "struct-layout"));
+    EXPECT_THAT(plan.errors().back().message, HasSubstr("a 'All' is 1064960 bytes long"));
+}
+
 TEST(Structs, WithTexturesSayWhatDoesInstead) {
     const auto plan = plan_of(R"({"function": "flag", "args": {"light": "value"}})", functions());
     ASSERT_FALSE(plan);
@@ -184,6 +198,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "argument-type", "can't feed a parameter of type 'Scene'"},
         Refused{R"({"function": "flag", "args": {"light": "value"}})", "struct-layout",
                 "field 'light.handle' has type 'Texture2D<float>'"},
+        Refused{R"({"function": "many", "args": {"x": "value", "y": "value", "z": "value"}})",
+                "type-not-supported", "argument 'x': 'float[4097]' from 'value' makes 4097 scalars"},
+        Refused{R"({"function": "make", "args": {"x": "value<float[5000]>"}})", "type-not-supported",
+                "makes 5000 scalars"},
+        Refused{R"({"function": "shade", "args": {"scene": "value", "at": "tensor<float3[2000]>[1]"}})",
+                "type-not-supported", "makes 6000 scalars"},
         Refused{R"({"function": "base", "args": {"x": "value"}})", "struct-layout",
                 "argument 'x.derived': struct 'Derived' inherits from another struct"},
         Refused{R"({"function": "base", "args": {"x": {"fields": {"derived": {"fields":
