@@ -32,6 +32,22 @@ double worst(const std::vector<float>& found, const std::vector<double>& wanted,
     return largest;
 }
 
+template <class Tensor>
+void take(std::vector<double>& values, const Tensor& tensor) {
+    auto elements = tensor.to_vector();
+    for (auto& element : elements) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(element)>, bench::Ray>) {
+            for (const kf::float3& part : {element.origin, element.direction}) {
+                values.insert(values.end(), {part[0], part[1], part[2]});
+            }
+        } else {
+            values.push_back(static_cast<float>(element));
+        }
+        element = {};
+    }
+    tensor.copy_from(elements);
+}
+
 }  // namespace
 
 Strategies::Strategies(const kf::Device& device, std::int64_t count, std::size_t sets)
@@ -78,6 +94,24 @@ std::vector<Strategies::Case> Strategies::cases(const bench::Module& module) con
         {"structs", 52 * static_cast<double>(rays()),
          [&module](const StrategySet& set) { module.along.backward(set.rays, 0.5F, set.ray_y); }},
     };
+}
+
+std::vector<double> Strategies::take_gradients(const std::string& name) const {
+    std::vector<double> values;
+    const StrategySet& set = sets_.front();
+    if (name == "structs") {
+        take(values, set.rays.grad());
+    } else if (name == "half") {
+        for (const auto* tensor : {&inputs_.a, &inputs_.b, &inputs_.c, &set.half_x})
+            take(values, tensor->grad());
+    } else {
+        const auto& w = name == "rows"      ? inputs_.per_row
+                        : name == "columns" ? inputs_.per_column
+                                            : inputs_.per_call;
+        take(values, w.grad());
+        take(values, set.x.grad());
+    }
+    return values;
 }
 
 nlohmann::json Strategies::errors(const bench::Module& module) const {

@@ -54,6 +54,9 @@ public:
     /// Ours, with the kernels of `module`.
     [[nodiscard]] std::vector<Case> cases(const bench::Module& module) const;
 
+    /// Of the first set: what a case has added to gradients, which are zeros afterwards.
+    [[nodiscard]] std::vector<double> take_gradients(const std::string& name) const;
+
     /// The largest errors against float64, relative to the sum of what is added up.
     [[nodiscard]] nlohmann::json errors(const bench::Module& module) const;
 

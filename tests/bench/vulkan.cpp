@@ -1,29 +1,65 @@
-// kf_bench_vulkan DEVICE: times on one Vulkan device by the host's clock, over batches of calls, as JSON.
+// kf_bench_vulkan DEVICE: times on one Vulkan device by the host's clock, over batches of calls, as JSON; by
+// turns with kernels written by hand, where they could be compiled.
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench.h"
+#include "core/device_state.h"
 #include "measure.h"
 #include "strategies.h"
+#include "vulkan/driver.h"
+#include "vulkan_reference.h"
 
 namespace {
 
 using namespace bench_support;
 
-/// Microseconds for one of `calls` calls that are waited for together.
-double batch(const kf::Device& device, int calls, int rounds, const std::function<void()>& call) {
-    const auto round = [&] {
+using Call = std::function<void()>;
+
+/// Microseconds for one of `calls` calls that are waited for together; of each, by turns.
+std::vector<double> batches(const kf::Device& device, int calls, int rounds, const std::vector<Call>& each) {
+    const auto round = [&](const Call& call) {
         for (int i = 0; i < calls; ++i) call();
         device.wait();
     };
-    warm_up(round);
-    std::vector<double> times;
-    for (int i = 0; i < rounds; ++i) times.push_back(1e6 * seconds(round) / calls);
-    return median(times);
+    warm_up([&] {
+        for (const Call& call : each) round(call);
+    });
+    std::vector<std::vector<double>> times(each.size());
+    for (int i = 0; i < rounds; ++i) {
+        for (std::size_t k = 0; k < each.size(); ++k) {
+            times[k].push_back(1e6 * seconds([&] { round(each[k]); }) / calls);
+        }
+    }
+    std::vector<double> medians;
+    for (std::vector<double>& one : times) medians.push_back(median(std::move(one)));
+    return medians;
 }
 
-nlohmann::json time_size(const kf::Device& device, const bench::Module& module, std::int64_t count) {
+double batch(const kf::Device& device, int calls, int rounds, const Call& call) {
+    return batches(device, calls, rounds, {call}).front();
+}
+
+/// Ours beside the one written by hand, if there is one; `bytes` are moved by a call.
+void compare(nlohmann::json& result, const kf::Device& device, const std::string& name, double bytes,
+             int calls, int rounds, const Call& ours, const Call& by_hand) {
+    std::vector<Call> each{ours};
+    if (by_hand) each.push_back(by_hand);
+    const std::vector<double> times = batches(device, calls, rounds, each);
+    const auto note = [&](const std::string& key, double time) {
+        result["times"][key] = {{"us", time}, {"GB_per_s", bytes / time / 1000}};
+    };
+    note(name, times[0]);
+    if (by_hand) {
+        note(name + ".hand", times[1]);
+        result["of_hand_written"][name] = times[1] / times[0];
+    }
+}
+
+nlohmann::json time_size(const kf::Device& device, const bench::Module& module, HandWritten* by_hand,
+                         std::int64_t count) {
     const std::vector<float> xs = uniform(count, 1);
     const std::vector<float> flows = uniform(count, 2);
     const auto x = device.tensor(xs).with_grads();
@@ -42,26 +78,50 @@ nlohmann::json time_size(const kf::Device& device, const bench::Module& module, 
                        {"c.grad", relative(c.grad().to_vector()[0], expected.c)},
                        {"x.grad", gradient_error(xs, flows, x.grad().to_vector())}};
     const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 29) / count, 8, 64));
-    const auto note = [&](const char* name, double bytes, const std::function<void()>& call) {
-        const double time = batch(device, calls, 15, call);
-        result["times"][name] = {{"us", time},
-                                 {"GB_per_s", bytes * static_cast<double>(count) / time / 1000}};
-    };
-    note("forward.values", 8, [&] { module.polynomial(2, 8, -1, x, kf::out(y)); });
-    note("backward.tensors", 16, [&] { module.polynomial.backward(a, b, c, x, y); });
+    const auto numbers = static_cast<double>(count);
+    compare(result, device, "forward.values", 8 * numbers, calls, 15,
+            [&] { module.polynomial(2, 8, -1, x, kf::out(y)); }, {});
+    const Call hand = [&] { by_hand->polynomial(a, b, c, x, y); };
+    compare(
+        result, device, "backward.tensors", 16 * numbers, calls, 15,
+        [&] { module.polynomial.backward(a, b, c, x, y); }, by_hand == nullptr ? Call() : hand);
     return result;
 }
 
-nlohmann::json time_strategies(const kf::Device& device, const bench::Module& module, std::int64_t count) {
+/// How far both are apart, relative to the larger; HUGE_VAL where only one of them is a number.
+double apart(const std::vector<double>& ours, const std::vector<double>& by_hand) {
+    double largest = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        if (ours[i] == by_hand[i]) continue;
+        const double difference =
+            std::abs(ours[i] - by_hand[i]) / std::max(std::abs(ours[i]), std::abs(by_hand[i]));
+        largest = std::isfinite(difference) ? std::max(largest, difference) : HUGE_VAL;
+    }
+    return largest;
+}
+
+nlohmann::json time_strategies(const kf::Device& device, const bench::Module& module, HandWritten* by_hand,
+                               std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(2, (std::int64_t{1} << 24) / count));
     const Strategies strategies(device, count, wanted);
     const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / count, 4, 64));
     nlohmann::json result{{"count", strategies.side() * strategies.side()}};
+    std::size_t turn = 0;
+    const auto next = [&]() -> const StrategySet& {
+        return strategies.sets()[turn++ % strategies.sets().size()];
+    };
     for (const Strategies::Case& one : strategies.cases(module)) {
-        std::size_t turn = 0;
-        const double time =
-            batch(device, calls, 9, [&] { one.call(strategies.sets()[turn++ % strategies.sets().size()]); });
-        result["times"][one.name] = {{"us", time}, {"GB_per_s", one.bytes / time / 1000}};
+        const Call hand = [&] { by_hand->run(one.name, strategies.inputs(), next()); };
+        if (by_hand != nullptr) {
+            static_cast<void>(strategies.take_gradients(one.name));
+            one.call(strategies.sets().front());
+            const std::vector<double> ours = strategies.take_gradients(one.name);
+            by_hand->run(one.name, strategies.inputs(), strategies.sets().front());
+            result["from_hand_written"][one.name] = apart(ours, strategies.take_gradients(one.name));
+        }
+        compare(
+            result, device, one.name, one.bytes, calls, 9, [&] { one.call(next()); },
+            by_hand == nullptr ? Call() : hand);
     }
     result["error"] = strategies.errors(module);
     return result;
@@ -96,7 +156,14 @@ nlohmann::json time_calls(const kf::Device& device, const bench::Module& module)
 
 int main(int argc, char** argv) {
     try {
-        const kf::Device device = kf::Device::open(argc > 1 ? argv[1] : "vulkan");
+        const std::string id = argc > 1 ? argv[1] : "vulkan";
+        // Opened here, so that kernels written by hand run on the same driver.
+        const auto driver = kf::vulkan::open_vulkan(
+            id.find(':') == std::string::npos ? 0 : std::stoi(id.substr(id.find(':') + 1)));
+        const kf::Device device = kf::detail::make_device(driver);
+        std::optional<HandWritten> compiled;
+        if (!std::string_view(KF_BENCH_BY_HAND).empty()) compiled.emplace(driver, KF_BENCH_BY_HAND);
+        HandWritten* const by_hand = compiled ? &*compiled : nullptr;
         const bench::Module module(device);
         nlohmann::json result;
         result["device"] = device.info().name;
@@ -105,12 +172,13 @@ int main(int argc, char** argv) {
         const std::int64_t largest = device.info().is_cpu ? 20 : 26;
         for (const std::int64_t power : {std::int64_t{20}, largest}) {
             if (power != 20 || result["sizes"].is_null()) {
-                result["sizes"].push_back(time_size(device, module, std::int64_t{1} << power));
+                result["sizes"].push_back(time_size(device, module, by_hand, std::int64_t{1} << power));
             }
         }
         for (const std::int64_t power : {std::int64_t{20}, largest}) {
             if (power != 20 || result["strategies"].is_null()) {
-                result["strategies"].push_back(time_strategies(device, module, std::int64_t{1} << power));
+                result["strategies"].push_back(
+                    time_strategies(device, module, by_hand, std::int64_t{1} << power));
             }
         }
         for (const int power : {16, 20, 22}) {

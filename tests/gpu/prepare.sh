@@ -35,7 +35,9 @@ done
 rm -f "$folder"/sysroot/include/vulkan/*.hpp
 [ ! -d /usr/share/cmake/nlohmann_json ] || cp -r /usr/share/cmake/nlohmann_json "$folder/sysroot/share/cmake/"
 [ ! -d /usr/src/googletest ] || cp -r /usr/src/googletest "$folder/sysroot/googletest"
-! command -v spirv-as >/dev/null || cp "$(command -v spirv-as)" "$folder/sysroot/bin/"
+for tool in spirv-as glslangValidator; do
+    ! command -v $tool >/dev/null || cp "$(command -v $tool)" "$folder/sysroot/bin/"
+done
 for file in ${KF_GPU_CARRY:-}; do
     cp "$file" "$folder/carry/"
 done

@@ -78,14 +78,16 @@ build_googletest() {
         && cmake --build "$build/googletest" --target install && touch "$build/googletest/installed"
 }
 configure() {
-    local spirv_as=$folder/sysroot/bin/spirv-as
+    local spirv_as=$folder/sysroot/bin/spirv-as glslang=$folder/sysroot/bin/glslangValidator
     ! command -v spirv-as >/dev/null || spirv_as=$(command -v spirv-as)
+    ! command -v glslangValidator >/dev/null || glslang=$(command -v glslangValidator)
+    [ -x "$glslang" ] || glslang=KF_GLSLANG-NOTFOUND
     local nvcc=()
     [ -n "${CUDACXX:-}" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=(-DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc)
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
         -DCMAKE_CXX_FLAGS="-idirafter $folder/sysroot/include" \
         -DCMAKE_PREFIX_PATH="$PWD/$build/prefix;$folder/sysroot" -DKF_BUILD_TOOL=OFF -DKF_BUILD_BENCH=ON \
-        -DKFGEN_EXECUTABLE="$PWD/tests/gpu/kfgen_replay" -DKF_SPIRV_AS="$spirv_as" \
+        -DKFGEN_EXECUTABLE="$PWD/tests/gpu/kfgen_replay" -DKF_SPIRV_AS="$spirv_as" -DKF_GLSLANG="$glslang" \
         -DPython_EXECUTABLE="$(command -v "$python")" "${nvcc[@]}" ${KF_GPU_CMAKE:-}
 }
 compile() {
