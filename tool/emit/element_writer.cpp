@@ -81,31 +81,37 @@ bool ElementWriter::moves_quads() const {
 
 std::string ElementWriter::quads_or(const std::string& name, const std::string& address,
                                     const std::string& otherwise) {
-    return "if (" + address + " != nullptr) " + load_quads(name, address) + "; else kf.fill_quads(" + name +
-           ", " + stored_scalar() + "(" + otherwise + "))";
+    return "if (" + address + " != nullptr) " + load_quads(name, address) + "; else " + name + ".fill(" +
+           stored_scalar() + "(" + otherwise + "))";
 }
 
 std::string ElementWriter::load_quads(const std::string& name, const std::string& address) const {
-    return "kf.load_quads(" + name + ", " + address + ", kf_first, " + whole_run_.step(call_.group_size[0]) +
-           ")";
+    return name + ".load(" + address + ", kf_first, " + whole_run_.step(call_.group_size[0]) + ")";
 }
 
-std::string ElementWriter::keep_quads(const std::string& name, const std::string& read) {
-    keep(stored_scalar(), name);
+void ElementWriter::keep_quads(const std::string& name) {
+    kept_.emplace_back(
+        View::Object{{"type", "kf.Quads<" + stored_scalar() + ", " + std::to_string(run_) + ">"},
+                     {"name", name},
+                     {"array", ""}});
+}
+
+std::string ElementWriter::read_quads(const std::string& name, const std::string& read) {
+    keep_quads(name);
     run_loads_.emplace_back(View::Object{{"statement", read}});
-    return name + "[kf_u]";
+    return name + ".get(kf_u)";
 }
 
 std::string ElementWriter::add_quads() {
     const std::string name = "kf_" + argument_id(host());
     const std::string address = args(SlotKind::address);
-    if (host().tangent_of >= 0) return keep_quads(name, quads_or(name, address, "0"));
-    if (host().role != Role::in || host().call_rank == 0) return keep_quads(name, load_quads(name, address));
+    if (host().tangent_of >= 0) return read_quads(name, quads_or(name, address, "0"));
+    if (host().role != Role::in || host().call_rank == 0) return read_quads(name, load_quads(name, address));
     // An input of one element for all calls is loaded once, before the first.
     const std::string shared = "kf_shared_" + argument_id(host());
     shared_.emplace_back(
         View::Object{{"type", stored_scalar()}, {"name", shared}, {"value", load_contiguous("0")}});
-    return keep_quads(name, "if (" + args(SlotKind::step) + " == 0) kf.fill_quads(" + name + ", " + shared +
+    return read_quads(name, "if (" + args(SlotKind::step) + " == 0) " + name + ".fill(" + shared +
                                 "); else " + load_quads(name, address));
 }
 
@@ -121,7 +127,7 @@ RowText ElementWriter::row_text(const std::string& scalar, const std::string& ro
     RowText text{scalar, scalar_count(host().trailing), row, step()};
     if (std::find(whole_rows_.begin(), whole_rows_.end(), row) == whole_rows_.end()) {
         whole_rows_.push_back(row);
-        wholes_.emplace_back(View::Object{{"condition", text.is_whole(std::to_string(whole_run_.length))}});
+        wholes_.emplace_back(View::Object{{"ragged", text.ragged(std::to_string(whole_run_.length))}});
     }
     return text;
 }
@@ -142,7 +148,8 @@ std::string ElementWriter::in_run(const std::string& name, const std::string& lo
 }
 
 void ElementWriter::keep(const std::string& type, const std::string& name) {
-    kept_.emplace_back(View::Object{{"type", type}, {"name", name}});
+    kept_.emplace_back(
+        View::Object{{"type", type}, {"name", name}, {"array", "[" + std::to_string(run_) + "]"}});
 }
 
 std::string ElementWriter::load_gradient() {
@@ -155,7 +162,7 @@ std::string ElementWriter::load_gradient() {
     if (moves_quads()) {
         const std::string name = "kf_grad_" + argument_id(host());
         const std::string address = args(SlotKind::grad_in);
-        return keep_quads(name, quads_or(name, address, "1"));
+        return read_quads(name, quads_or(name, address, "1"));
     }
     return in_run("kf_grad_" + argument_id(host()),
                   args(SlotKind::grad_in) + " != nullptr ? " +
@@ -191,19 +198,20 @@ std::string ElementWriter::scalar_at(SlotKind address, StrideKinds strides, cons
 
 void ElementWriter::add_store(const std::string& local) {
     if (rows_) return add_row_store(local);
+    const std::string target = args(SlotKind::address);
+    const std::string kept = "kf_out_" + argument_id(host());
+    if (moves_quads()) {
+        keep_quads(kept);
+        results_.emplace_back(View::Object{{"statement", kept + ".set(kf_u, " + local + ")"}});
+        run_stores_.emplace_back(View::Object{{"statement", kept + ".store(" + target + ", kf_first, " +
+                                                                whole_run_.step(call_.group_size[0]) + ")"}});
+        return;
+    }
     std::string name = local;
     if (run_ > 1) {
-        name = "kf_out_" + argument_id(host());
-        keep(slang_type(), name);
-        name += "[kf_u]";
+        keep(slang_type(), kept);
+        name = kept + "[kf_u]";
         results_.emplace_back(View::Object{{"statement", name + " = " + local}});
-    }
-    const std::string target = args(SlotKind::address);
-    if (moves_quads()) {
-        run_stores_.emplace_back(
-            View::Object{{"statement", "kf.store_quads(kf_out_" + argument_id(host()) + ", " + target +
-                                           ", kf_first, " + whole_run_.step(call_.group_size[0]) + ")"}});
-        return;
     }
     const std::vector<std::string> trailing = trailing_strides(data_strides.trailing);
     std::string statement;

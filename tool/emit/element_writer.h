@@ -49,7 +49,8 @@ protected:
     /// Of a run's elements in memory that may be null; what they are then.
     std::string quads_or(const std::string& name, const std::string& address, const std::string& otherwise);
     std::string load_quads(const std::string& name, const std::string& address) const;
-    std::string keep_quads(const std::string& name, const std::string& read);
+    void keep_quads(const std::string& name);
+    std::string read_quads(const std::string& name, const std::string& read);
     std::string add_quads();
     /// The element at an index of a contiguous tensor.
     std::string load_contiguous(const std::string& index) const;

@@ -608,10 +608,15 @@ private:
         } else if (whole_run_.length > 1) {
             if (run_ > 1) {
                 const std::string kept = "kf_d_" + id;
-                keep("vector<" + slang_name(host().element.scalar) + ", " +
-                         std::to_string(scalar_count(host().trailing)) + ">",
-                     kept);
-                results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
+                if (moves_quads()) {
+                    keep_quads(kept);
+                    results_.emplace_back(View::Object{{"statement", kept + ".set(kf_u, " + gradient + ")"}});
+                } else {
+                    keep("vector<" + slang_name(host().element.scalar) + ", " +
+                             std::to_string(scalar_count(host().trailing)) + ">",
+                         kept);
+                    results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
+                }
                 const std::string run = std::to_string(run_);
                 const std::string where = mode + ", " + args(SlotKind::grad_out) + ", kf_first, " +
                                           whole_run_.step(call_.group_size[0]) + ")";

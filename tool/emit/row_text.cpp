@@ -5,9 +5,8 @@ namespace kf::gen {
 
 std::string RowText::type() const { return "vector<" + scalar + ", " + std::to_string(count) + ">"; }
 
-std::string RowText::is_whole(const std::string& run) const {
-    return "kf.is_whole<" + scalar + ", " + std::to_string(count) + ", " + run + ">(" + row + ", " + step +
-           ")";
+std::string RowText::ragged(const std::string& run) const {
+    return "kf.ragged<" + scalar + ", " + std::to_string(count) + ", " + run + ">(" + row + ", " + step + ")";
 }
 
 std::string RowText::read(const std::string& name, const std::string& optional) const {

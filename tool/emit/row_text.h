@@ -16,8 +16,8 @@ struct RowText {
 
     /// The type of an element, with one scalar too.
     [[nodiscard]] std::string type() const;
-    /// Whether runs of `run` calls may be moved whole.
-    [[nodiscard]] std::string is_whole(const std::string& run) const;
+    /// 0 where runs of `run` calls may be moved whole.
+    [[nodiscard]] std::string ragged(const std::string& run) const;
     /// Reads a run's elements into `name`; where `optional` is null they are 1.
     [[nodiscard]] std::string read(const std::string& name, const std::string& optional) const;
     /// Writes a run's elements.
