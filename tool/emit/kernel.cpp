@@ -28,7 +28,7 @@ using manifest::SlotKind;
 constexpr std::int64_t push_constant_limit = 128;
 
 /// Kernels that walk rows hold many values: with fewer threads on a multiprocessor than this they are slower.
-constexpr std::uint32_t row_threads = 768;
+constexpr std::uint32_t row_threads = 1024;
 
 class KernelWriter : ElementWriter {
 public:
