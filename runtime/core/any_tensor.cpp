@@ -65,6 +65,16 @@ std::pair<AnyTensor, AnyTensor> view_gradients(const TensorState& state, Functio
     return {grad_in, state.grad_out ? function(state.grad_out) : AnyTensor()};
 }
 
+bool broadcasts_to(const Dims& shape, const Dims& wider) {
+    for (std::size_t i = 0; i < shape.size() && i < wider.size(); ++i) {
+        const std::int64_t extent = shape[shape.size() - 1 - i];
+        if (extent != 1 && extent != wider[wider.size() - 1 - i]) {
+            return false;
+        }
+    }
+    return shape.size() <= wider.size();
+}
+
 }  // namespace
 
 namespace detail {
@@ -350,7 +360,9 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
                                                               to_string(state.element) + ", found " +
                                                               to_string(gradient.element()));
         }
-        if (gradient.shape() != state.shape) {
+        // One that is pushed to has a place for each of the calls that share an element.
+        const bool pushed = &gradient == &grad_out && broadcasts_to(state.shape, gradient.shape());
+        if (gradient.shape() != state.shape && !pushed) {
             throw ArgumentError(ErrorCode::shape_mismatch, std::string("with_grads: ") + name +
                                                                ": expected shape " + to_string(state.shape) +
                                                                ", found " + to_string(gradient.shape()));

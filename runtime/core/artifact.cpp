@@ -40,6 +40,7 @@ constexpr std::array generator_names{"none",  "call_id",   "thread_id", "grid",
 constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
+constexpr std::array accumulate_names{"automatic", "none", "sum", "first", "push"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
 constexpr std::array slot_names{"total",
                                 "groups",
@@ -131,6 +132,7 @@ json to_json(const Argument& argument) {
               {"differentiable", argument.differentiable},
               {"gradient", name_of(gradient_names, argument.gradient)},
               {"overwrite", argument.overwrite},
+              {"accumulate", name_of(accumulate_names, argument.accumulate)},
               {"tangent_of", argument.tangent_of},
               {"offset", argument.offset},
               {"pitch", argument.pitch},
@@ -170,6 +172,7 @@ json to_json(const Call& call) {
             {"strict_broadcasting", call.strict_broadcasting},
             {"has_backward", call.has_backward},
             {"forward", to_json(call.forward)},
+            {"forward_deterministic", to_json(call.forward_deterministic)},
             {"backward", to_json(call.backward)},
             {"deterministic", to_json(call.deterministic)},
             {"has_fused", call.has_fused},
@@ -233,10 +236,16 @@ json to_json(const Manifest& manifest) {
         for (const Call& call : function.calls) {
             calls.push_back(to_json(call));
         }
+        json choices = json::array();
+        for (const Choice& choice : function.choices) {
+            choices.push_back({{"name", choice.name}, {"ways", choice.ways}});
+        }
         functions.push_back({{"name", function.name},
                              {"doc", function.doc},
                              {"calls", std::move(calls)},
-                             {"jvp", function.jvp}});
+                             {"jvp", function.jvp},
+                             {"choices", std::move(choices)},
+                             {"chosen", function.chosen}});
     }
     BlobWriter blobs;
     json kernels = json::array();
@@ -302,6 +311,7 @@ Argument argument_of(const json& j) {
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");
+    argument.accumulate = enum_of<Accumulate>(accumulate_names, text(j, "accumulate"));
     argument.tangent_of = integer(j.at("tangent_of"));
     argument.offset = integer(j.at("offset"));
     argument.pitch = integer(j.at("pitch"));
@@ -343,6 +353,7 @@ Call call_of(const json& j) {
     call.strict_broadcasting = flag(j, "strict_broadcasting");
     call.has_backward = flag(j, "has_backward");
     call.forward = pass_of(j.at("forward"));
+    call.forward_deterministic = pass_of(j.at("forward_deterministic"));
     call.backward = pass_of(j.at("backward"));
     call.deterministic = pass_of(j.at("deterministic"));
     call.has_fused = flag(j, "has_fused");
@@ -414,6 +425,11 @@ Manifest manifest_of(const json& j) {
         added.name = text(function, "name");
         added.doc = text(function, "doc");
         added.jvp = integer(function.at("jvp"));
+        for (const json& choice : list(function, "choices")) {
+            added.choices.push_back(
+                {text(choice, "name"), choice.at("ways").get<std::vector<std::string>>()});
+        }
+        added.chosen = integers(function.at("chosen"));
         for (const json& call : list(function, "calls")) {
             added.calls.push_back(call_of(call));
         }

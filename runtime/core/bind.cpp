@@ -51,7 +51,8 @@ void check_tensor(const BindRequest& request, std::size_t i) {
         }
     }
     for (const ScalarView* gradient : {&view.grad_in, &view.grad_out}) {
-        if (gradient->present && gradient->extents != view.data.extents) {
+        const bool pushed = argument.accumulate == manifest::Accumulate::push;
+        if (gradient->present && !pushed && gradient->extents != view.data.extents) {
             fail(request, i, ErrorCode::shape_mismatch,
                  "its gradient has shape " + to_string(gradient->extents) + ", it has shape " +
                      to_string(view.data.extents));
@@ -156,11 +157,34 @@ void check_output(const BindRequest& request, std::size_t i, const Dims& shape, 
     const Dims& extents = request.arguments[i].data.extents;
     for (std::size_t k = 0; k < argument.map.size(); ++k) {
         const auto d = static_cast<std::size_t>(argument.map[k]);
+        if (extents[k] == 1 && is_combined(argument)) {
+            continue;
+        }
         if (extents[k] != shape[d]) {
             fail(request, i, ErrorCode::shape_mismatch,
-                 "an output is never broadcast: " + dimension_text(k) + " of shape " + to_string(extents) +
-                     ": expected extent " + conflict(request, feeds, shape, d) + ", found " +
-                     std::to_string(extents[k]) + " (the call's shape is " + to_string(shape) + ")");
+                 (is_combined(argument) ? "its extents are the call's, or 1: "
+                                        : "an output is never broadcast: ") +
+                     dimension_text(k) + " of shape " + to_string(extents) + ": expected extent " +
+                     conflict(request, feeds, shape, d) + ", found " + std::to_string(extents[k]) +
+                     " (the call's shape is " + to_string(shape) + ")");
+        }
+    }
+}
+
+/// An output without some of the call's dimensions is one that calls combine in, or there is one call along
+/// them.
+void check_missing(const BindRequest& request, std::size_t i, const Dims& shape) {
+    const Argument& argument = request.call.arguments[i];
+    if (is_combined(argument) || argument.call_rank == request.call.rank) {
+        return;
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        const bool mapped = std::find(argument.map.begin(), argument.map.end(),
+                                      static_cast<std::int64_t>(d)) != argument.map.end();
+        if (!mapped && shape[d] != 1) {
+            fail(request, i, ErrorCode::shape_mismatch,
+                 "an output is never broadcast: it has no " + dimension_text(d) + " of the call, of extent " +
+                     std::to_string(shape[d]) + "; choose how its values are combined (accumulate)");
         }
     }
 }
@@ -238,8 +262,10 @@ void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
     BoundArgument& bound = binding.arguments[i];
     Dims extents;
+    // What all calls are combined to has one element, unless its kind leaves out some dimensions itself.
+    const bool single = is_combined(argument) && argument.call_rank == request.call.rank;
     for (const std::int64_t d : argument.map) {
-        extents.push_back(binding.shape[static_cast<std::size_t>(d)]);
+        extents.push_back(single ? 1 : binding.shape[static_cast<std::size_t>(d)]);
     }
     for (const std::int64_t extent : argument.trailing) {
         extents.push_back(extent);
@@ -252,6 +278,38 @@ void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
     bound.data = along_call(
         argument, argument.pitch == 0 ? row_major_view(extents) : struct_field_view(argument, extents),
         binding.shape.size());
+}
+
+/// What kernels add to, as to a gradient.
+void bind_combined(const BindRequest& request, Binding& binding) {
+    for (std::size_t i = 0; i < request.arguments.size() && runs_forward(request.pass); ++i) {
+        BoundArgument& bound = binding.arguments[i];
+        if (is_combined(request.call.arguments[i])) {
+            bound.grad_out = bound.data;
+            bound.data.present = false;
+        }
+    }
+}
+
+/// A pushed gradient has all of the call's dimensions.
+CallView along_shape(const BindRequest& request, std::size_t i, const Dims& shape) {
+    const Argument& argument = request.call.arguments[i];
+    const ScalarView& gradient = request.arguments[i].grad_out;
+    Dims expected = shape;
+    for (const std::int64_t extent : argument.trailing) {
+        expected.push_back(extent);
+    }
+    if (gradient.present && !(gradient.extents == expected)) {
+        fail(request, i, ErrorCode::shape_mismatch,
+             "its gradient is one for each call (accumulate \"push\"): expected shape " +
+                 to_string(expected) + ", found " + to_string(gradient.extents));
+    }
+    Argument whole;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        whole.map.push_back(static_cast<std::int64_t>(d));
+    }
+    whole.trailing = argument.trailing;
+    return along_call(whole, gradient, shape.size());
 }
 
 }  // namespace
@@ -311,6 +369,9 @@ void bind_shape(const BindRequest& request, Binding& binding) {
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
+        if (is_output(argument) && runs_forward(request.pass)) {
+            check_missing(request, i, shape);
+        }
         if (request.arguments[i].kind == Arg::Kind::tensor && is_output(argument)) {
             check_output(request, i, shape, feeds);
         } else if (request.call.strict_broadcasting) {
@@ -334,7 +395,9 @@ void bind_views(const BindRequest& request, Binding& binding) {
             bound.data = along_call(argument, view.data, rank);
             if (runs_backward(request.pass)) {
                 bound.grad_in = along_call(argument, view.grad_in, rank);
-                bound.grad_out = along_call(argument, view.grad_out, rank);
+                bound.grad_out = argument.accumulate == manifest::Accumulate::push
+                                     ? along_shape(request, i, binding.shape)
+                                     : along_call(argument, view.grad_out, rank);
             }
         } else if (argument.kind == ArgumentKind::generator) {
             // Its strides count steps of its values; there is no memory behind them.
@@ -352,6 +415,7 @@ void bind_views(const BindRequest& request, Binding& binding) {
             plan_output(request, i, binding);
         }
     }
+    bind_combined(request, binding);
 }
 
 void bind(const BindRequest& request, Binding& binding) {

@@ -100,6 +100,7 @@ struct Binding {
     std::uint32_t groups = 0;
     Walk walk;  ///< of kernels that walk rows
     TemporaryPlan temporary;
+    bool needs_indices = false;  ///< of calls, which contiguous kernels don't know
     bool adds_twice = false;  ///< two inputs add to the same elements of one gradient, each call to its own
     bool exact = false;  ///< the backward pass by Call::deterministic: its sums are exact, in scratch memory
 };

@@ -38,6 +38,12 @@ inline bool has_flowing_gradient(const manifest::Argument& argument) {
     return argument.differentiable && writes_data(argument);
 }
 
+/// An output that the forward pass combines in its elements, as a backward pass does gradients.
+inline bool is_combined(const manifest::Argument& argument) {
+    return is_output(argument) && (argument.accumulate == manifest::Accumulate::sum ||
+                                   argument.accumulate == manifest::Accumulate::first);
+}
+
 /// Which of an argument's views a pass touches. Backward passes store nothing.
 inline bool reads_data(const manifest::Argument& argument, PassKind pass) {
     if (runs_forward(pass)) {

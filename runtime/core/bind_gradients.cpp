@@ -48,22 +48,31 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     const Scalars scalars = scalars_of(binding, argument, bound.grad_out);
     const bool moves = scalars.extents.size() > bound.grad_out.trailing.size();
     const bool repeats = may_repeat(scalars.extents, scalars.strides);
-    if (is_tensor_parameter(argument)) {
+    if (argument.accumulate == manifest::Accumulate::first) {
+        bound.mode = GradMode::injective;  // of calls that share an element the kernel picks one
+        binding.needs_indices = binding.needs_indices || scalars.shared;
+    } else if (is_tensor_parameter(argument)) {
         bound.mode = GradMode::partial;  // any call may add to any element
     } else if (scalars.shared && !moves) {
         bound.mode = GradMode::everywhere;
     } else {
         bound.mode = scalars.shared || repeats ? GradMode::partial : GradMode::injective;
     }
+    if (argument.accumulate == manifest::Accumulate::none && scalars.shared) {
+        fail(request, i, ErrorCode::shape_mismatch,
+             "calls share elements of its gradient (the call's shape is " + to_string(binding.shape) +
+                 "), and \"none\" is chosen for how they are combined (accumulate)");
+    }
     const bool half = argument.element.scalar == manifest::Scalar::float16;
-    if (!(half || binding.exact) || bound.mode == GradMode::injective) {
+    const bool exact = binding.exact && is_floating(scalar_type(argument.element.scalar));
+    if (!(half || exact) || bound.mode == GradMode::injective) {
         return;
     }
     if (repeats) {
         fail(request, i, ErrorCode::layout_mismatch,
              std::string("elements of its ") + (half ? "half" : "deterministic") +
-                 " gradient share memory in a way that can't be summed; give a gradient whose elements are "
-                 "apart");
+                 (is_output(argument) ? " sums" : " gradient") +
+                 " share memory in a way that can't be summed; give a tensor whose elements are apart");
     }
     bound.scratch_count = element_scalars(argument);
     for (const std::int64_t extent : bound.grad_out.inner) {
@@ -117,9 +126,10 @@ public:
             if (!writes_data(argument) || !is_given(i)) {
                 continue;
             }
-            const Scalars own = scalars_of(binding_, argument, at(i).data);
+            const bool combined = is_combined(argument);
+            const Scalars own = scalars_of(binding_, argument, written(i));
             // Calls may share a whole tensor: which elements each writes is up to the function.
-            const bool shares = own.shared && !is_tensor_parameter(argument);
+            const bool shares = own.shared && !is_tensor_parameter(argument) && !combined;
             if (shares || may_repeat(own.extents, own.strides)) {
                 fail(request_, i, ErrorCode::aliasing,
                      "elements of the output share memory (it is a broadcast view)");
@@ -128,16 +138,17 @@ public:
             for (std::size_t j = 0; j < count(); ++j) {
                 const Argument& other = request_.call.arguments[j];
                 const bool output = writes_data(other);
-                if (j == i || !is_given(j) || (output && j > i) || !overlap(i, at(i).data, j, at(j).data)) {
+                if (j == i || !is_given(j) || (output && j > i) || !overlap(i, written(i), j, written(j))) {
                     continue;
                 }
-                const bool whole = is_tensor_parameter(argument) || is_tensor_parameter(other);
+                const bool whole = is_tensor_parameter(argument) || is_tensor_parameter(other) || combined;
                 if (output || whole || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "the output shares memory with argument '" + name(j) + "'" +
-                             (output  ? ", another output"
-                              : whole ? ", and calls may read any of its elements"
-                                      : " and isn't the very same view of it"));
+                             (output     ? ", another output"
+                              : combined ? ", and calls add to it while others read"
+                              : whole    ? ", and calls may read any of its elements"
+                                         : " and isn't the very same view of it"));
                 }
             }
         }
@@ -188,6 +199,10 @@ public:
 private:
     [[nodiscard]] std::size_t count() const { return binding_.arguments.size(); }
     BoundArgument& at(std::size_t i) { return binding_.arguments[i]; }
+    /// What the forward pass reads or writes of it.
+    [[nodiscard]] const CallView& written(std::size_t i) {
+        return is_combined(request_.call.arguments[i]) ? at(i).grad_out : at(i).data;
+    }
     [[nodiscard]] const std::string& name(std::size_t i) const { return request_.call.arguments[i].name; }
     [[nodiscard]] bool is_given(std::size_t i) const {
         return request_.arguments[i].kind == Arg::Kind::tensor;
@@ -260,7 +275,8 @@ const char* pass_word(const BindRequest& request) {
 void check_no_sums(const BindRequest& request, const Binding& binding) {
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const GradMode mode = binding.arguments[i].mode;
-        if (mode == GradMode::everywhere || mode == GradMode::partial) {
+        const bool floating = is_floating(scalar_type(request.call.arguments[i].element.scalar));
+        if (floating && (mode == GradMode::everywhere || mode == GradMode::partial)) {
             fail(request, i, ErrorCode::no_deterministic_kernel,
                  "deterministic gradients are asked for (by options), calls add to elements of its gradient "
                  "together, and no kernel was generated that does so in the same way each time; say "
@@ -269,14 +285,29 @@ void check_no_sums(const BindRequest& request, const Binding& binding) {
     }
 }
 
+/// Outputs that calls combine in.
+void bind_sums(const BindRequest& request, Binding& binding) {
+    bool any = false;
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        if (is_combined(request.call.arguments[i])) {
+            any = true;
+            choose_mode(request, i, binding);
+        }
+    }
+    if (any && request.options.deterministic.value_or(false) && !binding.exact) {
+        check_no_sums(request, binding);
+    }
+}
+
 }  // namespace
 
 void bind_gradients(const BindRequest& request, Binding& binding) {
-    if (request.pass == PassKind::forward) {
-        return;
-    }
     binding.exact = pass_of(request, true).is_built() &&
                     (request.options.deterministic.value_or(false) || !pass_of(request, false).is_built());
+    if (request.pass == PassKind::forward) {
+        bind_sums(request, binding);
+        return;
+    }
     bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];

@@ -52,12 +52,19 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     const std::int64_t element = is_field ? argument.pitch : element_scalars(argument);
     Layout layout;
     bool packed = true;
+    const bool pushed = argument.accumulate == manifest::Accumulate::push;
     for_each_view(request, binding, i, [&](const CallView& view) {
-        layout.join(binding.shape, view.strides, element);
+        if (pushed && &view == &bound.grad_out) {
+            Layout own;
+            own.join(binding.shape, view.strides, element);
+            packed = packed && own.dense;
+        } else {
+            layout.join(binding.shape, view.strides, element);
+        }
         packed = packed && (is_field ? is_field_packed(argument, view) : is_loadable(argument, view));
     });
     bound.step = packed && layout.dense ? 1 : 0;
-    return packed && (layout.dense || (layout.single && !is_output(argument))) &&
+    return packed && (layout.dense || (layout.single && (!is_output(argument) || is_combined(argument)))) &&
            bound.mode != GradMode::partial;
 }
 
@@ -85,7 +92,7 @@ void choose_kernel(const BindRequest& request, Binding& binding) {
     }
     const bool flat = offender == request.arguments.size();
     // Contiguous kernels read all gradients before they write one.
-    const bool in_order = flat && (!binding.adds_twice || pass.strided < 0);
+    const bool in_order = flat && !binding.needs_indices && (!binding.adds_twice || pass.strided < 0);
     binding.kernel = in_order && pass.contiguous >= 0 ? pass.contiguous : pass.strided;
     const bool shares = std::any_of(binding.arguments.begin(), binding.arguments.end(),
                                     [](const auto& bound) { return bound.mode == GradMode::partial; });
@@ -111,6 +118,13 @@ void check_overwrite(const BindRequest& request, const Binding& binding) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "its gradient is overwritten (the call spec says so) and must be contiguous, found shape " +
                      to_string(gradient.extents) + " with strides " + to_string(gradient.strides));
+        }
+        const ScalarView& data = request.arguments[i].data;
+        if (runs_forward(request.pass) && is_combined(request.call.arguments[i]) && is_tensor(request, i) &&
+            !is_packed(request.call.arguments[i], data)) {
+            fail(request, i, ErrorCode::layout_mismatch,
+                 "calls are combined in it (accumulate), and it must be contiguous, found shape " +
+                     to_string(data.extents) + " with strides " + to_string(data.strides));
         }
     }
 }
@@ -148,7 +162,9 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         BoundArgument& bound = binding.arguments[i];
         const std::int64_t bytes =
-            binding.exact ? 8 * manifest::exact_words(request.call.arguments[i].element.scalar) : 4;
+            binding.exact && is_floating(scalar_type(request.call.arguments[i].element.scalar))
+                ? 8 * manifest::exact_words(request.call.arguments[i].element.scalar)
+                : 4;
         if (bound.scratch_count > std::numeric_limits<std::int64_t>::max() / bytes) {
             fail_without_memory();
         }
@@ -158,7 +174,8 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
     plan.read_begin = plan.size;
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        if (!is_tensor(request, i) && binding.arguments[i].mode != GradMode::none) {
+        const bool made = binding.arguments[i].allocate;
+        if (!is_tensor(request, i) && !made && binding.arguments[i].mode != GradMode::none) {
             binding.arguments[i].gradient_at = take(plan, element_bytes(request.call.arguments[i]));
         }
     }
@@ -171,7 +188,8 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         if (argument.kind != ArgumentKind::value || !is_output(argument)) {
             continue;
         }
-        if (reads_data(argument, request.pass)) {
+        const bool combined = runs_forward(request.pass) && is_combined(argument);
+        if (reads_data(argument, request.pass) && !combined) {
             bound.value_at = take(plan, element_bytes(argument));
             if (runs_forward(request.pass)) {
                 plan.read_end = bound.value_at + element_bytes(argument);

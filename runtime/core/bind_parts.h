@@ -11,7 +11,7 @@ inline const manifest::Pass& pass_of(const BindRequest& request, bool exact) {
     switch (request.pass) {
         case PassKind::backward: return exact ? call.deterministic : call.backward;
         case PassKind::fused: return exact ? call.fused_deterministic : call.fused;
-        default: return call.forward;
+        default: return exact ? call.forward_deterministic : call.forward;
     }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bind_error.h"
 #include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/overlap.h"
@@ -9,6 +10,7 @@
 namespace kf::detail {
 namespace {
 
+using manifest::Argument;
 using manifest::GradMode;
 
 /// Subgroups of most GPUs. Where they are of another size tiles are, too.
@@ -83,7 +85,8 @@ private:
     [[nodiscard]] bool fits(std::size_t split) const {
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
             const Layout found = along(i, split);
-            if (!found.dense && (!found.single || is_output(request_.call.arguments[i]))) {
+            const Argument& argument = request_.call.arguments[i];
+            if (!found.dense && (!found.single || (is_output(argument) && !is_combined(argument)))) {
                 return false;
             }
         }

@@ -20,6 +20,7 @@ constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
 constexpr std::int64_t max_struct = 1 << 20;   // bytes
 constexpr int max_nesting = 8;                 // of structs
+constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
 
 [[noreturn]] void fail(const std::string& where, const std::string& what) {
     throw ArtifactError(ErrorCode::artifact_corrupt, "the artifact is inconsistent: " + where + ": " + what +
@@ -107,10 +108,14 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
         require(dimension >= 0 && dimension < call.rank && seen.insert(dimension).second, where,
                 "a map that isn't into the call's dimensions");
     }
-    if (is_output(argument)) {
+    const bool meets = argument.accumulate != Accumulate::automatic;
+    if (is_output(argument) && !meets) {
         require(argument.call_rank == call.rank, where, "an output of another rank than the call");
         require(tensor || call.rank == 0, where, "a value as the output of a call with a rank");
     }
+    require(!meets || argument.role != Role::inout, where, "an accumulated value that is read too");
+    require(argument.accumulate != Accumulate::push || (argument.role == Role::in && tensor), where,
+            "a pushed gradient of no tensor");
     require(argument.spacing.empty() || argument.spacing.size() == argument.element.extents.size(), where,
             "another number of spacings than extents");
     require(argument.pitch >= 0 && argument.pitch <= max_struct && argument.offset >= 0 &&
@@ -319,6 +324,28 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bo
     }
 }
 
+/// One function for every combination of ways.
+void check_choices(const Manifest& manifest, const Function& function, const std::string& where) {
+    std::size_t combinations = function.choices.empty() ? 0 : 1;
+    for (const Choice& choice : function.choices) {
+        require(!choice.name.empty() && !choice.ways.empty() && choice.ways.size() <= max_choices, where,
+                "a choice of nothing");
+        combinations *= choice.ways.size();
+        require(combinations <= max_choices, where, "too many choices");
+    }
+    require(function.chosen.size() == combinations, where, "another number of functions than choices");
+    const std::int64_t own = &function - manifest.functions.data();
+    bool is_one = combinations == 0;
+    for (const std::int64_t index : function.chosen) {
+        require(index >= 0 && index < static_cast<std::int64_t>(manifest.functions.size()), where,
+                "a choice that isn't there");
+        require(manifest.functions[static_cast<std::size_t>(index)].choices == function.choices, where,
+                "a choice of another function's");
+        is_one = is_one || index == own;
+    }
+    require(is_one, where, "a function that can't be chosen");
+}
+
 void check_kernel(const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
     std::int64_t threads = 1;
@@ -379,6 +406,7 @@ void check(const Manifest& manifest) {
         require(!function.calls.empty(), where, "no calls");
         require(function.jvp >= -1 && function.jvp < static_cast<std::int64_t>(manifest.functions.size()),
                 where, "a forward derivative that isn't there");
+        check_choices(manifest, function, where);
         for (const Call& call : function.calls) {
             require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
                     "a call rank out of range");
@@ -390,7 +418,9 @@ void check(const Manifest& manifest) {
             for (const Argument& argument : call.arguments) {
                 check_tangent(call, argument, where + ": argument '" + argument.name + "'");
             }
-            check_pass(manifest, call, call.forward, true, where + ": forward");
+            check_pass(manifest, call, call.forward, !call.forward_deterministic.is_built(),
+                       where + ": forward");
+            check_pass(manifest, call, call.forward_deterministic, false, where + ": deterministic forward");
             check_pass(manifest, call, call.backward, call.has_backward && !call.deterministic.is_built(),
                        where + ": backward");
             check_pass(manifest, call, call.deterministic, false, where + ": deterministic backward");

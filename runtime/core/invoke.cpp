@@ -301,7 +301,11 @@ private:
         const auto leaves = whole ? static_cast<std::size_t>(call_.items[item].leaves) : 1;
         for (std::size_t i = first; i < first + leaves; ++i) {
             const std::int64_t offset = call_.arguments[i].offset;
-            binding_.arguments[i].data.address = made.address() + static_cast<std::uint64_t>(offset);
+            BoundArgument& bound = binding_.arguments[i];
+            bound.data.address = made.address() + static_cast<std::uint64_t>(offset);
+            if (is_combined(call_.arguments[i])) {
+                bound.grad_out.address = bound.data.address;
+            }
             args_[i].allocated = made;
         }
         given_[item].allocated = std::move(made);
@@ -336,7 +340,7 @@ private:
             if (bound.grad_in.present) {
                 use(tensor->grad_in().state()->allocation, false);
             }
-            if (bound.mode != GradMode::none) {
+            if (bound.mode != GradMode::none && !is_combined(argument)) {
                 use(tensor->grad_out().state()->allocation, true);
             }
         }
@@ -376,10 +380,24 @@ private:
                 !args_[i].tensor->grad_out()) {
                 continue;
             }
-            const TensorState& gradient = *args_[i].tensor->grad_out().state();
-            zero(gradient.allocation, gradient.offset,
-                 static_cast<std::uint64_t>(gradient.size) * gradient.element.size());
+            zero(*args_[i].tensor->grad_out().state());
         }
+    }
+
+    /// Calls add to them.
+    void zero_combined() {
+        for (std::size_t i = 0; i < args_.size() && runs_forward(pass_); ++i) {
+            const AnyTensor* tensor =
+                args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
+            if (is_combined(call_.arguments[i]) && *tensor) {
+                zero(*tensor->state());
+            }
+        }
+    }
+
+    void zero(const TensorState& tensor) {
+        zero(tensor.allocation, tensor.offset,
+             static_cast<std::uint64_t>(tensor.size) * tensor.element.size());
     }
 
     /// Fills take whole words; what ends or begins within one is copied from zeros.
@@ -404,6 +422,7 @@ private:
 
     void record(const BindRequest& request) {
         zero_overwritten();
+        zero_combined();
         if (binding_.total == 0) {
             return;
         }
@@ -440,6 +459,9 @@ private:
     /// Values come back: this waits for the device.
     void finish() {
         const TemporaryPlan& plan = binding_.temporary;
+        if (binding_.total == 0) {
+            zero_values();
+        }
         if (recorder_ != nullptr || plan.read_end == plan.read_begin) {
             return;
         }
@@ -452,8 +474,21 @@ private:
             if (runs_forward(pass_) && bound.value_at >= 0 && args_[i].out_value != nullptr) {
                 hand_back(call_.arguments[i], args_[i].out_value, base + bound.value_at, false);
             }
-            if (bound.gradient_at >= 0) {
+            if (bound.gradient_at >= 0 && is_combined(call_.arguments[i])) {
+                hand_back(call_.arguments[i], args_[i].out_value, base + bound.gradient_at, false);
+            } else if (bound.gradient_at >= 0) {
                 hand_back(call_.arguments[i], args_[i].gradient, base + bound.gradient_at, true);
+            }
+        }
+    }
+
+    /// What no calls are combined to.
+    void zero_values() {
+        for (std::size_t i = 0; i < args_.size() && runs_forward(pass_); ++i) {
+            const Argument& argument = call_.arguments[i];
+            if (is_combined(argument) && args_[i].kind == Arg::Kind::value && args_[i].out_value != nullptr) {
+                const std::vector<std::byte> zeros(element_type(argument.element).size());
+                hand_back(argument, args_[i].out_value, zeros.data(), false);
             }
         }
     }

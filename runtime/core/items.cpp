@@ -44,6 +44,11 @@ bool is_jvp(const Function& function) {
     });
 }
 
+bool is_hidden(const Manifest& manifest, const Function& function) {
+    const std::int64_t own = &function - manifest.functions.data();
+    return is_jvp(function) || (!function.chosen.empty() && function.chosen.front() != own);
+}
+
 Role role_of(const Call& call, const Parameter& parameter) {
     for (std::int64_t i = parameter.leaf; i < parameter.leaf + parameter.leaves; ++i) {
         const Role role = call.arguments[static_cast<std::size_t>(i)].role;

@@ -36,6 +36,9 @@ namespace kf::manifest {
 /// Whether a function is the forward derivative of another one: not to be found by its name.
 [[nodiscard]] bool is_jvp(const Function& function);
 
+/// Whether a function isn't to be found by its name: a forward derivative, or what `.accumulate()` gives.
+[[nodiscard]] bool is_hidden(const Manifest& manifest, const Function& function);
+
 /// The role of a parameter: that of its fields which are written, else `in`.
 [[nodiscard]] Role role_of(const Call& call, const Parameter& parameter);
 

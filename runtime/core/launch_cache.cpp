@@ -361,7 +361,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
         const bool plain = argument.kind == ArgumentKind::value || argument.kind == ArgumentKind::tensor;
-        if (!plain || argument.overwrite) {
+        if (!plain || argument.overwrite || is_combined(argument)) {
             return;
         }
     }

@@ -16,7 +16,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 4;
+inline constexpr std::int64_t abi_version = 5;
 
 enum class Scalar : std::uint8_t {
     boolean,
@@ -58,6 +58,16 @@ enum class Access : std::uint8_t {
 /// gradient; or always (then a missing gradient is an error).
 enum class Gradient : std::uint8_t { never, automatic, required };
 
+/// How values that meet in one element are combined: those of an output, or of an input's gradient. By
+/// default outputs meet nowhere, and gradients are added up.
+enum class Accumulate : std::uint8_t {
+    automatic,
+    none,   ///< calls that share an element are refused
+    sum,    ///< an output is what the calls give, added up
+    first,  ///< of those that share an element, the first one's
+    push,   ///< of gradients: one for each call, in the call's shape
+};
+
 /// Which generator; of the first two the host gives nothing. Numbered as kf::detail::GeneratorKind.
 enum class Generator : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
 
@@ -86,6 +96,7 @@ struct Argument {
     Gradient gradient = Gradient::never;
     std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
     bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
+    Accumulate accumulate = Accumulate::automatic;
     // Of a field of a struct that the host passes whole.
     std::int64_t offset = 0;  ///< bytes from the struct's start
     std::int64_t pitch = 0;   ///< of tensors of structs: scalars from one struct to the next; 0: no struct
@@ -165,6 +176,7 @@ struct Call {
     bool has_backward = false;
     bool has_fused = false;
     Pass forward;
+    Pass forward_deterministic;  ///< of outputs that are sums: the forward pass with exact ones
     Pass backward;
     Pass deterministic;  ///< the backward pass with sums that don't depend on the order
     Pass fused;          ///< forward and backward in one, of a loss: its result comes too
@@ -173,11 +185,23 @@ struct Call {
     bool operator==(const Call&) const = default;
 };
 
+/// What `.accumulate()` may pick for an output ("result") or a gradient ("a.grad").
+struct Choice {
+    std::string name;
+    std::vector<std::string> ways;  ///< "sum"; the first is the default
+
+    bool operator==(const Choice&) const = default;
+};
+
 struct Function {
     std::string name;  ///< on the host
     std::string doc;   ///< from the Slang source
     std::vector<Call> calls;
     std::int64_t jvp = -1;  ///< the function of its forward derivatives, by index; -1: none
+    std::vector<Choice> choices = {};
+    /// The function for each combination of choices, by index, the last one's ways varying fastest. The first
+    /// is the one that is found by its name; all of them have the same choices.
+    std::vector<std::int64_t> chosen = {};
 
     bool operator==(const Function&) const = default;
 };

@@ -61,7 +61,7 @@ const std::string& Module::sha256() const { return state_->digest(); }
 std::vector<std::string> Module::functions() const {
     std::vector<std::string> names;
     for (const manifest::Function& function : state_->manifest().functions) {
-        if (!manifest::is_jvp(function)) {
+        if (!manifest::is_hidden(state_->manifest(), function)) {
             names.push_back(function.name);
         }
     }
@@ -71,7 +71,7 @@ std::vector<std::string> Module::functions() const {
 detail::FunctionRef Module::function(std::string_view name) const {
     for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {
         const manifest::Function& function = state_->manifest().functions[i];
-        if (function.name == name && !manifest::is_jvp(function)) {
+        if (function.name == name && !manifest::is_hidden(state_->manifest(), function)) {
             return {state_, i};
         }
     }

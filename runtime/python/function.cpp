@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/artifact.h"
+#include "core/choose.h"
 #include "core/describe.h"
 #include "core/generator.h"
 #include "core/items.h"
@@ -65,7 +66,7 @@ private:
 std::string names_of(const manifest::Manifest& manifest) {
     std::string text;
     for (const auto& function : manifest.functions) {
-        if (!manifest::is_jvp(function)) text += (text.empty() ? "" : ", ") + function.name;
+        if (!manifest::is_hidden(manifest, function)) text += (text.empty() ? "" : ", ") + function.name;
     }
     return text.empty() ? "none" : text;
 }
@@ -73,7 +74,7 @@ std::string names_of(const manifest::Manifest& manifest) {
 Function LoadedModule::function(const std::string& name) const {
     const auto& functions = manifest().functions;
     const auto found = std::ranges::find(functions, name, &manifest::Function::name);
-    if (found == functions.end() || manifest::is_jvp(*found)) {
+    if (found == functions.end() || manifest::is_hidden(manifest(), *found)) {
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
                "no function '" + name + "'; it has " + names_of(manifest()));
     }
@@ -135,6 +136,35 @@ Options options_of(const std::string& function, const py::kwargs& given) {
     return options;
 }
 
+/// {"result": "sum"}, or result="sum".
+Function accumulated(const Function& self, const py::object& given, const py::kwargs& named) {
+    const FunctionInfo& info = self.info();
+    std::vector<std::pair<std::string, std::string>> words;
+    const auto add = [&](const py::dict& chosen) {
+        for (const auto& [name, way] : chosen) {
+            if (!py::isinstance<py::str>(name) || !py::isinstance<py::str>(way)) {
+                refuse(ErrorCode::type_mismatch, {info.function.name, "accumulate"},
+                       "names and ways are strings, as in {\"result\": \"sum\"}, not " +
+                           shown(py::reinterpret_borrow<py::object>(py::isinstance<py::str>(name) ? way
+                                                                                                  : name)));
+            }
+            words.emplace_back(py::cast<std::string>(name), py::cast<std::string>(way));
+        }
+    };
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) {
+            refuse(ErrorCode::type_mismatch, {info.function.name, "accumulate"},
+                   "a dict is needed, as in {\"result\": \"sum\"}, not " + shown(given));
+        }
+        add(py::reinterpret_borrow<py::dict>(given));
+    }
+    add(named);
+    const std::vector<Accumulation> chosen(words.begin(), words.end());
+    const std::size_t index = detail::chosen_function(info.artifact->manifest, info.index, chosen);
+    if (index == info.index) return self;
+    return Function(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes), self.options());
+}
+
 /// append_to(encoder, ...) and the arguments after it.
 py::object append(const Function& function, detail::PassKind pass, const py::args& arguments,
                   const py::kwargs& keywords) {
@@ -153,10 +183,10 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
 std::string result_class(const std::string& function) {
     std::string name;
     bool upper = true;
-    // A forward derivative's, "quotient.jvp", has the same.
+    // A forward derivative's, "quotient.jvp", and "quotient.accumulate(…)" have the same.
     const std::string suffix = ".jvp";
-    const std::string own =
-        function.ends_with(suffix) ? function.substr(0, function.size() - suffix.size()) : function;
+    std::string own = function.substr(0, function.find(".accumulate("));
+    if (own.ends_with(suffix)) own.resize(own.size() - suffix.size());
     for (const char letter : own) {
         const bool digit = letter >= '0' && letter <= '9';
         if (!digit && (letter < 'A' || letter > 'Z') && (letter < 'a' || letter > 'z')) {
@@ -406,6 +436,16 @@ void bind_function(py::module_& module) {
             },
             "A copy that is called with these options. deterministic=True: gradients that several calls "
             "add to are the same bits each time, by kernels that the call spec asks for.")
+        .def(
+            "accumulate",
+            [](const Function& self, const py::object& chosen, const py::kwargs& named) {
+                return make(accumulated(self, chosen, named));
+            },
+            py::arg("chosen") = py::none(), py::pos_only(),
+            "A copy for which calls that share an element of an output or gradient are combined so, of what "
+            "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What "
+            "isn't "
+            "named stays as it is.")
         .def_property_readonly("name", name)
         .def_property_readonly("signatures",
                                [](const Function& self) {
@@ -426,7 +466,8 @@ void bind_function(py::module_& module) {
                                [](const LoadedModule& self) {
                                    std::vector<std::string> names;
                                    for (const auto& function : self.manifest().functions) {
-                                       if (!manifest::is_jvp(function)) names.push_back(function.name);
+                                       if (!manifest::is_hidden(self.manifest(), function))
+                                           names.push_back(function.name);
                                    }
                                    return names;
                                })

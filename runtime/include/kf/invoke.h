@@ -126,6 +126,10 @@ struct FunctionRef {
     }
 };
 
+/// The function that combines them so; what isn't named stays as it is. Throws ArgumentError (unknown_name)
+/// for what the call spec doesn't offer.
+FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulation> chosen);
+
 /// Its forward derivative, which must be there: a function with the arguments and their tangents.
 FunctionRef jvp_of(const FunctionRef& function);
 

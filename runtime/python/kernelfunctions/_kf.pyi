@@ -1,7 +1,7 @@
 """The extension module: see the C++ headers kf/*.h for the contracts underneath."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import EllipsisType, TracebackType
 from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
 
@@ -336,6 +336,12 @@ class Function:
 
         deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
         the call spec asks for.
+        """
+    def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
+        """A copy for which calls that share an element of an output or gradient are combined so.
+
+        Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named stays
+        as it is.
         """
 
 class Module:

@@ -83,7 +83,7 @@ TEST(Inspection, PrintsAllOfAnArtifact) {
     const auto text = inspect(file_of(sample()));
     ASSERT_TRUE(text) << format_text(text.errors()[0]);
     EXPECT_EQ(text.value(),
-              "sample, ABI 4\n"
+              "sample, ABI 5\n"
               "made by kfgen 0.1.0\n"
               "made by nvrtc 13.0\n"
               "made by slang 2026.12\n"
