@@ -75,6 +75,8 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         function.name = planned.name;
         function.doc = planned.doc;
         function.jvp = planned.jvp;
+        function.choices = planned.choices;
+        function.chosen = planned.chosen;
         for (std::size_t c = 0; c < planned.calls.size(); ++c) {
             manifest::Call& call = function.calls.emplace_back();
             for (const PlannedArgument& argument : planned.calls[c].arguments)
@@ -89,6 +91,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             call.strict_broadcasting = planned.calls[c].strict_broadcasting;
             call.has_backward = planned.calls[c].has_backward;
             call.forward = kernels.calls[f][c].forward;
+            call.forward_deterministic = kernels.calls[f][c].forward_deterministic;
             call.backward = kernels.calls[f][c].backward;
             call.deterministic = kernels.calls[f][c].deterministic;
             call.has_fused = planned.calls[c].has_fused;

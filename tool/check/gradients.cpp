@@ -27,7 +27,7 @@ using manifest::Role;
 void check_names(const manifest::Manifest& manifest, const Settings& settings) {
     std::string names;
     for (const manifest::Function& function : manifest.functions) {
-        if (!manifest::is_jvp(function)) names += (names.empty() ? "" : ", ") + function.name;
+        if (!manifest::is_hidden(manifest, function)) names += (names.empty() ? "" : ", ") + function.name;
     }
     for (const std::string& name : settings.except) {
         const bool known =
@@ -67,8 +67,38 @@ void add_kernels(const manifest::Call& call, std::set<std::int64_t>& kernels) {
 
 /// Forward derivatives go with the function that they are of: "polynomial" stands for "polynomial.jvp" too.
 bool is_left_out(const manifest::Function& function, bool is_jvp, const Settings& settings) {
-    const std::string name = is_jvp ? function.name.substr(0, function.name.rfind('.')) : function.name;
+    std::string name = function.name.substr(0, function.name.find(".accumulate("));
+    if (is_jvp && name == function.name) name = name.substr(0, name.rfind('.'));
     return std::find(settings.except.begin(), settings.except.end(), name) != settings.except.end();
+}
+
+/// Whether every output has an element for each call, and gradients are sums: as derivatives are.
+bool is_derivative(const manifest::Function& function) {
+    return std::all_of(function.calls.begin(), function.calls.end(), [](const manifest::Call& call) {
+        return std::all_of(call.arguments.begin(), call.arguments.end(), [&](const Argument& argument) {
+            const bool refuses = argument.accumulate == manifest::Accumulate::none &&
+                                 argument.role != Role::in && argument.call_rank == call.rank;
+            return argument.accumulate == manifest::Accumulate::automatic || refuses;
+        });
+    });
+}
+
+/// Of the ways that values may be combined in one is checked, a function's first that can be.
+bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function& function) {
+    if (manifest::is_jvp(function)) {
+        const std::int64_t own = &function - manifest.functions.data();
+        const auto base = std::find_if(manifest.functions.begin(), manifest.functions.end(),
+                                       [&](const manifest::Function& one) { return one.jvp == own; });
+        return !is_derivative(function) ||
+               (base != manifest.functions.end() && is_passed_over(manifest, *base));
+    }
+    if (function.chosen.empty()) return false;
+    const auto of = [&](std::int64_t index) -> const manifest::Function& {
+        return manifest.functions[static_cast<std::size_t>(index)];
+    };
+    const auto found = std::find_if(function.chosen.begin(), function.chosen.end(),
+                                    [&](std::int64_t index) { return is_derivative(of(index)); });
+    return &function != &of(found == function.chosen.end() ? function.chosen.front() : *found);
 }
 
 /// One for each argument, with what is known before anything has run.
@@ -118,7 +148,8 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
     for (std::size_t f = 0; f < manifest.functions.size(); ++f) {
         const manifest::Function& function = manifest.functions[f];
         const bool is_jvp = manifest::is_jvp(function);
-        if (is_left_out(function, is_jvp, settings)) continue;
+        if (is_left_out(function, is_jvp, settings) || is_passed_over(manifest, function)) continue;
+        const bool comparable = is_derivative(function);
         for (std::size_t c = 0; c < function.calls.size(); ++c) {
             const manifest::Call& call = function.calls[c];
             const detail::FunctionRef ref{module.state(), f};
@@ -127,8 +158,13 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
                 check_tangents(ref, c, settings, made);
             } else {
                 list_inputs(f, c, call, explain, made);
-                if (call.has_backward) check_call(ref, c, settings, made);
-                add_kernels(call, kernels);
+                for (InputReport& input : made.inputs) {
+                    if (comparable || !input.why_not.empty()) continue;
+                    input.why_not = "calls are combined in other ways than by sums of gradients";
+                    input.status = Status::no_gradient;
+                }
+                if (call.has_backward && comparable) check_call(ref, c, settings, made);
+                if (comparable) add_kernels(call, kernels);
                 std::size_t at = 0;
                 std::erase_if(made.inputs,
                               [&](const InputReport&) { return call.arguments[at++].role == Role::result; });

@@ -42,7 +42,7 @@ protected:
     }
 
     std::string contiguous_index() const {
-        if (host().role != manifest::Role::in) return "kf_call";
+        if (host().role != manifest::Role::in && !is_combined(host())) return "kf_call";
         if (host().call_rank == 0) return "0";
         return "kf_call * " + args(manifest::SlotKind::step);
     }

@@ -2,6 +2,7 @@
 #include "emit/block.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "emit/generator.h"
@@ -96,13 +97,12 @@ private:
                 add(pointed_to(planned) + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
                 add_strides(argument, name, index,
                             {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
-                // Outputs are never broadcast, and what has no call dimensions always is.
-                if ((rows_ || !strided_) && argument.role == Role::in && argument.call_rank > 0 &&
-                    !is_whole(argument)) {
-                    add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
-                }
+                if (argument.role == Role::in) add_step(argument, name, index);
             }
         }
+        const bool combined =
+            is_combined(argument) && (reads_gradient(argument, pass_) || writes_gradient(argument, pass_));
+        if (combined) add_step(argument, name, index);
         if (leads_gradient && reads_gradient(argument, pass_)) {
             add(pointed_to(planned) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
             add_strides(argument, name, index,
@@ -112,19 +112,29 @@ private:
         const bool scratch = needs_scratch(argument, pass_, sums_);
         if (!writes_gradient(argument, pass_) || !(leads_gradient || scratch)) return;
         add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
-        add_strides(argument, name, index,
+        Argument along = argument;
+        if (is_pushed(argument)) {
+            along.map.resize(static_cast<std::size_t>(call_.rank));
+            std::iota(along.map.begin(), along.map.end(), 0);
+        }
+        add_strides(along, name, index,
                     {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
                      "grad_out_trailing_stride"});
         if (!is_whole(argument)) add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
         if (!scratch) return;
-        add(sums_ == Sums::exact ? "uint64_t*" : "float*", "scratch_" + name, {SlotKind::scratch, index, -1},
-            8);
+        add(is_summed_exactly(argument, sums_) ? "uint64_t*" : "float*", "scratch_" + name,
+            {SlotKind::scratch, index, -1}, 8);
         add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
         for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
             const std::int64_t dimension = argument.map[d];
             add("int64_t", "scratch_stride" + std::to_string(dimension) + "_" + name,
                 {SlotKind::scratch_stride, index, dimension}, 8);
         }
+    }
+
+    void add_step(const Argument& argument, const std::string& name, std::int64_t index) {
+        if ((rows_ || !strided_) && has_step(argument))
+            add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
     }
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
@@ -218,19 +228,41 @@ bool is_in_block(const Argument& argument) {
 
 bool is_whole(const Argument& argument) { return argument.access != Access::none; }
 
+bool is_combined(const Argument& argument) {
+    return (argument.role == Role::out || argument.role == Role::result) &&
+           (argument.accumulate == manifest::Accumulate::sum ||
+            argument.accumulate == manifest::Accumulate::first);
+}
+
+bool has_step(const Argument& argument) {
+    return (argument.role == Role::in || is_combined(argument)) && argument.call_rank > 0 &&
+           !is_whole(argument);
+}
+
+bool is_pushed(const Argument& argument) { return argument.accumulate == manifest::Accumulate::push; }
+
+bool is_summed(const Argument& argument) {
+    return argument.accumulate != manifest::Accumulate::first && !is_pushed(argument);
+}
+
+bool is_summed_exactly(const Argument& argument, Sums sums) {
+    return sums == Sums::exact && is_summed(argument) && is_floating_point(argument.element.scalar);
+}
+
 bool reads_gradient(const Argument& argument, PassKind pass) {
     const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
     return pass != PassKind::forward && argument.differentiable && written;
 }
 
 bool writes_gradient(const Argument& argument, PassKind pass) {
-    return pass != PassKind::forward && argument.gradient != manifest::Gradient::never &&
+    if (pass == PassKind::forward) return is_combined(argument);
+    return argument.gradient != manifest::Gradient::never &&
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
 bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
-    const bool apart = sums == Sums::exact || argument.element.scalar == Scalar::float16;
-    return writes_gradient(argument, pass) && apart;
+    const bool half = argument.element.scalar == Scalar::float16;
+    return writes_gradient(argument, pass) && (half || is_summed_exactly(argument, sums));
 }
 
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
@@ -250,6 +282,7 @@ std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, S
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
+    if (pass == PassKind::forward && is_combined(argument)) return false;
     if (pass != PassKind::backward) return true;
     if (argument.access == Access::write || argument.access == Access::add) return false;
     return argument.role == Role::in || argument.role == Role::inout;
@@ -262,14 +295,18 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Var
 bool can_walk_rows(const PlannedCall& call, PassKind pass) {
     // The largest subgroup that there is: groups are made of whole ones.
     constexpr std::uint32_t most_lanes = 128;
-    const bool plain = std::all_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
+    const bool plain = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
+        // Their sums are of floats, and they know no calls' indices.
+        const bool sums = !writes_gradient(argument.host, pass) ||
+                          (is_summed(argument.host) && is_floating_point(argument.host.element.scalar));
         return !is_looped(argument) && !is_whole(argument.host) && !is_generated(argument.host) &&
-               argument.host.pitch == 0;
+               argument.host.pitch == 0 && sums;
     });
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),
                     [](const auto& parameter) { return parameter.host.form != manifest::Form::leaf; });
-    return plain && call.rank > 1 && !structs && call.group_size[0] % most_lanes == 0 &&
+    // They read every argument, and a tangent may be missing.
+    return plain && !call.is_jvp && call.rank > 1 && !structs && call.group_size[0] % most_lanes == 0 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
                return writes_gradient(argument.host, pass) && argument.host.call_rank > 0;
            });

@@ -45,6 +45,17 @@ bool is_whole(const manifest::Argument& argument);
 /// Whether a value stands in the block itself, rather than its address.
 bool is_in_block(const manifest::Argument& argument);
 
+/// Whether calls are combined in an output: the forward pass then writes it as backward passes do gradients.
+bool is_combined(const manifest::Argument& argument);
+/// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
+bool has_step(const manifest::Argument& argument);
+/// Whether its gradient has one element for each call, whatever it has itself.
+bool is_pushed(const manifest::Argument& argument);
+/// Whether calls that share elements are added up: else only one of them writes.
+bool is_summed(const manifest::Argument& argument);
+/// Whether sums in memory are apart from what they are sums of: exact ones, of what isn't exact anyway.
+bool is_summed_exactly(const manifest::Argument& argument, Sums sums);
+
 /// Whether the pass reads the gradient of this output, or writes that of this input.
 bool reads_gradient(const manifest::Argument& argument, PassKind pass);
 bool writes_gradient(const manifest::Argument& argument, PassKind pass);

@@ -41,6 +41,31 @@ struct CppFunction {
     }
 };
 
+/// The passes for which `deterministic` means something.
+std::string sums_of(const CppFunction& function) {
+    const auto names = [](const manifest::Choice& choice) { return !choice.name.ends_with(".grad"); };
+    std::string text = std::any_of(function.plan->choices.begin(), function.plan->choices.end(), names)
+                           ? "outputs that are sums"
+                           : "";
+    if (function.has(CppPart::backward))
+        text += (text.empty() ? "" : ", and ") + std::string("its backward pass");
+    if (function.has(CppPart::fused)) text += " and the fused one";
+    return text;
+}
+
+/// "result" by "sum" or "none"; …
+std::string ways_of(const std::vector<manifest::Choice>& choices) {
+    std::string text;
+    for (const manifest::Choice& choice : choices) {
+        text += (text.empty() ? "\"" : ", \"") + choice.name + "\" by ";
+        for (std::size_t i = 0; i < choice.ways.size(); ++i)
+            text += (i == 0 ? "\"" : i + 1 < choice.ways.size() ? ", \"" : " or \"") + choice.ways[i] + "\"";
+    }
+    return text;
+}
+
+View::List if_any(const std::string& text) { return text.empty() ? View::List{} : View::List{text}; }
+
 std::string signature(const CppMethod& method) {
     constexpr std::array parts{"", "backward.", "fused.", "jvp."};
     std::string text = parts.at(static_cast<std::size_t>(method.part)) + method.name();
@@ -84,7 +109,7 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
     UniqueNames members(std::move(taken));
     std::vector<CppFunction> functions;
     for (const PlannedFunction& function : plan.functions) {
-        if (function.is_jvp) continue;
+        if (function.is_hidden()) continue;
         CppFunction& made = functions.emplace_back();
         made.plan = &function;
         made.jvp = function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
@@ -311,6 +336,8 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"backward", derivative(CppPart::backward)},
                          {"fused", derivative(CppPart::fused)},
                          {"jvp", derivative(CppPart::jvp)},
+                         {"options", if_any(sums_of(function))},
+                         {"accumulate", if_any(ways_of(function.plan->choices))},
                          {"overloads", overloads(function, CppPart::function)}});
     }
     View::List asserts = layouts(plan);
@@ -324,6 +351,9 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List by_field = structs.templates_view(members);
     View::List definitions = structs.definitions_view(members);
     View::List headers{"cstddef", "cstdint", "string", "type_traits"};
+    if (std::any_of(functions.begin(), functions.end(),
+                    [](const CppFunction& function) { return !function.plan->choices.empty(); }))
+        headers.insert(headers.begin() + 2, "initializer_list");
     if (!whole.empty()) headers.insert(headers.begin(), "array");
     if (!definitions.empty()) headers.emplace_back("utility");
     return View::Object{{"name", plan.name},
@@ -439,7 +469,7 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
     View::List configured;
     for (const CppFunction& function : functions) {
-        if (function.has(CppPart::backward)) configured.emplace_back(function.member);
+        if (!sums_of(function).empty()) configured.emplace_back(function.member);
         View::List methods;
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
         std::vector<std::string> parts;

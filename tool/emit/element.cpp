@@ -117,6 +117,10 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)
             line += ", differentiable";
         if (argument.overwrite) line += " (overwritten)";
+        if (argument.accumulate == manifest::Accumulate::sum) line += ", the sum of all calls";
+        if (argument.accumulate == manifest::Accumulate::first)
+            line += output ? ", the first call's" : " (of the first call)";
+        if (argument.accumulate == manifest::Accumulate::push) line += " (one for each call)";
         lines.push_back(std::move(line));
     }
     return lines;

@@ -2,6 +2,7 @@
 #include "emit/element_writer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "plan/generators.h"
 #include "plan/types.h"
@@ -250,7 +251,7 @@ std::string ElementWriter::element_offset(StrideKinds strides, const std::string
 std::string ElementWriter::step() {
     std::string count = std::to_string(scalar_count(host().trailing));
     if (host().call_rank == 0) return "0";
-    if (host().role != Role::in) return count;
+    if (!has_step(host())) return count;
     std::string name = "kf_step_" + argument_id(host());
     if (std::find(offset_names_.begin(), offset_names_.end(), name) == offset_names_.end()) {
         steps_.emplace_back(
@@ -263,6 +264,10 @@ std::string ElementWriter::step() {
 std::string ElementWriter::add_offset(const std::string& name, SlotKind stride) {
     if (std::find(offset_names_.begin(), offset_names_.end(), name) != offset_names_.end()) return name;
     std::vector<std::int64_t> dimensions = host().map;
+    if (stride == SlotKind::grad_out_stride && is_pushed(host())) {
+        dimensions.resize(static_cast<std::size_t>(call_.rank));
+        std::iota(dimensions.begin(), dimensions.end(), 0);
+    }
     std::sort(dimensions.begin(), dimensions.end());
     std::string value;
     for (const std::int64_t d : dimensions) {

@@ -116,7 +116,8 @@ private:
         };
         View::Object view;
         view.emplace("title", kernel.name);
-        view.emplace("imports", list(imports_of(plan_, call_, is_exact(), whole_run_.beside > 1)));
+        view.emplace("imports",
+                     list(imports_of(plan_, call_, {is_exact(), whole_run_.beside > 1, sums_integers()})));
         view.emplace("is_exact", is_exact());
         View::List fields;
         for (const BlockField& field : fields_) {
@@ -179,6 +180,14 @@ private:
                              {"adds", adds == row_offsets_.end() ? View::List() : adds->second}});
         }
         return views;
+    }
+
+    bool sums_integers() const {
+        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                           [&](const PlannedArgument& argument) {
+                               return writes_gradient(argument.host, pass_) &&
+                                      !is_floating_point(argument.host.element.scalar);
+                           });
     }
 
     bool generates() const {
@@ -255,7 +264,13 @@ private:
         } else {
             passed_.push_back(name);
         }
-        if (host().role != Role::in) add_store(name);
+        if (host().role != Role::in) add_output(name);
+    }
+
+    /// Where calls are combined, what one gives is added as its gradient would be.
+    void add_output(const std::string& name) {
+        if (writes_gradient(host(), pass_) && pass_ == PassKind::forward) return add_gradient(name);
+        add_store(name);
     }
 
     /// How `bwd_diff` takes each parameter: a pair for a differentiable input, the gradient alone for a
@@ -344,7 +359,7 @@ private:
             passed_.push_back(name);
         }
         for_each_field(parameter, [&] {
-            if (host().role != Role::in) add_store(name + planned_->path);
+            if (host().role != Role::in) add_output(name + planned_->path);
         });
     }
 
@@ -424,11 +439,11 @@ private:
     void add_stores(const PlannedParameter& parameter, const std::string& value) {
         for_each_field(parameter, [&] {
             if (host().role == Role::in) return;
-            if (parameter.tangent_of < 0 || host().differentiable) return add_store(value + planned_->path);
+            if (parameter.tangent_of < 0 || host().differentiable) return add_output(value + planned_->path);
             // A field without a tangent.
             const std::string zero = "kf_zero_" + argument_id(host());
             add_local(slang_type(), zero, "{}");
-            add_store(zero);
+            add_output(zero);
         });
     }
 
@@ -541,7 +556,7 @@ private:
         }
         TensorView view = tensor_view();
         view.address = args(SlotKind::scratch);
-        view.scalar_bytes = is_exact() ? 8 * exact_words() : 4;
+        view.scalar_bytes = sums_exactly() ? 8 * exact_words() : 4;
         view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
         if (host().call_rank > 0) {
             view.offset = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride);
@@ -581,6 +596,22 @@ private:
 
     // ---- Gradients that flow out ----
 
+    /// The mode, for one call: where the first of those that share an element counts, others have none.
+    std::string mode_of_call() {
+        std::string mode = args(SlotKind::grad_mode);
+        if (host().accumulate != manifest::Accumulate::first || !strided_ || call_.rank == 0) return mode;
+        std::string is_first;
+        for (std::int64_t d = 0; d < call_.rank; ++d) {
+            const bool moves = std::find(host().map.begin(), host().map.end(), d) != host().map.end();
+            const std::string here = index_name(d) + " == 0";
+            is_first += (is_first.empty() ? "" : " && ") +
+                        (moves ? "(" + args(SlotKind::grad_out_stride, d) + " != 0 || " + here + ")" : here);
+        }
+        std::string name = "kf_mode_" + argument_id(host());
+        add_local("const uint", name, is_first + " ? " + mode + " : kf.grad_none");
+        return name;
+    }
+
     /// `gradient`: where the call leaves it.
     void add_gradient(const std::string& gradient) {
         const std::string id = argument_id(host());
@@ -592,15 +623,19 @@ private:
         std::string shared_offset = "0";
         if (!strided_) {
             offset = times("kf_call", pitch());
-        } else if (host().call_rank > 0) {
+        } else if (host().call_rank > 0 || is_pushed(host())) {
             offset = add_offset("kf_grad_out_at_" + id, grad_out_strides.call);
-            shared_offset = scratch ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : offset;
+            shared_offset = offset;
+            if (scratch)
+                shared_offset =
+                    host().call_rank > 0 ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : "0";
             if (!rows_) shared_offset = in_words(shared_offset);
         }
-        const std::string mode = args(SlotKind::grad_mode);
+        const std::string mode = mode_of_call();
         const std::string target = args(SlotKind::grad_out);
         const std::string shared = args(scratch ? SlotKind::scratch : SlotKind::grad_out);
         const std::string size = std::to_string(call_.group_size[0]);
+        const bool is_integer = !is_floating_point(host().element.scalar);
         std::string add;
         std::string finish;
         if (rows_) {
@@ -636,7 +671,7 @@ private:
             add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
                        mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
                        pointer(shared, shared_offset + along(shared_strides)) + ")");
-            finish = "if (" + mode + " == kf.grad_everywhere) " +
+            finish = "if (" + args(SlotKind::grad_mode) + " == kf.grad_everywhere) " +
                      loop("sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() + ", kf_thread.x, " +
                           pointer(shared, "0" + along(shared_strides)) + ")");
         } else {
@@ -651,18 +686,18 @@ private:
                 add_local("let", old, "sum_" + id + ".load_old(" + own + ")");
                 add = "sum_" + id + ".add_flat(" + gradient + ", " + old + ", " + own + ")";
             }
-            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
-                     shared_stride + ")";
+            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + args(SlotKind::grad_mode) + ", " +
+                     shared + ", " + shared_stride + ")";
         }
         gradients_.emplace_back(View::Object{
             {"name", id},
-            {"accumulator", rows_        ? "RowGradient"
-                            : is_exact() ? "ExactGradient"
-                                         : "Gradient"},
+            {"accumulator", rows_            ? "RowGradient"
+                            : sums_exactly() ? "ExactGradient"
+                            : is_integer     ? "IntegerSum"
+                                             : "Gradient"},
             {"more",
-             rows_ ? ", " + std::to_string(whole_run_.length) + (is_exact() ? ", true" : ", false") : ""},
-            {"scalar", slang_name(host().element.scalar)},
-            {"sum", sum_type()},
+             rows_ ? ", " + std::to_string(whole_run_.length) + (sums_exactly() ? ", true" : ", false") : ""},
+            {"types", slang_name(host().element.scalar) + (is_integer ? "" : ", " + sum_type())},
             {"count", std::to_string(scalar_count(host().trailing))},
             {"finish", finish}});
         adds_.emplace_back(View::Object{{"statement", add}});
@@ -721,13 +756,16 @@ private:
             {"at", by_dimension ? "kf_at" : "kf_scalar"},
             {"is_strided", by_dimension},
             {"dimensions", dimensions},
-            {"add", is_exact()
+            {"add", sums_exactly()
                         ? "add_exact_sum<" + slang_name(host().element.scalar) + ", " + sum_type() + ">"
                         : "add_rounded"},
-            {"words", is_exact() ? " * " + std::to_string(exact_words()) : ""}});
+            {"words", sums_exactly() ? " * " + std::to_string(exact_words()) : ""}});
     }
 
     bool is_exact() const { return sums_ == Sums::exact; }
+
+    /// Of the argument that is selected.
+    bool sums_exactly() const { return is_summed_exactly(host(), sums_); }
 
     std::string sum_type() const { return host().element.scalar == Scalar::float64 ? "double" : "float"; }
 
@@ -735,7 +773,7 @@ private:
 
     /// An offset in sums as one in what a sum is made of.
     std::string in_words(const std::string& sums) const {
-        if (!is_exact() || sums == "0") return sums;
+        if (!sums_exactly() || sums == "0") return sums;
         const std::string words = std::to_string(exact_words());
         return sums == "1" ? words : sums + " * " + words;
     }

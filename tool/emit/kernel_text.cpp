@@ -60,12 +60,13 @@ std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
     return calls;
 }
 
-std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact, bool quads) {
+std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, const Needs& needs) {
     std::vector<std::string> imports = plan.imports;
     const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
                                      [](const PlannedArgument& argument) { return is_whole(argument.host); });
-    if (exact) imports.insert(imports.begin(), "kf_exact");
-    if (quads) imports.insert(imports.begin(), "kf_runs");
+    if (needs.exact) imports.insert(imports.begin(), "kf_exact");
+    if (needs.integers) imports.insert(imports.begin(), "kf_integers");
+    if (needs.quads) imports.insert(imports.begin(), "kf_runs");
     if (tensors) imports.insert(imports.begin(), "kf");
     return imports;
 }

@@ -30,9 +30,15 @@ struct CallOperands {
 std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
                                          const CallOperands& operands);
 
-/// The modules that a kernel of the call needs beside `kf_kernel`; `exact`: its sums are; `quads`: it moves
-/// small scalars in fours.
-std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, bool exact, bool quads);
+/// What decides which modules a kernel needs.
+struct Needs {
+    bool exact = false;     ///< its sums are
+    bool quads = false;     ///< it moves small scalars in fours
+    bool integers = false;  ///< it sums some
+};
+
+/// The modules that a kernel of the call needs beside `kf_kernel`.
+std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, const Needs& needs);
 
 /// A value of the block, where small types are wide, as the type that it has.
 std::string narrowed(const std::string& value, manifest::Scalar scalar, const std::string& type);

@@ -562,7 +562,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     bool numpy = false;
     bool sequences = false;
     for (const PlannedFunction& function : plan.functions) {
-        if (function.is_jvp) continue;
+        if (function.is_hidden()) continue;
         const std::string owner = structs.class_named(function.owner);
         const std::string attribute = attribute_name(function.member_name());
         const std::string member =

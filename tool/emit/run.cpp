@@ -21,7 +21,8 @@ std::string Run::step(std::int64_t group_size) const { return std::to_string(bes
 bool moves_in_quads(const PlannedArgument& argument) {
     const manifest::Argument& host = argument.host;
     return !is_in_block(host) && !is_generated(host) && !is_whole(host) && !is_looped(argument) &&
-           host.pitch == 0 && host.trailing.empty() && storage_size(host.element.scalar) > 1;
+           !is_combined(host) && host.pitch == 0 && host.trailing.empty() &&
+           storage_size(host.element.scalar) > 1;
 }
 
 Run run_of(const PlannedCall& call, bool rows, bool exact) {

@@ -51,6 +51,22 @@ bool may_add_twice(const PlannedCall& call, PassKind pass) {
            });
 }
 
+/// Outputs that are sums, whose last bits would depend on the order.
+bool has_sums(const PlannedCall& call) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
+        return needs_scratch(argument.host, PassKind::forward, Sums::exact);
+    });
+}
+
+/// Which of the calls that share an element is the first one shows in their indices.
+bool has_first(const PlannedCall& call, PassKind pass) {
+    return call.rank > 0 &&
+           std::any_of(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
+               return writes_gradient(argument.host, pass) &&
+                      argument.host.accumulate == manifest::Accumulate::first;
+           });
+}
+
 class Collector {
 public:
     Collector(const Plan& plan, const std::vector<CodeTarget>& targets) : plan_(plan), targets_(targets) {}
@@ -60,8 +76,10 @@ public:
             std::vector<CallKernels>& kernels = set_.calls.emplace_back();
             for (const PlannedCall& call : function.calls) {
                 CallKernels& one = kernels.emplace_back();
-                one.forward = collect_pass(call, PassKind::forward);
                 const Determinism wish = call.deterministic;
+                const bool sums = has_sums(call);
+                if (!sums || wish != Determinism::always) one.forward = collect_pass(call, PassKind::forward);
+                if (sums) one.forward_deterministic = collect_pass(call, PassKind::forward, Sums::exact);
                 if (call.has_backward && wish != Determinism::always)
                     one.backward = collect_pass(call, PassKind::backward);
                 if (call.has_backward && wish != Determinism::never)
@@ -82,7 +100,7 @@ private:
         const bool batches = has_batches(call);
         if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous, {}, sums});
         const bool has_layouts = batches || (has_strides(call) && !is_contiguous_only(call));
-        if (has_layouts || may_add_twice(call, pass))
+        if (has_layouts || may_add_twice(call, pass) || has_first(call, pass))
             indices.strided = add({plan_, call, pass, Variant::strided, {}, sums});
         if (has_layouts && can_walk_rows(call, pass))
             indices.rows = add({plan_, call, pass, Variant::rows, {}, sums});

@@ -27,13 +27,14 @@ struct KernelUnit {
 /// A call's kernels as indices into KernelSet::units; -1 where the call has none.
 struct CallKernels {
     manifest::Pass forward;
+    manifest::Pass forward_deterministic;
     manifest::Pass backward;
     manifest::Pass deterministic;
     manifest::Pass fused;
     manifest::Pass fused_deterministic;
 
-    [[nodiscard]] std::array<manifest::Pass, 5> all() const {
-        return {forward, backward, deterministic, fused, fused_deterministic};
+    [[nodiscard]] std::array<manifest::Pass, 6> all() const {
+        return {forward, forward_deterministic, backward, deterministic, fused, fused_deterministic};
     }
 
     bool operator==(const CallKernels&) const = default;

@@ -76,6 +76,7 @@ private:
             leaf.host.differentiable = false;
             leaf.host.gradient = manifest::Gradient::never;
             leaf.host.overwrite = false;
+            if (leaf.host.role == Role::in) leaf.host.accumulate = manifest::Accumulate::automatic;
         }
     }
 

@@ -8,6 +8,7 @@
 
 #include "core/manifest.h"
 #include "slang/module.h"
+#include "spec/spec.h"
 
 namespace kf::gen {
 
@@ -58,6 +59,7 @@ struct PlannedCall {
     std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
     Member member = Member::none;              ///< a method's first parameter is "this"
     std::string owner = {};                    ///< the Slang type that it is a member of
+    std::vector<AccumulateSpec> accumulate;    ///< what run time may choose; see plan/accumulate.h
 
     bool operator==(const PlannedCall&) const = default;
 };
@@ -70,6 +72,11 @@ struct PlannedFunction {
     std::string owner = {};  ///< the Slang type that it is a member of; empty: of none, or a constructor
     std::int64_t jvp = -1;   ///< the function of its calls' forward derivatives
     bool is_jvp = false;     ///< it is that of another one: no host function by itself
+    std::vector<manifest::Choice> choices = {};
+    std::vector<std::int64_t> chosen = {};  ///< as manifest::Function's
+    bool is_choice = false;  ///< it has other than the default ways: no host function by itself
+
+    [[nodiscard]] bool is_hidden() const { return is_jvp || is_choice; }
 
     /// Of a member: its name in the owner.
     [[nodiscard]] std::string member_name() const {

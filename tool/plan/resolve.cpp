@@ -8,6 +8,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "plan/accumulate.h"
 #include "plan/candidates.h"
 #include "plan/feed.h"
 #include "plan/forward_diff.h"
@@ -119,11 +120,12 @@ std::vector<std::string> rank_notes(const std::vector<PlannedArgument>& argument
             std::to_string(rank) + ": put kinds that don't go together into calls of one \"name\""};
 }
 
-Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::int64_t rank,
-                          bool alternatives) {
+Diagnostics check_outputs(const PlannedCall& call, bool alternatives) {
     Diagnostics errors;
-    for (const PlannedArgument& argument : arguments) {
+    const std::int64_t rank = call.rank;
+    for (const PlannedArgument& argument : call.arguments) {
         if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
+        if (argument.host.role != Role::inout && may_combine(call, argument)) continue;
         // Of a struct that is passed whole one field is enough.
         if (!errors.empty() && errors.back().location == argument.location) continue;
         const std::string name = argument.is_result ? "the result" : "output '" + argument.host.name + "'";
@@ -134,9 +136,11 @@ Diagnostics check_outputs(const std::vector<PlannedArgument>& arguments, std::in
                               ", but the call's rank is " + std::to_string(rank) +
                               ": calls would write over each other",
                           {"an output is never broadcast; give it a kind of rank " +
-                           std::to_string(argument.host.rank - argument.host.call_rank + rank)}});
+                                std::to_string(argument.host.rank - argument.host.call_rank + rank),
+                            "or say how its values are combined: \"accumulate\": {\"" + argument.host.name +
+                                "\": [\"sum\"]}"}});
         if (!alternatives) continue;
-        for (std::string& note : rank_notes(arguments, rank)) errors.back().notes.push_back(std::move(note));
+        for (std::string& note : rank_notes(call.arguments, rank)) errors.back().notes.push_back(std::move(note));
     }
     return errors;
 }
@@ -317,7 +321,10 @@ private:
             errors = take(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
             if (!errors.empty()) return errors;
         }
-        errors = check_outputs(planned.arguments, planned.rank, has_alternatives(call_));
+        std::vector<const KindSpec*> kinds = choice.parameters;
+        kinds.push_back(choice.result);
+        planned.accumulate = ways_of(call_, planned, kinds);
+        errors = check_outputs(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_object(function, planned);
         if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;
@@ -327,6 +334,7 @@ private:
         if (!errors.empty()) return errors;
         planned.has_fused = call_.backward.fused;
         if (planned.has_fused) errors = check_fused(function, planned);
+        if (errors.empty()) errors = check_ways(planned);
         if (!errors.empty()) return errors;
         planned.has_jvp = call_.forward_diff.has_value();
         if (planned.has_jvp) errors = check_forward_diff(function, planned, *call_.forward_diff);
@@ -675,6 +683,8 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
+    if (!errors.empty()) return without_repeats(errors);
+    errors = add_choices(plan);
     if (!errors.empty()) return without_repeats(errors);
     add_forward_derivatives(plan);
     return plan;

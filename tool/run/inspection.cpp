@@ -47,7 +47,9 @@ std::string function_text(const manifest::Function& function) {
     std::string text = function.name + ", " + counted(function.calls.size(), "overload") + "\n";
     for (const manifest::Call& call : function.calls) {
         text += "  " + overload_text(call) + "\n";
-        text += pass_text("forward", call.forward) + pass_text("backward", call.backward) +
+        text += pass_text("forward", call.forward) +
+                pass_text("deterministic forward", call.forward_deterministic) +
+                pass_text("backward", call.backward) +
                 pass_text("deterministic backward", call.deterministic) + pass_text("fused", call.fused) +
                 pass_text("deterministic fused", call.fused_deterministic);
     }

@@ -36,7 +36,6 @@ private:
         }
         unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
         each(call.variants, "variants");
-        each(call.accumulate, "ways to accumulate");
     }
 
     void check(const KindSpec& kind, const std::string& what) {
@@ -46,7 +45,6 @@ private:
                     check(alternative, "the field '" + field.name + "' of " + what);
                 }
             }
-            unless(kind.accumulate.empty(), kind.location, "the option 'accumulate'");
             return;
         }
         const bool generator = kind.kind >= Kind::call_id && kind.kind <= Kind::rand_float;
@@ -61,11 +59,6 @@ private:
                   "grid[n], range, wang_hash, rand_float, {\"fields\": {…}}"}});
             return;
         }
-        const bool fixed = kind.accumulate.size() == 1 && (kind.accumulate.front() == Accumulate::sum ||
-                                                           kind.accumulate.front() == Accumulate::overwrite);
-        const bool tensor = kind.kind == Kind::tensor;
-        unless(kind.accumulate.empty() || (fixed && tensor), kind.location,
-               "the option 'accumulate' but for \"sum\" and \"overwrite\" of tensors");
     }
 
     template <class Entry>

@@ -48,11 +48,7 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_EQ(errors[0].id, "spec-not-supported") << top;
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
-    for (const char* call :
-         {R"("dispatch": "threads")", R"("variants": {"a": {}})", R"("accumulate": {"result": "sum"})",
-          R"("args": {"a": {"kind": "value", "accumulate": "sum"}})",
-          R"("args": {"a": {"kind": "tensor[1]", "accumulate": "push"}})",
-          R"("args": {"a": {"kind": "tensor[1]", "accumulate": ["sum", "overwrite"]}})"}) {
+    for (const char* call : {R"("dispatch": "threads")", R"("variants": {"a": {}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
         ASSERT_EQ(errors.size(), 1U) << call;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << call;
@@ -75,10 +71,12 @@ TEST(Supported, TakesDeterministicGradients) {
     }
 }
 
-TEST(Supported, TakesSumsAndOverwritesOfTensors) {
-    for (const char* way : {"sum", "overwrite"}) {
-        const std::string kind = R"({"kind": "tensor[1]", "accumulate": ")" + std::string(way) + "\"}";
+TEST(Supported, TakesEveryWayToAccumulate) {
+    for (const char* way :
+         {R"("none")", R"("sum")", R"("first")", R"("push")", R"("overwrite")", R"(["sum", "push"])"}) {
+        const std::string kind = R"({"kind": "tensor[1]", "accumulate": )" + std::string(way) + "}";
         EXPECT_TRUE(check("", R"(, "args": {"a": )" + kind + "}").empty()) << way;
+        EXPECT_TRUE(check("", R"(, "accumulate": {"a.grad": )" + std::string(way) + "}").empty()) << way;
     }
 }
 

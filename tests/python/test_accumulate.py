@@ -1,0 +1,332 @@
+"""Results and gradients that calls share, combined as the call says: against float64, in whole buffers."""
+
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import LAYOUTS, SIZES, Array, buffer
+from loader import Loader
+
+RUNS = 20
+ROWS, COLUMNS = 33, 129
+SHAPES = {
+    "everything": (1, 1),
+    "rows": (ROWS, 1),
+    "columns": (1, COLUMNS),
+    "nothing": (ROWS, COLUMNS),
+}
+TYPES: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+    "sum_float": (np.float32, ()),
+    "sum_half": (np.float16, ()),
+    "sum_double": (np.float64, ()),
+    "sum_int": (np.int32, ()),
+    "sum_uint": (np.uint32, ()),
+    "same3": (np.float32, (3,)),
+    "same_half3": (np.float16, (3,)),
+    "same_int3": (np.int32, (3,)),
+    "same_matrix": (np.float32, (2, 3)),
+}
+SCALARS = ["sum_float", "sum_half", "sum_double", "sum_int", "sum_uint"]
+TOLERANCE = {2: 2e-3, 4: 2e-6, 8: 1e-14}
+
+
+@pytest.fixture(scope="module")
+def accumulate(generated: Loader) -> ModuleType:
+    return generated("accumulate")
+
+
+def some(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
+    random = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        return random.uniform(-2, 2, shape).astype(dtype)
+    return random.integers(0, 1 << 31, shape).astype(dtype)
+
+
+def added(x: Array, shape: tuple[int, ...]) -> Array:
+    """Summed over the dimensions that `shape` has with extent 1: in float64, or in integers that wrap."""
+    axes = tuple(d for d in range(len(shape)) if shape[d] == 1)
+    wide = x.astype(np.float64) if x.dtype.kind == "f" else x
+    return np.asarray(wide.sum(axis=axes, keepdims=True, dtype=wide.dtype))
+
+
+def check(found: Array, x: Array, shape: tuple[int, ...]) -> None:
+    """To a few roundings of the largest that is added up."""
+    if x.dtype.kind == "f":
+        limit = TOLERANCE[x.dtype.itemsize] * (added(np.abs(x), shape) + 1)
+        assert np.all(np.abs(found.astype(np.float64) - added(x, shape)) <= limit)
+    else:
+        np.testing.assert_array_equal(found, added(x, shape))
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", TYPES)
+def test_sums(accumulate: ModuleType, name: str, shape: str, layout: str) -> None:
+    dtype, element = TYPES[name]
+    x = some((ROWS, COLUMNS, *element), dtype, 1)
+    given = buffer(x.shape, np.dtype(dtype), layout, x)
+    out = buffer((*SHAPES[shape], *element), np.dtype(dtype), "offset")
+    function = getattr(accumulate, name)
+    function(given.tensor, out=out.tensor)
+    check(out.tensor.to_numpy(), x, SHAPES[shape])
+    out.array[...] = out.tensor.to_numpy()
+    out.check()
+    function.options(deterministic=True)(given.tensor, out=out.tensor)
+    first = out.tensor.to_numpy()
+    check(first, x, SHAPES[shape])
+    out.array[...] = first
+    out.check()
+    for _ in range(RUNS - 1):
+        function.options(deterministic=True)(given.tensor, out=out.tensor)
+        assert out.tensor.to_numpy().tobytes() == first.tobytes()
+    given.check()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", SCALARS)
+def test_sizes(accumulate: ModuleType, name: str, layout: str, size: int) -> None:
+    dtype, _ = TYPES[name]
+    x = some((size,), dtype, size)
+    given = buffer(x.shape, np.dtype(dtype), layout, x)
+    out = buffer((1,), np.dtype(dtype), "offset")
+    getattr(accumulate, name)(given.tensor, out=out.tensor)
+    check(out.tensor.to_numpy(), x, (1,))
+    out.array[...] = out.tensor.to_numpy()
+    out.check()
+    made = getattr(accumulate, name)(given.tensor)
+    assert made.shape == (1,)
+    check(made.to_numpy(), x, (1,))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_first_and_none(accumulate: ModuleType, size: int) -> None:
+    x = some((size, 5), np.float32, 3)
+    first = accumulate.sum_float.accumulate(result="first")
+    for shape in [(1, 1), (size, 1), (1, 5), (size, 5)]:
+        out = buffer(shape, np.dtype(np.float32), "offset")
+        first(kf.Tensor.from_numpy(x), out=out.tensor)
+        out.array[...] = x[: shape[0], : shape[1]] if size > 0 else 0
+        out.check()
+    none = accumulate.sum_float.accumulate({"result": "none"})
+    np.testing.assert_array_equal(none(kf.Tensor.from_numpy(x)).to_numpy(), x)
+    if size > 1:
+        with pytest.raises(kf.ArgumentError, match="an output is never broadcast"):
+            none(kf.Tensor.from_numpy(x), out=kf.Tensor.zeros((1, 5), np.float32))
+    back = none.accumulate(result="sum")(kf.Tensor.from_numpy(x))
+    check(back.to_numpy(), x, (1, 1))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_output_without_a_dimension(accumulate: ModuleType, size: int) -> None:
+    x = some((size, 7), np.float32, 5)
+    found = accumulate.rows(kf.Tensor.from_numpy(x))
+    assert found.shape == (size,)
+    check(found.to_numpy().reshape(size, 1), x, (size, 1))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_values(accumulate: ModuleType, size: int) -> None:
+    x = some((size, 3), np.float32, 7)
+    found = accumulate.ten.accumulate(result="sum")(x)
+    check(np.reshape(found, (1, 3)), x * np.float32(10), (1, 3))
+    first = accumulate.ten.accumulate(result="first")(x)
+    np.testing.assert_array_equal(first, x[0] * np.float32(10) if size > 0 else np.zeros(3))
+    most, count = accumulate.split(kf.Tensor.from_numpy(x[:, 0].copy()))
+    check(np.reshape(most, (1,)), x[:, 0] * np.float32(2), (1,))
+    assert count.to_numpy().tolist() == [size]
+    if size > 1:
+        with pytest.raises(kf.ArgumentError, match="an output is never broadcast"):
+            accumulate.ten(x)
+
+
+def test_the_demo(accumulate: ModuleType) -> None:
+    inputs = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.float32)
+    summed = accumulate.ten.accumulate(result="sum")
+    np.testing.assert_array_equal(summed(kf.Tensor.from_numpy(inputs)), [120, 150, 180])
+
+
+@pytest.mark.parametrize("size", [*SIZES, 100_000])
+def test_structs(accumulate: ModuleType, size: int) -> None:
+    x = some((size, 3), np.float32, 9)
+    n = np.arange(size, dtype=np.int32)
+    found = accumulate.gather(kf.Tensor.from_numpy(x), kf.Tensor.from_numpy(n)).to_numpy()
+    assert found.shape == (1,)
+    check(found["direction"], x, (1, 3))
+    assert found["count"][0] == n.sum(dtype=np.int32)
+    with np.errstate(over="ignore"):
+        assert found["weight"][0] == np.float16(size)
+
+
+def test_what_outputs_must_be(accumulate: ModuleType) -> None:
+    x = kf.Tensor.from_numpy(some((4, 6), np.float32, 11))
+    with pytest.raises(kf.ArgumentError, match="its extents are the call's, or 1"):
+        accumulate.sum_float(x, out=kf.Tensor.zeros((2, 6), np.float32))
+    with pytest.raises(kf.ArgumentError, match="must be contiguous"):
+        accumulate.sum_float(x, out=kf.Tensor.zeros((1, 12), np.float32)[:, ::2])
+    with pytest.raises(kf.ArgumentError, match="calls add to it while others read"):
+        accumulate.sum_float(x, out=x[:1])
+    with pytest.raises(kf.ArgumentError, match=r"no choice 'x\.grad'; there is: 'result'"):
+        accumulate.sum_float.accumulate({"x.grad": "sum"})
+    with pytest.raises(
+        kf.ArgumentError, match="no way 'push' for 'result'; there is: 'sum', 'first', 'none'"
+    ):
+        accumulate.sum_float.accumulate(result="push")
+    with pytest.raises(kf.ArgumentError, match=r"no choice 'result'; there is: 'a\.grad'"):
+        accumulate.weigh_value.accumulate(result="sum")
+
+
+def test_names_and_ways_are_strings(accumulate: ModuleType) -> None:
+    function: Any = accumulate.sum_float
+    with pytest.raises(TypeError, match="a dict is needed"):
+        function.accumulate("sum")
+    with pytest.raises(TypeError, match="are strings"):
+        function.accumulate(result=3)
+
+
+def test_functions_stay_as_they_are(accumulate: ModuleType) -> None:
+    names = accumulate._module.functions
+    assert "sum_float" in names
+    assert not any("accumulate" in name for name in names)
+    one = accumulate.weigh.accumulate({"a.grad": "push"}).options(deterministic=True)
+    assert one.accumulate({}).name == one.name
+    assert accumulate.weigh.name == "weigh"
+
+
+def test_recorded(accumulate: ModuleType, device: kf.Device) -> None:
+    x = some((4097,), np.float32, 13)
+    out = kf.Tensor.from_numpy(np.full(1, 77, np.float32))
+    encoder = device.encoder()
+    accumulate.sum_float.append_to(encoder, kf.Tensor.from_numpy(x), out=out)
+    made = accumulate.sum_float.append_to(encoder, kf.Tensor.from_numpy(x))
+    encoder.submit()
+    check(out.to_numpy(), x, (1,))
+    check(made.to_numpy(), x, (1,))
+
+
+def gradients(a: Array, x: Array, flow: Array | float) -> Array:
+    wide = x.astype(np.float64)
+    return np.asarray(np.broadcast_to(wide * wide * flow, np.broadcast_shapes(a.shape, x.shape)))
+
+
+def weighed(name: str, shape: str, seed: int) -> tuple[Array, Array]:
+    """What weigh() and weigh_half() take."""
+    dtype = np.float32 if name == "weigh" else np.float16
+    return some(SHAPES[shape], dtype, seed), some((ROWS, COLUMNS), dtype, seed + 1)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ["weigh", "weigh_half"])
+def test_pushed_gradients(accumulate: ModuleType, name: str, shape: str, layout: str) -> None:
+    a, x = weighed(name, shape, 15)
+    dtype = x.dtype
+    flow = some((ROWS, COLUMNS), dtype, 19)
+    pushed = buffer(x.shape, dtype, layout, np.ones_like(x))
+    given = buffer(a.shape, dtype, layout, a).tensor.with_grads(grad_out=pushed.tensor)
+    result = kf.Tensor.from_numpy(flow).with_grads(grad_in=flow)
+    push = getattr(accumulate, name).accumulate({"a.grad": "push"})
+    push.backward(given, kf.Tensor.from_numpy(x), result)
+    pushed.array[...] = pushed.tensor.to_numpy()
+    wanted = 1 + gradients(a, x, flow.astype(np.float64))
+    np.testing.assert_allclose(
+        pushed.array, wanted, rtol=4 * float(np.finfo(dtype).eps), atol=1e-2 if name == "weigh_half" else 1e-5
+    )
+    pushed.check()
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ["weigh", "weigh_half"])
+def test_first_gradients(accumulate: ModuleType, name: str, shape: str, layout: str) -> None:
+    a, x = weighed(name, shape, 21)
+    dtype = x.dtype
+    kept = buffer(a.shape, dtype, layout, np.ones_like(a))
+    given = buffer(a.shape, dtype, layout, a).tensor.with_grads(grad_out=kept.tensor)
+    x_given = kf.Tensor.from_numpy(x).with_grads()
+    getattr(accumulate, name).accumulate({"a.grad": "first"}).backward(given, x_given)
+    kept.array[...] = kept.tensor.to_numpy()
+    wanted = 1 + gradients(a, x, 1.0)[: a.shape[0], : a.shape[1]]
+    np.testing.assert_allclose(kept.array, wanted, rtol=4 * float(np.finfo(dtype).eps))
+    kept.check()
+    both = 2 * a.astype(np.float64) * x.astype(np.float64)
+    np.testing.assert_allclose(x_given.grad.to_numpy(), both, rtol=4 * float(np.finfo(dtype).eps))
+
+
+def test_other_gradients(accumulate: ModuleType) -> None:
+    a, x = some((1, 1), np.float32, 25), some((ROWS, COLUMNS), np.float32, 27)
+    x_given = kf.Tensor.from_numpy(x)
+    start = np.full((1, 1), 5, np.float32)
+    wanted = gradients(a, x, 1.0).sum()
+    for way, expected in [("sum", 5 + wanted), ("overwrite", wanted)]:
+        given = kf.Tensor.from_numpy(a).with_grads(grad_out=start)
+        accumulate.weigh.accumulate({"a.grad": way}).backward(given, x_given)
+        assert given.grad_out is not None
+        np.testing.assert_allclose(given.grad_out.to_numpy().item(), expected, rtol=1e-6)
+    none = accumulate.weigh.accumulate({"a.grad": "none"})
+    with pytest.raises(kf.ArgumentError, match="calls share elements of its gradient"):
+        none.backward(kf.Tensor.from_numpy(a).with_grads(), x_given)
+    own = kf.Tensor.from_numpy(some(x.shape, np.float32, 29)).with_grads()
+    none.backward(own, x_given)
+    np.testing.assert_allclose(own.grad.to_numpy(), x.astype(np.float64) ** 2, rtol=1e-6)
+    with pytest.raises(kf.ArgumentError, match=r"one for each call.*\[33, 129\], found \[1, 1\]"):
+        accumulate.weigh.accumulate({"a.grad": "push"}).backward(
+            kf.Tensor.from_numpy(a).with_grads(), x_given
+        )
+    with pytest.raises(kf.ArgumentError, match="its gradient has shape"):
+        wide = kf.Tensor.from_numpy(a).with_grads(grad_out=np.zeros(x.shape, np.float32))
+        accumulate.weigh.backward(wide, x_given)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_vectors(accumulate: ModuleType, size: int) -> None:
+    a, x = some((size, 3), np.float32, 31), some((5, size, 3), np.float32, 33)
+    wanted = x.astype(np.float64) ** 2
+    pushed = kf.Tensor.from_numpy(a).with_grads(grad_out=np.zeros_like(x))
+    accumulate.weigh3.accumulate({"a.grad": "push"}).backward(pushed, kf.Tensor.from_numpy(x))
+    assert pushed.grad_out is not None
+    np.testing.assert_allclose(pushed.grad_out.to_numpy(), wanted, rtol=1e-6)
+    for way, expected in [("sum", wanted.sum(axis=0)), ("first", wanted[0])]:
+        given = kf.Tensor.from_numpy(a).with_grads()
+        accumulate.weigh3.accumulate({"a.grad": way}).backward(given, kf.Tensor.from_numpy(x))
+        np.testing.assert_allclose(given.grad.to_numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_values_gradient(accumulate: ModuleType, size: int) -> None:
+    x = some((size,), np.float32, 35)
+    wanted = x.astype(np.float64) ** 2
+    for way, expected in [("sum", wanted.sum()), ("first", wanted[0] if size > 0 else 0)]:
+        a = kf.differentiable(3.0)
+        accumulate.weigh_value.accumulate({"a.grad": way}).backward(a, kf.Tensor.from_numpy(x))
+        np.testing.assert_allclose(a.grad, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_gradients_of_sums(accumulate: ModuleType, shape: str, deterministic: bool) -> None:
+    """What flows into an element of a sum flows to each call."""
+    a, x = some((ROWS, COLUMNS), np.float32, 37), some((ROWS, COLUMNS), np.float32, 39)
+    flow = some(SHAPES[shape], np.float32, 41)
+    summed = accumulate.weigh.accumulate(result="sum").options(deterministic=deterministic)
+    inputs = [kf.Tensor.from_numpy(value).with_grads() for value in (a, x)]
+    out = kf.Tensor.from_numpy(np.zeros_like(flow)).with_grads(grad_in=flow)
+    summed(*inputs, out=out)
+    check(out.to_numpy(), a * x * x, SHAPES[shape])
+    summed.backward(*inputs, out)
+    wide = [value.astype(np.float64) for value in (a, x)]
+    np.testing.assert_allclose(inputs[0].grad.to_numpy(), wide[1] ** 2 * flow, rtol=1e-6)
+    np.testing.assert_allclose(inputs[1].grad.to_numpy(), 2 * wide[0] * wide[1] * flow, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tangents_of_sums(accumulate: ModuleType, shape: str) -> None:
+    a, x, dx = (some((ROWS, COLUMNS), np.float32, seed) for seed in (43, 45, 47))
+    summed = accumulate.weigh.accumulate(result="sum")
+    out = kf.Tensor.zeros(SHAPES[shape], np.float32)
+    y, dy = summed.jvp(a, x, tangents={"x": dx}, out=out)
+    check(y.to_numpy(), a * x * x, SHAPES[shape])
+    assert dy.shape == (1, 1)
+    check(dy.to_numpy(), 2 * a * x * dx, (1, 1))

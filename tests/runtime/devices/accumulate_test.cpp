@@ -1,0 +1,117 @@
+// Results and gradients that calls share, combined in the ways of the call spec, on each device.
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include "accumulate.h"
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::size_t sizes[] = {0, 1, 31, 33, 4097};
+
+class AccumulateTest : public ::testing::TestWithParam<std::string> {
+protected:
+    Device device_ = Device::open(GetParam());
+    accumulate::Module module_{device_};
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AccumulateTest);
+INSTANTIATE_TEST_SUITE_P(Devices, AccumulateTest, ::testing::ValuesIn(device_ids()),
+                         [](const auto& test) { return test_name(test.param); });
+
+double sum_of(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+TEST_P(AccumulateTest, Sums) {
+    const accumulate::Module exact = module_.options({.deterministic = true});
+    for (const std::size_t size : sizes) {
+        const std::vector<float> values = eighths(size);
+        const auto x = device_.tensor<float>(values);
+        EXPECT_THAT(module_.sum_float(x).to_vector(), ElementsAre(static_cast<float>(sum_of(values))));
+        EXPECT_THAT(exact.sum_float(x).to_vector(), ElementsAre(static_cast<float>(sum_of(values))));
+        const std::vector<double> wide(values.begin(), values.end());
+        EXPECT_THAT(module_.sum_double(device_.tensor<double>(wide)).to_vector(),
+                    ElementsAre(sum_of(values)));
+        std::vector<std::int32_t> whole(size);
+        std::iota(whole.begin(), whole.end(), -7);
+        EXPECT_THAT(module_.sum_int(device_.tensor<std::int32_t>(whole)).to_vector(),
+                    ElementsAre(std::accumulate(whole.begin(), whole.end(), 0)));
+        const std::vector<half> small(size, half(0.5F));
+        const auto halves = module_.sum_half(device_.tensor<half>(small)).to_vector();
+        EXPECT_EQ(static_cast<float>(halves.at(0)), static_cast<float>(half(0.5F * static_cast<float>(size))))
+            << "added up in float, and rounded once";
+    }
+}
+
+TEST_P(AccumulateTest, AlongSomeDimensions) {
+    constexpr std::int64_t rows = 33;
+    constexpr std::int64_t columns = 129;
+    const auto x = device_.tensor<float>(eighths(rows * columns)).reshape<2>({rows, columns});
+    const std::vector<float> values = x.to_vector();
+    auto guarded = device_.tensor<float>(std::vector<float>(columns + 8, 77));
+    const auto out = guarded.slice(0, 4, 4 + columns).reshape<2>({1, columns});
+    module_.sum_float(x, kf::out(out));
+    std::vector<float> wanted(columns + 8, 77);
+    for (std::int64_t j = 0; j < columns; ++j) {
+        wanted[static_cast<std::size_t>(4 + j)] = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            wanted[static_cast<std::size_t>(4 + j)] += values[static_cast<std::size_t>(i * columns + j)];
+        }
+    }
+    EXPECT_EQ(guarded.to_vector(), wanted);
+    EXPECT_EQ(module_.rows(x).shape()[0], rows);
+    EXPECT_EQ(module_.sum_float.accumulate({{"result", "none"}})(x).to_vector(), values);
+}
+
+TEST_P(AccumulateTest, Values) {
+    const auto x = device_.tensor<float3>({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}});
+    float3 result{77, 77, 77};
+    module_.ten.accumulate({{"result", "sum"}})(x, result);
+    EXPECT_EQ(result, (float3{120, 150, 180}));
+    module_.ten.accumulate({{"result", "first"}})(x, result);
+    EXPECT_EQ(result, (float3{10, 20, 30}));
+    module_.ten.accumulate({{"result", "sum"}})(device_.tensor<float3>(std::vector<float3>{}), result);
+    EXPECT_EQ(result, (float3{0, 0, 0}));
+    const auto refused = module_.ten.try_call(x, result);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().what(), HasSubstr("an output is never broadcast"));
+}
+
+TEST_P(AccumulateTest, Gradients) {
+    constexpr std::int64_t rows = 33;
+    constexpr std::int64_t columns = 129;
+    const auto x = device_.tensor<float>(eighths(rows * columns)).reshape<2>({rows, columns});
+    std::vector<float> squares = x.to_vector();
+    for (float& value : squares) {
+        value *= value;
+    }
+    const auto a = device_.tensor<float>({2}).reshape<2>({1, 1});
+    const auto pushed = device_.zeros<float, 2>({rows, columns});
+    module_.weigh.accumulate({{"a.grad", "push"}}).backward(a.with_grads({}, pushed), x, Tensor<float, 2>());
+    EXPECT_EQ(pushed.to_vector(), squares);
+    const auto summed = a.with_grads();
+    module_.weigh.backward(summed, x, Tensor<float, 2>());
+    EXPECT_THAT(summed.grad().to_vector(), ElementsAre(static_cast<float>(sum_of(squares))));
+    const auto first =
+        device_.tensor<float>(std::vector<float>(columns, 2)).reshape<2>({1, columns}).with_grads();
+    module_.weigh.accumulate({{"a.grad", "first"}}).backward(first, x, Tensor<float, 2>());
+    squares.resize(columns);
+    EXPECT_EQ(first.grad().to_vector(), squares);
+}
+
+TEST_P(AccumulateTest, UnknownWays) {
+    try {
+        (void)module_.weigh.accumulate({{"a.grad", "largest"}});
+        FAIL() << "accepted";
+    } catch (const ArgumentError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unknown_name);
+        EXPECT_THAT(error.what(),
+                    HasSubstr("no way 'largest' for 'a.grad'; there is: 'sum', 'push', 'first'"));
+    }
+}
+
+}  // namespace
+}  // namespace kf::test

@@ -1,0 +1,255 @@
+// Ways to accumulate.
+#include "plan/accumulate.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "diagnostic/suggest.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Argument;
+using manifest::ArgumentKind;
+using manifest::Gradient;
+using manifest::Role;
+using manifest::Scalar;
+
+/// Each makes a function of its own, with the names that it needs in an artifact.
+constexpr std::size_t max_combinations = 64;
+
+constexpr std::string_view gradient_suffix = ".grad";
+
+bool is_gradient(const std::string& name) { return name.ends_with(gradient_suffix); }
+
+std::string owner_name(const std::string& name) {
+    return is_gradient(name) ? name.substr(0, name.size() - gradient_suffix.size()) : name;
+}
+
+const char* word(Accumulate way) {
+    switch (way) {
+        case Accumulate::none: return "none";
+        case Accumulate::sum: return "sum";
+        case Accumulate::first: return "first";
+        case Accumulate::push: return "push";
+        case Accumulate::overwrite: return "overwrite";
+    }
+    return "";
+}
+
+bool is_output(const Argument& argument) {
+    return argument.role == Role::out || argument.role == Role::result;
+}
+
+/// Whether the name is the leaf's, or that of the struct which it is a field of.
+bool is_of(const std::string& name, const std::string& leaf) {
+    return leaf == name || leaf.starts_with(name + ".");
+}
+
+bool is_meant(const std::string& name, const PlannedArgument& argument) {
+    if (is_gradient(name)) {
+        return argument.host.role == Role::in && argument.host.gradient != Gradient::never &&
+               is_of(owner_name(name), argument.host.name);
+    }
+    return is_output(argument.host) && is_of(name, argument.host.name);
+}
+
+bool is_summed_scalar(Scalar scalar) {
+    return scalar == Scalar::float16 || scalar == Scalar::float32 || scalar == Scalar::float64 ||
+           scalar == Scalar::int32 || scalar == Scalar::uint32;
+}
+
+/// Why the argument can't be accumulated so; empty if it can.
+std::string refusal(const PlannedArgument& argument, Accumulate way) {
+    const Argument& host = argument.host;
+    if (is_output(host)) {
+        if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
+        if (way == Accumulate::sum && !is_summed_scalar(host.element.scalar))
+            return "sums are of half, float, double, int and uint, not of " + slang_name(host.element.scalar);
+        return {};
+    }
+    if (host.access != manifest::Access::none && way != Accumulate::sum && way != Accumulate::overwrite)
+        return "calls read any elements of a tensor parameter, whose gradients can only be added up";
+    if (host.kind != ArgumentKind::tensor && (way == Accumulate::push || way == Accumulate::overwrite))
+        return "it is for tensors; give it a kind such as tensor[0]";
+    return {};
+}
+
+void apply(PlannedCall& call, const std::string& name, Accumulate way) {
+    for (PlannedArgument& argument : call.arguments) {
+        if (!is_meant(name, argument)) continue;
+        Argument& host = argument.host;
+        host.overwrite = way == Accumulate::overwrite;
+        switch (way) {
+            case Accumulate::none: host.accumulate = manifest::Accumulate::none; break;
+            case Accumulate::first: host.accumulate = manifest::Accumulate::first; break;
+            case Accumulate::push: host.accumulate = manifest::Accumulate::push; break;
+            // Gradients are added up anyway.
+            case Accumulate::sum:
+            case Accumulate::overwrite:
+                host.accumulate =
+                    is_gradient(name) ? manifest::Accumulate::automatic : manifest::Accumulate::sum;
+        }
+    }
+}
+
+Diagnostic error(const AccumulateSpec& at, std::string id, std::string message,
+                 std::vector<std::string> notes = {}) {
+    return {Severity::error, std::move(id), at.location, std::move(message), std::move(notes)};
+}
+
+/// What the calls of one function offer together.
+struct Offer {
+    std::vector<AccumulateSpec> ways;
+    Diagnostics errors;
+
+    void add(const AccumulateSpec& given) {
+        const auto known = std::find_if(
+            ways.begin(), ways.end(), [&](const AccumulateSpec& one) { return one.target == given.target; });
+        if (known == ways.end()) {
+            ways.push_back(given);
+        } else if (known->choices != given.choices && errors.empty()) {
+            errors.push_back(error(given, "accumulate-way",
+                                   "overloads offer different ways to accumulate '" + given.target +
+                                       "': run time chooses for all of them",
+                                   {"give them the same list"}));
+        }
+    }
+};
+
+/// `function` with the ways of combination number `place`.
+PlannedFunction chosen(const PlannedFunction& function, const std::vector<AccumulateSpec>& ways,
+                       std::size_t place) {
+    PlannedFunction made = function;
+    std::string text;
+    for (std::size_t i = ways.size(); i-- > 0;) {
+        const Accumulate way = ways[i].choices[place % ways[i].choices.size()];
+        place /= ways[i].choices.size();
+        text = ways[i].target + "=" + word(way) + (text.empty() ? "" : ", ") + text;
+        for (PlannedCall& call : made.calls) apply(call, ways[i].target, way);
+    }
+    made.name += ".accumulate(" + text + ")";
+    made.is_choice = true;
+    return made;
+}
+
+}  // namespace
+
+std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& planned,
+                                    const std::vector<const KindSpec*>& kinds) {
+    std::vector<AccumulateSpec> ways = call.accumulate;
+    for (std::size_t i = 0; i < kinds.size() && i < planned.parameters.size(); ++i) {
+        if (kinds[i] == nullptr || kinds[i]->accumulate.empty()) continue;
+        const PlannedParameter& parameter = planned.parameters[i];
+        const bool output = parameter.role == Role::out || parameter.role == Role::result;
+        const std::vector<Accumulate>& choices = kinds[i]->accumulate;
+        const bool fixed = choices.size() == 1 &&
+                           (choices.front() == Accumulate::sum || choices.front() == Accumulate::overwrite);
+        if (!output && fixed && kinds[i]->kind == Kind::tensor) continue;
+        const std::string name = parameter.host.name + (output ? "" : std::string(gradient_suffix));
+        ways.push_back({name, choices, kinds[i]->location});
+    }
+    return ways;
+}
+
+bool may_combine(const PlannedCall& call, const PlannedArgument& output) {
+    return std::any_of(call.accumulate.begin(), call.accumulate.end(), [&](const AccumulateSpec& one) {
+        return is_meant(one.target, output) &&
+               std::any_of(one.choices.begin(), one.choices.end(),
+                           [](Accumulate way) { return way == Accumulate::sum || way == Accumulate::first; });
+    });
+}
+
+Diagnostics check_ways(const PlannedCall& call) {
+    Diagnostics errors;
+    std::vector<std::string> possible;
+    for (const PlannedParameter& parameter : call.parameters) {
+        for (const char* suffix : {"", ".grad"}) {
+            const std::string name = parameter.host.name + suffix;
+            if (std::any_of(call.arguments.begin(), call.arguments.end(),
+                            [&](const PlannedArgument& argument) { return is_meant(name, argument); }))
+                possible.push_back(name);
+        }
+    }
+    for (std::size_t i = 0; i < call.accumulate.size(); ++i) {
+        const AccumulateSpec& given = call.accumulate[i];
+        if (std::any_of(call.accumulate.begin(), call.accumulate.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const AccumulateSpec& other) { return other.target == given.target; })) {
+            errors.push_back(error(given, "accumulate-way",
+                                   "ways to accumulate '" + given.target +
+                                       "' are given twice: by the call and "
+                                       "by the argument's kind"));
+        }
+        if (std::find(possible.begin(), possible.end(), given.target) == possible.end()) {
+            errors.push_back(error(
+                given, "accumulate-target",
+                "there is nothing to accumulate in '" + given.target + "': " +
+                    (is_gradient(given.target)
+                         ? "no input '" + owner_name(given.target) + "' gets a gradient that is only written"
+                         : "it is no output that is only written"),
+                suggestion_notes(given.target, "names", possible)));
+            continue;
+        }
+        if (!is_gradient(given.target) && call.has_fused) {
+            errors.push_back(error(given, "accumulate-target",
+                                   "'" + given.target +
+                                       "' can't be accumulated where \"backward\" is fused: the "
+                                       "fused pass writes a result for each call"));
+        }
+        for (const Accumulate way : given.choices) {
+            for (const PlannedArgument& argument : call.arguments) {
+                if (!is_meant(given.target, argument)) continue;
+                const std::string reason = refusal(argument, way);
+                if (reason.empty()) continue;
+                errors.push_back(
+                    error(given, "accumulate-way",
+                          "'" + given.target + "' can't be accumulated by \"" + word(way) + "\": " + reason));
+                break;
+            }
+        }
+    }
+    return errors;
+}
+
+Diagnostics add_choices(Plan& plan) {
+    Diagnostics errors;
+    const std::size_t count = plan.functions.size();
+    for (std::size_t f = 0; f < count; ++f) {
+        Offer offer;
+        for (const PlannedCall& call : plan.functions[f].calls) {
+            for (const AccumulateSpec& one : call.accumulate) offer.add(one);
+        }
+        errors.insert(errors.end(), offer.errors.begin(), offer.errors.end());
+        std::size_t combinations = offer.ways.empty() ? 0 : 1;
+        for (const AccumulateSpec& one : offer.ways) combinations *= one.choices.size();
+        if (combinations > max_combinations) {
+            errors.push_back(error(offer.ways.front(), "accumulate-way",
+                                   "'" + plan.functions[f].name + "' has " + std::to_string(combinations) +
+                                       " combinations of ways to accumulate, and " +
+                                       std::to_string(max_combinations) + " are the most there can be"));
+        }
+        if (!errors.empty() || combinations == 0) continue;
+        const PlannedFunction own = plan.functions[f];
+        std::vector<manifest::Choice> choices;
+        for (const AccumulateSpec& one : offer.ways) {
+            manifest::Choice& choice = choices.emplace_back();
+            choice.name = one.target;
+            for (const Accumulate way : one.choices) choice.ways.emplace_back(word(way));
+        }
+        std::vector<std::int64_t> all{static_cast<std::int64_t>(f)};
+        plan.functions[f].calls = chosen(own, offer.ways, 0).calls;
+        for (std::size_t place = 1; place < combinations; ++place) {
+            all.push_back(static_cast<std::int64_t>(plan.functions.size()));
+            plan.functions.push_back(chosen(own, offer.ways, place));
+        }
+        for (const std::int64_t index : all) {
+            plan.functions[static_cast<std::size_t>(index)].choices = choices;
+            plan.functions[static_cast<std::size_t>(index)].chosen = all;
+        }
+    }
+    return errors;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,23 @@
+// Ways to accumulate: which ones a call has, and the functions that `.accumulate()` picks from.
+#pragma once
+
+#include "plan/plan.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+/// What a call's spec and one choice of kinds say together; nothing that the kinds say by "sum" or
+/// "overwrite" alone of inputs. `kinds`: of each parameter, in their order, and of the result (or null).
+std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& planned,
+                                    const std::vector<const KindSpec*>& kinds);
+
+/// Whether calls may share the elements of an output.
+bool may_combine(const PlannedCall& call, const PlannedArgument& output);
+
+/// Names what there is nothing to accumulate in, and ways that there aren't.
+Diagnostics check_ways(const PlannedCall& call);
+
+/// Makes a function of each combination of ways, beside the one that has the defaults.
+Diagnostics add_choices(Plan& plan);
+
+}  // namespace kf::gen
