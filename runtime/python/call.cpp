@@ -18,6 +18,7 @@
 #include "python/host.h"
 #include "python/host_argument.h"
 #include "python/plausible.h"
+#include "python/pushed.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/struct_choice.h"
@@ -104,6 +105,11 @@ private:
     [[nodiscard]] bool is_written(std::size_t i) const {
         return item(i).role != Role::in && runs_forward(pass_);
     }
+    /// Its gradient has one element for each call.
+    [[nodiscard]] bool is_pushed(std::size_t i) const {
+        return runs_backward(pass_) && leaf(i).accumulate == manifest::Accumulate::push;
+    }
+    [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const;
     /// The leaf that stands for item `i`: of a struct its first.
     [[nodiscard]] const manifest::Argument& leaf(std::size_t i) const {
         return call_->arguments[item(i).leaf];
@@ -668,6 +674,10 @@ Arg Call::convert_value(std::size_t i) {
 
 Arg Call::convert_tensor(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
+    if (host.tensor != nullptr && is_pushed(i) && host.tensor->any.grad_out()) {
+        host.uploaded = with_pushed(host.tensor->any, pushed_shape(*call_, leaf_shapes(), leaf(i)));
+        return pass(i, host.uploaded);
+    }
     if (host.tensor != nullptr) return pass(i, host.tensor->any);
     const ScalarType scalar = scalar_type(leaf(i).element.scalar);
     const ElementType element =
@@ -682,9 +692,19 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
     }
     if (writes_array(i)) check_written(i);
     if (runs_backward(pass_) && host.differentiable != nullptr && !is_output(i)) {
-        host.uploaded = host.uploaded.with_grads();
+        host.uploaded = is_pushed(i)
+                            ? with_pushed(host.uploaded, pushed_shape(*call_, leaf_shapes(), leaf(i)))
+                            : host.uploaded.with_grads();
     }
     return pass(i, host.uploaded);
+}
+
+std::vector<std::pair<std::size_t, Dims>> Call::leaf_shapes() const {
+    std::vector<std::pair<std::size_t, Dims>> shapes;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (hosts_[i].given) shapes.emplace_back(item(i).leaf, hosts_[i].shape);
+    }
+    return shapes;
 }
 
 Arg Call::pass(std::size_t i, const AnyTensor& tensor) {
@@ -732,6 +752,9 @@ void Call::download_written() {
 void Call::collect_gradients() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
+        // A gradient of another shape than it had is one that the call made.
+        if (host.tensor != nullptr && is_pushed(i) && host.uploaded)
+            py::cast<Tensor&>(host.content).any = host.uploaded;
         if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
         const manifest::Argument& argument = leaf(i);
         if (argument.kind == ArgumentKind::tensor) {
