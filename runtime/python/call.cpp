@@ -203,6 +203,13 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) give(by_place[i], arguments[i]);
     for (const auto& [key, value] : keywords) take_keyword(key, value);
+    // The tangent of an object that its method changes is changed where it lies, as the object is.
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+        const bool new_tangent = info_.parameters[i].keyword == "tangents_out.this";
+        for (std::size_t k = 0; new_tangent && k < i; ++k) {
+            if (info_.parameters[k].keyword == "tangents.this") given_[i] = given_[k];
+        }
+    }
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const Role role = info_.parameters[i].role;
         const std::optional<std::size_t> primal = info_.parameters[i].tangent_of;

@@ -306,6 +306,8 @@ namespace {
 
 /// What a method's object is called among its arguments; no Slang parameter has that name.
 constexpr std::string_view object_name = "this";
+/// And its new tangent, where the method changes it: both are written in place, and don't come back.
+constexpr std::string_view object_tangent = "tangents_out.this";
 
 void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const std::string& name,
                const std::string& owner, std::vector<HostItem>& items) {
@@ -355,8 +357,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<Parameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
-            const Role role =
-                parameter.name == object_name ? Role::in : manifest::role_of(overload, parameter);
+            const bool in_place = parameter.name == object_name || parameter.name == object_tangent;
+            const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
             const std::string keyword = keyword_of(parameter.name, role, tangents);
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, function.name, list);

@@ -197,6 +197,83 @@ def test_structs_in_tensors(jvp: ModuleType, size: int) -> None:
     check_rays(y, dy, ray, dray, t, dt)
 
 
+def movers(jvp: ModuleType, size: int, seed: int) -> Array:
+    made = np.zeros(size, jvp.Mover.dtype)
+    made["pos"], made["vel"] = some((size, 3), seed), some((size, 3), seed + 1)
+    made["steps"] = np.arange(size)
+    return made
+
+
+def moved(before: Any, tangent: Any, dt: float, ddt: float) -> tuple[Array, Array]:
+    pos, vel, dpos, dvel = wide(before["pos"], before["vel"], tangent["pos"], tangent["vel"])
+    return pos + vel * dt * dt, dpos + dvel * dt * dt + 2 * vel * dt * ddt
+
+
+@pytest.mark.parametrize("array", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_an_object_that_changes(jvp: ModuleType, size: int, array: bool) -> None:
+    """Its tangent changes where it lies, as it does itself."""
+    before, along = movers(jvp, size, 51), movers(jvp, size, 53)
+    pos, dpos = moved(before, along, 0.5, 3)
+    objects, tangent = before.copy(), along.copy()
+    given = [objects, tangent] if array else [kf.Tensor.from_numpy(objects), kf.Tensor.from_numpy(tangent)]
+    made = jvp.Mover.move.jvp(given[0], 0.5, tangents={"this": given[1], "dt": 3})
+    assert made == (None, None)
+    found = [one if array else one.to_numpy() for one in given]
+    np.testing.assert_allclose(found[0]["pos"], pos, rtol=1e-5)
+    np.testing.assert_allclose(found[1]["pos"], dpos, rtol=1e-5)
+    for one, start in zip(found, [before, along], strict=True):
+        np.testing.assert_array_equal(one["vel"], start["vel"])
+    np.testing.assert_array_equal(found[0]["steps"], np.arange(size) + 1)
+    np.testing.assert_array_equal(found[1]["steps"], np.zeros(size))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("by_value", [False, True])
+def test_an_object_that_changes_field_by_field(jvp: ModuleType, by_value: bool, layout: str) -> None:
+    before, along = movers(jvp, 33, 55), movers(jvp, 33, 57)
+    if by_value:
+        before["vel"], along["vel"] = before["vel"][0], along["vel"][0]
+    pos, dpos = moved(before, along, 0.5, 3)
+    dtype = np.dtype(np.float32)
+
+    def fields(values: Array) -> tuple[dict[str, Any], Any]:
+        place = buffer((33, 3), dtype, "offset" if layout == "strided" else layout, values["pos"])
+        vel = values["vel"][0] if by_value else kf.Tensor.from_numpy(values["vel"].copy())
+        return {"pos": place.tensor, "vel": vel, "steps": kf.Tensor.from_numpy(values["steps"].copy())}, place
+
+    (mover, place), (tangent, moving) = fields(before), fields(along)
+    del tangent["steps"]
+    jvp.Mover(**mover).move.jvp(0.5, tangents={"this": tangent, "dt": 3})
+    place.array[...], moving.array[...] = pos, dpos
+    place.check(1e-5)
+    moving.check(1e-5)
+    np.testing.assert_array_equal(mover["steps"].to_numpy(), np.arange(33) + 1)
+    if not by_value:
+        np.testing.assert_array_equal(tangent["vel"].to_numpy(), along["vel"])
+
+
+def test_an_object_whose_tangent_is_not_given(jvp: ModuleType) -> None:
+    """What would be written to it goes nowhere."""
+    before = movers(jvp, 5, 59)
+    objects = kf.Tensor.from_numpy(before)
+    y, dy = jvp.Mover.shove.jvp(objects, np.full(5, 2, np.float32), tangents={"by": np.ones(5, np.float32)})
+    vel, pos = wide(before["vel"], before["pos"])
+    np.testing.assert_allclose(y.to_numpy(), 2 * (vel * pos).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(dy.to_numpy(), (vel * pos).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(objects.to_numpy()["vel"], 2 * vel, rtol=1e-6)
+
+
+def test_an_object_by_value_stays(jvp: ModuleType) -> None:
+    before, along = movers(jvp, 1, 61)[0], movers(jvp, 1, 63)[0]
+    by = some((4,), 65)
+    y, dy = jvp.Mover.shove.jvp(before, by, tangents={"this": along})
+    pos, vel, dpos, dvel = wide(before["pos"], before["vel"], along["pos"], along["vel"])
+    np.testing.assert_allclose(y.to_numpy(), by * (vel @ pos), rtol=1e-5)
+    np.testing.assert_allclose(dy.to_numpy(), by * (dvel @ pos + vel @ dpos), rtol=1e-5)
+    assert before == movers(jvp, 1, 61)[0]
+
+
 @pytest.mark.parametrize(
     "fields", [("origin",), ("direction", "weights"), ("origin", "direction", "weights")]
 )

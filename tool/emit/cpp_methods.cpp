@@ -412,12 +412,18 @@ private:
                 return;
             }
             if (!fields && !has_host_value(host)) return;
-            const bool writes = parameter.role == Role::inout;
+            // A method that may change its object only reads what is given of it by value.
+            const auto first = items_.begin() + static_cast<std::ptrdiff_t>(at);
+            const auto end = first + static_cast<std::ptrdiff_t>(manifest::item_count(parameter.host));
+            const bool writes = std::any_of(
+                first, end, [](const PlannedArgument& one) { return one.host.role == Role::inout; });
             method.nodiscard = method.nodiscard && !writes;
             const bool scalar = !writes && !fields && is_value(host) && !holds_structs(items_[at].type);
             const bool by_value = scalar && !has_tangent(parameter);
             const std::string full = has_tangent(parameter) ? "kf::Dual<" + type + ">" : type;
-            const bool changes = writes && (fields || is_value(host));
+            const bool changes = std::any_of(first, end, [](const PlannedArgument& one) {
+                return one.host.role == Role::inout && is_value(one.host);
+            });
             add(method, by_value ? full : changes ? full + "&" : "const " + full + "&", root(at));
         });
         method.nodiscard = method.nodiscard && !method.outputs.empty();
@@ -448,7 +454,7 @@ private:
         const Argument& host = items_[item].host;
         const bool tangent = parameter.tangent_of >= 0;
         method.arguments.emplace_back("Arg::none()");
-        const bool nothing = tangent && parameter.role == Role::in && !host.differentiable;
+        const bool nothing = tangent && host.role == Role::in && !host.differentiable;
         if (nothing || !has_host_value(host)) return;
         // Tangents lie in the member beside what they belong to.
         std::size_t primal = first;

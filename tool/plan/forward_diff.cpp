@@ -87,9 +87,17 @@ private:
         if (!any) return;
         if (primal.role == Role::in || primal.role == Role::inout)
             add_tangent(primal, index, Role::in, "tangents.");
-        if (primal.role == Role::inout) add_tangent(primal, index, Role::out, "tangents_out.");
+        if (primal.role == Role::inout && is_written(primal))
+            add_tangent(primal, index, Role::out, "tangents_out.");
         if (primal.role == Role::out || primal.role == Role::result)
             add_tangent(primal, index, Role::out, "tangents.");
+    }
+
+    /// A method that changes its object changes nothing of one that is given by value.
+    bool is_written(const PlannedParameter& primal) const {
+        const auto first = made_.arguments.begin() + primal.host.leaf;
+        return std::any_of(first, first + primal.host.leaves,
+                           [](const PlannedArgument& leaf) { return leaf.host.role != Role::in; });
     }
 
     void add_tangent(const PlannedParameter& primal, std::size_t index, Role role,
@@ -106,14 +114,16 @@ private:
         move_leaves(made.host, next() - primal.host.leaf);
         for (std::int64_t i = primal.host.leaf; i < primal.host.leaf + primal.host.leaves; ++i) {
             PlannedArgument leaf = made_.arguments[static_cast<std::size_t>(i)];
+            // Of fields that are only read no tangent comes back: they stand in their places.
+            const bool stays = primal.role == Role::inout && leaf.host.role == Role::in && role == Role::out;
             leaf.host.name = tangent_name(leaf.host.name);
             leaf.host.tangent_of = i;
-            leaf.host.differentiable = has_tangent(leaf);
+            leaf.host.differentiable = has_tangent(leaf) && !stays;
             leaf.is_result = false;
             if (leaf.host.kind == ArgumentKind::generator) make_value(leaf.host);
-            leaf.host.role = role;
+            leaf.host.role = stays ? Role::in : role;
             const bool in_block = leaf.type.kind == TypeKind::scalar || leaf.type.kind == TypeKind::vector;
-            leaf.host.in_memory = leaf.host.kind == ArgumentKind::value && role == Role::in &&
+            leaf.host.in_memory = leaf.host.kind == ArgumentKind::value && leaf.host.role == Role::in &&
                                   (leaf.host.call_rank > 0 || !in_block);
             made_.arguments.push_back(std::move(leaf));
         }
@@ -143,13 +153,6 @@ Diagnostics check_forward_diff(const Function& function, const PlannedCall& call
                  subject + " has no forward derivative",
                  {"mark it [Differentiable], or give it a [ForwardDerivative], at " + function.location.file +
                   ":" + std::to_string(function.location.line)}}};
-    }
-    if (call.member == Member::method && call.parameters.front().role == Role::inout) {
-        return {{Severity::error,
-                 "spec-not-supported",
-                 location,
-                 "not supported by this version of kfgen: the forward derivative of a [mutating] method",
-                 {}}};
     }
     const auto& arguments = call.arguments;
     const bool takes = std::any_of(arguments.begin(), arguments.end(), takes_tangent);

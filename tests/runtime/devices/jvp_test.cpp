@@ -48,6 +48,21 @@ TEST_P(JvpTest, Tensors) {
     }
 }
 
+TEST_P(JvpTest, ObjectsThatChange) {
+    const auto objects = device_.tensor<jvp::Mover>({{float3{1, 2, 3}, float3{4, 5, 6}, 7}});
+    const auto along = device_.tensor<jvp::Mover>({{float3{0, 1, 0}, float3{1, 0, 0}, 9}});
+    module_.Mover_move.jvp(Dual(objects, along), Dual(2.F, 3.F));
+    EXPECT_THAT(objects.to_vector(), ElementsAre(jvp::Mover{float3{17, 22, 27}, float3{4, 5, 6}, 8}));
+    EXPECT_THAT(along.to_vector(), ElementsAre(jvp::Mover{float3{52, 61, 72}, float3{1, 0, 0}, 0}))
+        << "the tangent changes where it lies";
+    module_.Mover_move.jvp(Dual(objects), Dual(1.F, 1.F));
+    EXPECT_EQ(objects.to_vector().front().pos, (float3{21, 27, 33}));
+    const auto [y, dy] = module_.Mover_shove.jvp(Dual(jvp::Mover{float3{1, 0, 0}, float3{2, 0, 0}, 0}),
+                                                 {device_.tensor<float>({3}), device_.tensor<float>({1})});
+    EXPECT_THAT(y.to_vector(), ElementsAre(6));
+    EXPECT_THAT(dy.to_vector(), ElementsAre(2));
+}
+
 TEST_P(JvpTest, VectorsMatricesAndArrays) {
     const auto [m, dm] = module_.outer_value.jvp({float2{1, 2}, float2{0, 1}}, float3{3, 4, 5});
     EXPECT_EQ(m, (float2x3{{{3, 4, 5}, {6, 8, 10}}}));
