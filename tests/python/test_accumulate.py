@@ -206,6 +206,11 @@ def test_recorded(accumulate: ModuleType, device: kf.Device) -> None:
     check(made.to_numpy(), x, (1,))
 
 
+def gradient_of(tensor: kf.Tensor) -> Array:
+    assert tensor.grad is not None
+    return tensor.grad.to_numpy()
+
+
 def gradients(a: Array, x: Array, flow: Array | float) -> Array:
     wide = x.astype(np.float64)
     return np.asarray(np.broadcast_to(wide * wide * flow, np.broadcast_shapes(a.shape, x.shape)))
@@ -252,7 +257,7 @@ def test_first_gradients(accumulate: ModuleType, name: str, shape: str, layout: 
     np.testing.assert_allclose(kept.array, wanted, rtol=4 * float(np.finfo(dtype).eps))
     kept.check()
     both = 2 * a.astype(np.float64) * x.astype(np.float64)
-    np.testing.assert_allclose(x_given.grad.to_numpy(), both, rtol=4 * float(np.finfo(dtype).eps))
+    np.testing.assert_allclose(gradient_of(x_given), both, rtol=4 * float(np.finfo(dtype).eps))
 
 
 def test_other_gradients(accumulate: ModuleType) -> None:
@@ -270,7 +275,7 @@ def test_other_gradients(accumulate: ModuleType) -> None:
         none.backward(kf.Tensor.from_numpy(a).with_grads(), x_given)
     own = kf.Tensor.from_numpy(some(x.shape, np.float32, 29)).with_grads()
     none.backward(own, x_given)
-    np.testing.assert_allclose(own.grad.to_numpy(), x.astype(np.float64) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(gradient_of(own), x.astype(np.float64) ** 2, rtol=1e-6)
     with pytest.raises(kf.ArgumentError, match="its gradient has shape"):
         wide = kf.Tensor.from_numpy(a).with_grads(grad_out=np.zeros(x.shape, np.float32))
         accumulate.weigh.backward(wide, x_given)
@@ -285,14 +290,14 @@ def test_pushed_gradients_get_their_shape(accumulate: ModuleType, size: int) -> 
     given = kf.Tensor.from_numpy(a).with_grads()
     for times in (1, 2):
         push.backward(given, kf.Tensor.from_numpy(x))
-        np.testing.assert_allclose(given.grad.to_numpy(), times * wanted, rtol=1e-6)
+        np.testing.assert_allclose(gradient_of(given), times * wanted, rtol=1e-6)
     wrapped = kf.differentiable(a)
     push.backward(wrapped, kf.Tensor.from_numpy(x))
     np.testing.assert_allclose(wrapped.grad, wanted, rtol=1e-6)
     vectors = kf.Tensor.from_numpy(some((1, 3), np.float32, 53)).with_grads()
     x3 = some((2, size, 3), np.float32, 55)
     accumulate.weigh3.accumulate({"a.grad": "push"}).backward(vectors, kf.Tensor.from_numpy(x3))
-    np.testing.assert_allclose(vectors.grad.to_numpy(), x3.astype(np.float64) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(gradient_of(vectors), x3.astype(np.float64) ** 2, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -306,7 +311,7 @@ def test_vectors(accumulate: ModuleType, size: int) -> None:
     for way, expected in [("sum", wanted.sum(axis=0)), ("first", wanted[0])]:
         given = kf.Tensor.from_numpy(a).with_grads()
         accumulate.weigh3.accumulate({"a.grad": way}).backward(given, kf.Tensor.from_numpy(x))
-        np.testing.assert_allclose(given.grad.to_numpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(gradient_of(given), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -332,8 +337,8 @@ def test_gradients_of_sums(accumulate: ModuleType, shape: str, deterministic: bo
     check(out.to_numpy(), a * x * x, SHAPES[shape])
     summed.backward(*inputs, out)
     wide = [value.astype(np.float64) for value in (a, x)]
-    np.testing.assert_allclose(inputs[0].grad.to_numpy(), wide[1] ** 2 * flow, rtol=1e-6)
-    np.testing.assert_allclose(inputs[1].grad.to_numpy(), 2 * wide[0] * wide[1] * flow, rtol=1e-6)
+    np.testing.assert_allclose(gradient_of(inputs[0]), wide[1] ** 2 * flow, rtol=1e-6)
+    np.testing.assert_allclose(gradient_of(inputs[1]), 2 * wide[0] * wide[1] * flow, rtol=1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -216,10 +216,12 @@ def test_an_object_that_changes(jvp: ModuleType, size: int, array: bool) -> None
     before, along = movers(jvp, size, 51), movers(jvp, size, 53)
     pos, dpos = moved(before, along, 0.5, 3)
     objects, tangent = before.copy(), along.copy()
-    given = [objects, tangent] if array else [kf.Tensor.from_numpy(objects), kf.Tensor.from_numpy(tangent)]
+    given: list[Any] = [objects, tangent]
+    if not array:
+        given = [kf.Tensor.from_numpy(one) for one in given]
     made = jvp.Mover.move.jvp(given[0], 0.5, tangents={"this": given[1], "dt": 3})
     assert made == (None, None)
-    found = [one if array else one.to_numpy() for one in given]
+    found: list[Any] = [one if array else one.to_numpy() for one in given]
     np.testing.assert_allclose(found[0]["pos"], pos, rtol=1e-5)
     np.testing.assert_allclose(found[1]["pos"], dpos, rtol=1e-5)
     for one, start in zip(found, [before, along], strict=True):
