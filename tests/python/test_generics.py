@@ -191,7 +191,7 @@ def test_members_of_namespaces_and_generic_types(generics: ModuleType, size: int
     y.check()
     np.testing.assert_array_equal(result[0].to_numpy() if isinstance(result, tuple) else result.to_numpy(), x)
     halves = numbers((size, 3), np.dtype(np.float32), 2)
-    np.testing.assert_array_equal(generics.Maker_float_.twice(halves).to_numpy(), halves + halves)
+    np.testing.assert_array_equal(generics.Maker_float.twice(halves).to_numpy(), halves + halves)
 
 
 # ---- Overloads ----
