@@ -445,3 +445,40 @@ def test_ranks_types_and_elements_are_checked(tensors: ModuleType) -> None:
         tensors.array_at(tensor(floats(4, 6))[:, ::2], idx)
     with pytest.raises(kf.ArgumentError, match="not given"):
         tensors.polynomial(idx, 1.0, 1.0, 1.0, poisoned((4,)))
+
+
+# ---- In structs ----
+
+
+@pytest.mark.parametrize("size", [1, 31, 33])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_structs_that_hold_tensors(tensors: ModuleType, size: int, deterministic: bool) -> None:
+    weights, bias, x, flow = floats(size, 5), floats(size), floats(5), floats(size)
+    wide = [one.astype(np.float64) for one in (weights, bias, x, flow)]
+    result = tensor(flow).with_grads(grad_in=tensor(flow))
+
+    def given() -> list[kf.Tensor]:
+        return [tensor(one).with_grads() for one in (weights, bias, x)]
+
+    w, b, v = given()
+    layer = {"weights": w, "bias": b}
+    y = tensors.layer_row(kf.grid((size,)), layer, v)
+    np.testing.assert_allclose(y.to_numpy(), wide[0] @ wide[2] + wide[1], rtol=1e-5, atol=1e-5)
+    function = tensors.layer_row.options(deterministic=deterministic)
+    function.backward(kf.grid((size,)), layer, v, result)
+    np.testing.assert_allclose(array(w.grad), np.outer(wide[3], wide[2]), rtol=1e-5)
+    np.testing.assert_allclose(array(b.grad), wide[3], rtol=1e-6)
+    np.testing.assert_allclose(array(v.grad), wide[3] @ wide[0], rtol=1e-4, atol=1e-5)
+    w, b, v = given()
+    tensors.layer_weights.backward(kf.grid((size,)), {"weights": w, "bias": b}, v, result)
+    np.testing.assert_allclose(array(w.grad), np.outer(wide[3], wide[2]), rtol=1e-5)
+    np.testing.assert_array_equal(array(b.grad), np.zeros(size))
+    np.testing.assert_array_equal(array(v.grad), np.zeros(5))
+    w, b, v = given()
+    scale = kf.differentiable(3.0)
+    scaled = {"layer": {"weights": w, "bias": b}, "scale": scale}
+    tensors.scaled_row.backward(kf.grid((size,)), scaled, v, result)
+    np.testing.assert_allclose(array(w.grad), 3 * np.outer(wide[3], wide[2]), rtol=1e-5)
+    np.testing.assert_allclose(array(b.grad), 3 * wide[3], rtol=1e-6)
+    wanted = wide[3] @ (wide[0] @ wide[2] + wide[1])
+    np.testing.assert_allclose(scale.grad, wanted, rtol=1e-4, atol=1e-4)

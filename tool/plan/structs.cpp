@@ -200,9 +200,12 @@ private:
              {"make the other struct a field of it"});
     }
 
-    static Place inside(const Place& place, const Type& type, const Field& field) {
+    Place inside(const Place& place, const Type& type, const Field& field) const {
+        const bool no_diff = place.no_diff || field.no_diff || !type.differentiable;
+        // A tensor's gradient lies beside it, whether or not a struct that holds it has derivatives.
+        const bool tensor = field.type.kind == TypeKind::tensor;
         return {place.name + "." + field.name, place.path + "." + field.name,
-                place.no_diff || field.no_diff || !type.differentiable, place.depth + 1};
+                tensor ? target_.no_diff : no_diff, place.depth + 1};
     }
 
     /// A struct, or an array of structs, that the host passes by value or in a tensor.
