@@ -329,18 +329,7 @@ int Call::item_cost(std::size_t i) {
     if (!host.given) return 0;
     if (wanted.type == nullptr) return value_cost(i);
     const StructType* found = host.tensor != nullptr ? host.tensor->structure : host.structure;
-    if (found != wanted.type) {
-        refuse(ErrorCode::type_mismatch, where(i),
-               "expected " + wanted.structure->type + " structs, found " +
-                   (found == nullptr ? shown(host.given)
-                                     : "others: " + dtype_difference(wanted.type->dtype, found->dtype)));
-    }
-    const auto rank = first.rank + static_cast<std::int64_t>(wanted.structure->extents.size());
-    if (static_cast<std::int64_t>(host.shape.size()) != rank) {
-        refuse(ErrorCode::rank_mismatch, where(i),
-               "expected " + wanted.structure->type + " tensor[" + std::to_string(rank) + "], found shape " +
-                   to_string(host.shape));
-    }
+    check_struct_tensor(wanted, first.rank, {found, host.given, host.shape}, where(i));
     return 0;
 }
 

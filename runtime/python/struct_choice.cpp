@@ -94,6 +94,24 @@ void check_structs(const FunctionInfo& info, std::size_t best, const std::vector
     }
 }
 
+void check_struct_tensor(const HostItem& wanted, std::int64_t rank, const GivenStructs& given,
+                         const Where& where) {
+    const manifest::Parameter& structure = *wanted.structure;
+    if (given.type != wanted.type) {
+        refuse(ErrorCode::type_mismatch, where,
+               "expected " + structure.type + " structs, found " +
+                   (given.type == nullptr
+                        ? shown(given.object)
+                        : "others: " + dtype_difference(wanted.type->dtype, given.type->dtype)));
+    }
+    rank += static_cast<std::int64_t>(structure.extents.size());
+    if (static_cast<std::int64_t>(given.shape.size()) != rank) {
+        refuse(ErrorCode::rank_mismatch, where,
+               "expected " + structure.type + " tensor[" + std::to_string(rank) + "], found shape " +
+                   to_string(given.shape));
+    }
+}
+
 std::string reason(const FunctionInfo& info, const std::string& what) {
     const std::string name = info.function.name + ": ";
     return what.starts_with(name) ? what.substr(name.size()) : what;

@@ -24,6 +24,17 @@ bool differ_in_structs(const FunctionInfo& info, std::size_t overload, const std
 void check_structs(const FunctionInfo& info, std::size_t best, const std::vector<std::size_t>& equal,
                    const std::vector<py::object>& given);
 
+/// A tensor or array given for one of structs.
+struct GivenStructs {
+    const StructType* type;  ///< null where its elements are no structs that we know
+    py::handle object;
+    const Dims& shape;
+};
+
+/// Refuses one of other structs, or of another rank than `rank` and the dimensions of the array.
+void check_struct_tensor(const HostItem& wanted, std::int64_t rank, const GivenStructs& given,
+                         const Where& where);
+
 /// What an error says, without the function's name before it.
 std::string reason(const FunctionInfo& info, const std::string& what);
 

@@ -1,3 +1,4 @@
+// Dispatches the kernels written by hand for Vulkan.
 #include "vulkan_reference.h"
 
 #include <cstring>

@@ -340,8 +340,8 @@ class Function:
     def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
         """A copy for which calls that share an element of an output or gradient are combined so.
 
-        Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named stays
-        as it is.
+        Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named
+        stays as it is.
         """
 
 class Module:
