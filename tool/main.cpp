@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 
-#include "cache/hash.h"
 #include "cache/run_state.h"
 #include "check/gradients.h"
 #include "check/reasons.h"
@@ -64,7 +63,7 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const OutputPaths paths = output_paths(spec.value(), options);
     std::vector<std::string> key_parts = output_options(options);
     key_parts.insert(key_parts.begin(), KFGEN_VERSION);
-    const std::string key = hash_parts({key_parts.begin(), key_parts.end()});
+    const std::string key = run_key(std::move(key_parts), programs());
     std::vector<OutputFile> stamps;
     if (!options.stamp.empty()) stamps.push_back({options.stamp, "", true});
     DryRunSink dry(disk);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "artifact/assemble.h"
+#include "cache/hash.h"
 #include "cache/kernel_store.h"
 #include "core/artifact.h"
 #include "core/sha256.h"
@@ -19,14 +20,15 @@
 
 namespace kf::gen {
 
-namespace {
-
 std::vector<std::filesystem::path> programs() {
     std::error_code ignored;
     return {std::filesystem::read_symlink("/proc/self/exe", ignored), slang_library_path()};
 }
 
-}  // namespace
+std::string run_key(std::vector<std::string> options, const std::vector<std::filesystem::path>& programs) {
+    for (const std::filesystem::path& program : programs) options.push_back(program.string());
+    return hash_parts({options.begin(), options.end()});
+}
 
 OutputPaths output_paths(const Spec& spec, const Options& options) {
     const auto in = [&](const std::string& name) { return options.output_directory / name; };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "cache/run_state.h"
@@ -19,6 +20,14 @@ struct OutputPaths {
 };
 
 OutputPaths output_paths(const Spec& spec, const Options& options);
+
+/// What runs: kfgen itself and Slang's library.
+std::vector<std::filesystem::path> programs();
+
+/// What outputs depend on beside the files that were read. A record of a run says whether the programs of
+/// that time have changed since; another kfgen, of the same version in another place, must not take it for
+/// its own.
+std::string run_key(std::vector<std::string> options, const std::vector<std::filesystem::path>& programs);
 
 /// The outputs, what was read for them, and the plan that they follow.
 struct Generated {

@@ -153,6 +153,13 @@ TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
     }
 }
 
+TEST(RunKey, TellsProgramsApart) {
+    EXPECT_EQ(run_key({"0.1.0", "--python"}, {"/a/kfgen"}), run_key({"0.1.0", "--python"}, {"/a/kfgen"}));
+    EXPECT_NE(run_key({"0.1.0", "--python"}, {"/a/kfgen"}), run_key({"0.1.0", "--python"}, {"/b/kfgen"}));
+    EXPECT_NE(run_key({"0.1.0", "--python"}, {"/a/kfgen"}), run_key({"0.1.0"}, {"/a/kfgen"}));
+    EXPECT_EQ(programs().front(), std::filesystem::read_symlink("/proc/self/exe"));
+}
+
 TEST_F(GenerateTest, NvrtcIsNotLookedForWithoutTheTarget) {
     int looked = 0;
     const OpenCuda missing = [&]() -> Outcome<std::shared_ptr<const CudaCompiler>> {
