@@ -51,7 +51,7 @@ void check_tensor(const BindRequest& request, std::size_t i) {
         }
     }
     for (const ScalarView* gradient : {&view.grad_in, &view.grad_out}) {
-        const bool pushed = argument.accumulate == manifest::Accumulate::push;
+        const bool pushed = is_pushed(argument);
         if (gradient->present && !pushed && gradient->extents != view.data.extents) {
             fail(request, i, ErrorCode::shape_mismatch,
                  "its gradient has shape " + to_string(gradient->extents) + ", it has shape " +
@@ -395,9 +395,8 @@ void bind_views(const BindRequest& request, Binding& binding) {
             bound.data = along_call(argument, view.data, rank);
             if (runs_backward(request.pass)) {
                 bound.grad_in = along_call(argument, view.grad_in, rank);
-                bound.grad_out = argument.accumulate == manifest::Accumulate::push
-                                     ? along_shape(request, i, binding.shape)
-                                     : along_call(argument, view.grad_out, rank);
+                bound.grad_out = is_pushed(argument) ? along_shape(request, i, binding.shape)
+                                                     : along_call(argument, view.grad_out, rank);
             }
         } else if (argument.kind == ArgumentKind::generator) {
             // Its strides count steps of its values; there is no memory behind them.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/bind.h"
+#include "core/roles.h"
 
 namespace kf::detail {
 
@@ -18,7 +19,6 @@ namespace kf::detail {
     fail(request, code, "argument '" + request.call.arguments[argument].name + "': " + what);
 }
 
-inline bool is_output(const manifest::Argument& argument) { return argument.role != manifest::Role::in; }
 /// Its value goes into the call.
 inline bool is_input(const manifest::Argument& argument) {
     return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
@@ -36,12 +36,6 @@ inline bool writes_data(const manifest::Argument& argument) {
 /// The backward pass reads the gradient of what the call stored there.
 inline bool has_flowing_gradient(const manifest::Argument& argument) {
     return argument.differentiable && writes_data(argument);
-}
-
-/// An output that the forward pass combines in its elements, as a backward pass does gradients.
-inline bool is_combined(const manifest::Argument& argument) {
-    return is_output(argument) && (argument.accumulate == manifest::Accumulate::sum ||
-                                   argument.accumulate == manifest::Accumulate::first);
 }
 
 /// Which of an argument's views a pass touches. Backward passes store nothing.

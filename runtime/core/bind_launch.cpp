@@ -52,7 +52,7 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     const std::int64_t element = is_field ? argument.pitch : element_scalars(argument);
     Layout layout;
     bool packed = true;
-    const bool pushed = argument.accumulate == manifest::Accumulate::push;
+    const bool pushed = is_pushed(argument);
     for_each_view(request, binding, i, [&](const CallView& view) {
         if (pushed && &view == &bound.grad_out) {
             Layout own;

@@ -9,6 +9,7 @@
 #include "core/convert.h"
 #include "core/image_digests.h"
 #include "core/items.h"
+#include "core/roles.h"
 
 namespace kf::artifact {
 namespace {
@@ -32,8 +33,6 @@ void require(bool holds, const std::string& where, const char* what) {
         fail(where, what);
     }
 }
-
-bool is_output(const Argument& argument) { return argument.role != Role::in; }
 
 std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
     std::int64_t count = 1;

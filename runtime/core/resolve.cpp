@@ -11,6 +11,7 @@
 #include "core/describe.h"
 #include "core/generator.h"
 #include "core/module_state.h"
+#include "core/roles.h"
 
 namespace kf::detail {
 namespace {
@@ -81,7 +82,7 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         return fits ? std::optional(0) : std::nullopt;
     }
     if (given.kind == ArgShape::Kind::absent) {
-        const bool optional = argument.role == Role::out || argument.role == Role::result;
+        const bool optional = is_only_written(argument.role);
         return optional || argument.tangent_of >= 0 ? std::optional(0) : std::nullopt;
     }
     const ScalarType wanted = scalar_type(argument.element.scalar);

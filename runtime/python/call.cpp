@@ -10,6 +10,7 @@
 #include "core/generator.h"
 #include "core/items.h"
 #include "core/resolve.h"
+#include "core/roles.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
@@ -99,15 +100,13 @@ public:
 private:
     [[nodiscard]] Where where(std::size_t i) const { return {info_.function.name, item(i).name}; }
     [[nodiscard]] const HostItem& item(std::size_t i) const { return info_.items[overload_][i]; }
-    [[nodiscard]] bool is_output(std::size_t i) const {
-        return item(i).role == Role::out || item(i).role == Role::result;
-    }
+    [[nodiscard]] bool is_output(std::size_t i) const { return is_only_written(item(i).role); }
     [[nodiscard]] bool is_written(std::size_t i) const {
         return item(i).role != Role::in && runs_forward(pass_);
     }
     /// Its gradient has one element for each call.
     [[nodiscard]] bool is_pushed(std::size_t i) const {
-        return runs_backward(pass_) && leaf(i).accumulate == manifest::Accumulate::push;
+        return runs_backward(pass_) && manifest::is_pushed(leaf(i));
     }
     [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const;
     /// The leaf that stands for item `i`: of a struct its first.
@@ -175,7 +174,7 @@ void Call::give(std::size_t i, py::handle value) {
     const Where where{info_.function.name, info_.parameters[i].keyword};
     if (given_[i] || as_array_[i]) refuse(ErrorCode::type_mismatch, where, "given twice");
     const Role role = info_.parameters[i].role;
-    if ((role == Role::out || role == Role::result) && asks_for_array(value)) {
+    if (is_only_written(role) && asks_for_array(value)) {
         if (pass_ == PassKind::backward || encoder_ != nullptr) {
             refuse(ErrorCode::type_mismatch, where,
                    pass_ == PassKind::backward

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "core/roles.h"
+
 namespace kf::python {
 
 using detail::PassKind;
@@ -44,7 +46,7 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
     for (std::size_t i = 0; i < given.size(); ++i) {
         const Parameter& parameter = info.parameters[i];
         if (given[i] || parameter.hidden || parameter.tangent_of) continue;
-        const bool output = parameter.role == Role::out || parameter.role == Role::result;
+        const bool output = is_only_written(parameter.role);
         missing += output ? 1 : info.parameters.size() + 1;
     }
     return missing > info.parameters.size() ? std::nullopt : std::optional(missing);

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/spirv.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
 
 namespace kf::vulkan {
 namespace {
 
-constexpr std::uint32_t spirv_magic = 0x07230203;
 constexpr const char* float_atomics = "float32_atomic_add";
 constexpr const char* subnormals = "denorm_preserve";
 
@@ -50,7 +50,7 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
     if (!words.empty()) {
         std::memcpy(words.data(), image.bytes.data(), words.size() * 4);
     }
-    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 || words.front() != spirv_magic) {
+    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 || words.front() != spirv::magic) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
                             "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
     }

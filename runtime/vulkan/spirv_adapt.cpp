@@ -9,15 +9,17 @@
 #include <string_view>
 #include <utility>
 
+#include "core/spirv.h"
+
 namespace kf::vulkan {
 namespace {
 
-// Numbers of the SPIR-V specification, section 3.
+using namespace spirv;
+
+// Numbers of the SPIR-V specification, section 3, that are of interest here alone.
 enum Op : std::uint32_t {
-    op_extension = 10,
     op_entry_point = 15,
     op_execution_mode = 16,
-    op_capability = 17,
     op_type_bool = 20,
     op_type_int = 21,
     op_type_float = 22,
@@ -43,13 +45,8 @@ enum Op : std::uint32_t {
     op_return_value = 254,
     op_atomic_f_add = 6035,
 };
-constexpr std::uint32_t magic = 0x07230203;
-constexpr std::size_t header_words = 5;
 constexpr std::size_t bound_at = 3;
 constexpr std::uint32_t physical_storage = 5349;
-constexpr std::uint32_t capability_denorm_preserve = 4464;
-constexpr std::uint32_t capability_float32_add = 6033;
-constexpr std::uint32_t capability_float64_add = 6034;
 constexpr std::uint32_t mode_denorm_preserve = 4459;
 constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
 

@@ -228,18 +228,10 @@ bool is_in_block(const Argument& argument) {
 
 bool is_whole(const Argument& argument) { return argument.access != Access::none; }
 
-bool is_combined(const Argument& argument) {
-    return (argument.role == Role::out || argument.role == Role::result) &&
-           (argument.accumulate == manifest::Accumulate::sum ||
-            argument.accumulate == manifest::Accumulate::first);
-}
-
 bool has_step(const Argument& argument) {
     return (argument.role == Role::in || is_combined(argument)) && argument.call_rank > 0 &&
            !is_whole(argument);
 }
-
-bool is_pushed(const Argument& argument) { return argument.accumulate == manifest::Accumulate::push; }
 
 bool is_summed(const Argument& argument) {
     return argument.accumulate != manifest::Accumulate::first && !is_pushed(argument);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/manifest.h"
+#include "core/roles.h"
 #include "emit/kernel.h"
 
 namespace kf::gen {
@@ -45,12 +45,8 @@ bool is_whole(const manifest::Argument& argument);
 /// Whether a value stands in the block itself, rather than its address.
 bool is_in_block(const manifest::Argument& argument);
 
-/// Whether calls are combined in an output: the forward pass then writes it as backward passes do gradients.
-bool is_combined(const manifest::Argument& argument);
 /// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
 bool has_step(const manifest::Argument& argument);
-/// Whether its gradient has one element for each call, whatever it has itself.
-bool is_pushed(const manifest::Argument& argument);
 /// Whether calls that share elements are added up: else only one of them writes.
 bool is_summed(const manifest::Argument& argument);
 /// Whether sums in memory are apart from what they are sums of: exact ones, of what isn't exact anyway.

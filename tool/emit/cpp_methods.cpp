@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/items.h"
+#include "core/roles.h"
 #include "emit/element.h"
 #include "emit/names.h"
 #include "plan/generators.h"
@@ -22,10 +23,6 @@ using manifest::Gradient;
 using manifest::Role;
 
 bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
-
-bool is_output(const Argument& argument) {
-    return argument.role == Role::out || argument.role == Role::result;
-}
 
 /// "kf::Grid<2>": what the host gives for a generator.
 std::string generator_type(const Argument& argument) {
@@ -83,7 +80,7 @@ public:
         bool updates = false;
         for (const PlannedParameter& parameter : parameters_) {
             if (parameter.role == Role::result) has_result = true;
-            const bool output = parameter.role == Role::out || parameter.role == Role::result;
+            const bool output = is_only_written(parameter.role);
             // What comes field by field is given to write to.
             by_fields = by_fields || (output && parameter.host.form == Form::fields);
         }
@@ -205,7 +202,7 @@ private:
             method.arguments.insert(method.arguments.end(),
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(at),
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(end));
-            if (parameter.role == Role::out || parameter.role == Role::result) {
+            if (is_only_written(parameter.role)) {
                 const bool value = is_value(items_[at].host);
                 method.outputs.push_back({value ? type_of(at) : tensor_of(at), names_[at], at, value});
                 method.arguments.back() = value ? "Arg::out(result." + names_[at] + ")" : "Arg::none()";
@@ -333,7 +330,7 @@ private:
         bool has_target = false;
         for (const PlannedArgument& item : items_) {
             const Argument& host = item.host;
-            if (is_output(host) || host.gradient == Gradient::never) continue;
+            if (is_only_written(host.role) || host.gradient == Gradient::never) continue;
             if (is_value(host) && host.gradient == Gradient::required) return false;
             has_target = has_target || !is_value(host);
         }
@@ -345,8 +342,9 @@ private:
         const Argument& host = items_[item].host;
         if (is_generator(host)) return made_type(host);
         if (!is_value(host)) return tensor_of(item);
-        const bool wants = is_output(host) ? host.differentiable
-                                           : kind == CppMethodKind::call && host.gradient != Gradient::never;
+        const bool wants = is_only_written(host.role)
+                               ? host.differentiable
+                               : kind == CppMethodKind::call && host.gradient != Gradient::never;
         return wants ? "kf::DiffArg<" + type_of(item) + ">" : type_of(item);
     }
 
@@ -356,7 +354,7 @@ private:
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             const bool fields = parameter.host.form == Form::fields;
             const std::size_t end = at + manifest::item_count(parameter.host);
-            const bool output = parameter.role == Role::out || parameter.role == Role::result;
+            const bool output = is_only_written(parameter.role);
             bool any = !output;
             for (std::size_t i = at; i < end; ++i) any = any || items_[i].host.differentiable;
             if (!any) return;
@@ -374,7 +372,7 @@ private:
             add(method, by_reference ? "const " + type + "&" : by_value, name, output && value ? "{}" : "");
             for (std::size_t i = at; i < end; ++i) {
                 if (!has_host_value(items_[i].host)) continue;
-                if (!is_output(items_[i].host) || items_[i].host.differentiable)
+                if (!is_only_written(items_[i].host.role) || items_[i].host.differentiable)
                     method.arguments[i] = "Arg::in(" + names_[i] + ")";
             }
         });
@@ -407,7 +405,7 @@ private:
             });
             const bool fields = parameter.host.form == Form::fields;
             const Argument& host = items_[at].host;
-            if (parameter.role == Role::out || parameter.role == Role::result) {
+            if (is_only_written(parameter.role)) {
                 method.outputs.push_back({type, root(at), at, fields || is_value(host)});
                 return;
             }

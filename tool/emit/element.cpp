@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/roles.h"
 #include "plan/generators.h"
 #include "plan/structs.h"
 #include "plan/types.h"
@@ -110,8 +111,7 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
         line += arguments[i].element_name + (tensor ? " tensor " + dimensions(argument) : "");
         if (tensor && argument.contiguous_only) line += ", contiguous";
-        const bool output = argument.role == manifest::Role::out || argument.role == manifest::Role::result ||
-                            argument.access == manifest::Access::write;
+        const bool output = is_only_written(argument.role) || argument.access == manifest::Access::write;
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)

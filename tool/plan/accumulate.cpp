@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/roles.h"
 #include "diagnostic/suggest.h"
 #include "plan/types.h"
 
@@ -28,20 +29,7 @@ std::string owner_name(const std::string& name) {
     return is_gradient(name) ? name.substr(0, name.size() - gradient_suffix.size()) : name;
 }
 
-const char* word(Accumulate way) {
-    switch (way) {
-        case Accumulate::none: return "none";
-        case Accumulate::sum: return "sum";
-        case Accumulate::first: return "first";
-        case Accumulate::push: return "push";
-        case Accumulate::overwrite: return "overwrite";
-    }
-    return "";
-}
-
-bool is_output(const Argument& argument) {
-    return argument.role == Role::out || argument.role == Role::result;
-}
+const char* word(Accumulate way) { return accumulate_names.at(static_cast<std::size_t>(way)); }
 
 /// Whether the name is the leaf's, or that of the struct which it is a field of.
 bool is_of(const std::string& name, const std::string& leaf) {
@@ -53,7 +41,7 @@ bool is_meant(const std::string& name, const PlannedArgument& argument) {
         return argument.host.role == Role::in && argument.host.gradient != Gradient::never &&
                is_of(owner_name(name), argument.host.name);
     }
-    return is_output(argument.host) && is_of(name, argument.host.name);
+    return is_only_written(argument.host.role) && is_of(name, argument.host.name);
 }
 
 bool is_summed_scalar(Scalar scalar) {
@@ -64,7 +52,7 @@ bool is_summed_scalar(Scalar scalar) {
 /// Why the argument can't be accumulated so; empty if it can.
 std::string refusal(const PlannedArgument& argument, Accumulate way) {
     const Argument& host = argument.host;
-    if (is_output(host)) {
+    if (is_only_written(host.role)) {
         if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
         if (way == Accumulate::sum && !is_summed_scalar(host.element.scalar))
             return "sums are of half, float, double, int and uint, not of " + slang_name(host.element.scalar);
@@ -143,7 +131,7 @@ std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& pla
     for (std::size_t i = 0; i < kinds.size() && i < planned.parameters.size(); ++i) {
         if (kinds[i] == nullptr || kinds[i]->accumulate.empty()) continue;
         const PlannedParameter& parameter = planned.parameters[i];
-        const bool output = parameter.role == Role::out || parameter.role == Role::result;
+        const bool output = is_only_written(parameter.role);
         const std::vector<Accumulate>& choices = kinds[i]->accumulate;
         const bool fixed = choices.size() == 1 &&
                            (choices.front() == Accumulate::sum || choices.front() == Accumulate::overwrite);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/roles.h"
 #include "plan/tensor_parameter.h"
 
 namespace kf::gen {
@@ -89,8 +90,7 @@ private:
             add_tangent(primal, index, Role::in, "tangents.");
         if (primal.role == Role::inout && is_written(primal))
             add_tangent(primal, index, Role::out, "tangents_out.");
-        if (primal.role == Role::out || primal.role == Role::result)
-            add_tangent(primal, index, Role::out, "tangents.");
+        if (is_only_written(primal.role)) add_tangent(primal, index, Role::out, "tangents.");
     }
 
     /// A method that changes its object changes nothing of one that is given by value.

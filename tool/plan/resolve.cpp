@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/roles.h"
 #include "diagnostic/suggest.h"
 #include "plan/accumulate.h"
 #include "plan/candidates.h"
@@ -36,8 +37,6 @@ Role role_of(Direction direction) {
     if (direction == Direction::out) return Role::out;
     return direction == Direction::inout ? Role::inout : Role::in;
 }
-
-bool is_output(const Argument& argument) { return argument.role != Role::in; }
 
 /// One kind for each parameter, in parameter order, then one for the result (nothing: "auto").
 struct Choice {
@@ -458,7 +457,7 @@ private:
                 tensor ? is_differentiable(argument.type.form) && is_differentiable_leaf(argument)
                        : argument.type.differentiable && !argument.no_diff;
             if (tensor && !reads(argument.type.form)) continue;
-            if (argument.host.role == Role::out || argument.host.role == Role::result) continue;
+            if (is_only_written(argument.host.role)) continue;
             if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
                 continue;
             argument.host.gradient = gradient_of(grads[i].mode, argument.host.name);

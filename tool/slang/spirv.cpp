@@ -7,15 +7,15 @@
 #include <cstring>
 #include <set>
 
+#include "core/spirv.h"
+
 namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x07230203;
-constexpr std::size_t header_words = 5;
+using namespace spirv;
+
 constexpr std::uint32_t op_source = 3;
-constexpr std::uint32_t op_extension = 10;
-constexpr std::uint32_t op_capability = 17;
 constexpr std::uint32_t source_language_unknown = 0;
 
 struct CapabilityFeature {
@@ -25,12 +25,12 @@ struct CapabilityFeature {
 
 // Numbers from the SPIR-V specification, section 3.31.
 constexpr std::array capability_features = {
-    CapabilityFeature{0, ""},                        // Matrix
-    CapabilityFeature{1, ""},                        // Shader
-    CapabilityFeature{9, "float16"},                 // Float16
-    CapabilityFeature{10, "float64"},                // Float64
-    CapabilityFeature{11, "int64"},                  // Int64
-    CapabilityFeature{12, "int64_atomics"},          // Int64Atomics
+    CapabilityFeature{0, ""},          // Matrix
+    CapabilityFeature{1, ""},          // Shader
+    CapabilityFeature{9, "float16"},   // Float16
+    CapabilityFeature{10, "float64"},  // Float64
+    CapabilityFeature{11, "int64"},    // Int64
+    CapabilityFeature{capability_int64_atomics, "int64_atomics"},
     CapabilityFeature{22, "int16"},                  // Int16
     CapabilityFeature{25, "image_gather_extended"},  // ImageGatherExtended
     CapabilityFeature{34, "image_cube_array"},       // ImageCubeArray
@@ -60,7 +60,7 @@ constexpr std::array capability_features = {
     CapabilityFeature{4448, "storage8"},          // StorageBuffer8BitAccess
     CapabilityFeature{4449, "uniform_storage8"},  // UniformAndStorageBuffer8BitAccess
     CapabilityFeature{4450, "push_constant8"},    // StoragePushConstant8
-    CapabilityFeature{4464, "denorm_preserve"},
+    CapabilityFeature{capability_denorm_preserve, "denorm_preserve"},
     CapabilityFeature{4465, "denorm_flush_to_zero"},
     CapabilityFeature{4466, "signed_zero_inf_nan_preserve"},
     CapabilityFeature{4467, "rounding_mode_rte"},
@@ -84,8 +84,8 @@ constexpr std::array capability_features = {
     CapabilityFeature{6018, "integer_dot_product"},  // DotProductInput4x8BitPacked
     CapabilityFeature{6019, "integer_dot_product"},  // DotProduct
     CapabilityFeature{6022, "cooperative_matrix"},
-    CapabilityFeature{6033, "float32_atomic_add"},
-    CapabilityFeature{6034, "float64_atomic_add"},
+    CapabilityFeature{capability_float32_add, "float32_atomic_add"},
+    CapabilityFeature{capability_float64_add, "float64_atomic_add"},
     CapabilityFeature{6095, "float16_atomic_add"},
 };
 

@@ -1,6 +1,7 @@
 // How a spec passes one argument: its kind and the options that ride on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ enum class Layout : std::uint8_t { any, contiguous };
 
 /// How a broadcast output or a gradient combines the values that meet in one element.
 enum class Accumulate : std::uint8_t { none, sum, first, push, overwrite };
+inline constexpr std::array accumulate_names{"none", "sum", "first", "push", "overwrite"};
 
 struct FieldSpec;
 

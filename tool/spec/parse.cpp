@@ -229,11 +229,9 @@ private:
 
     static std::vector<Accumulate> accumulate(const JsonNode& node) {
         const auto choice = [](const JsonNode& item) {
-            return item.text == "sum"     ? Accumulate::sum
-                   : item.text == "first" ? Accumulate::first
-                   : item.text == "push"  ? Accumulate::push
-                   : item.text == "none"  ? Accumulate::none
-                                          : Accumulate::overwrite;
+            // The schema lets no other word through.
+            const auto found = std::find(accumulate_names.begin(), accumulate_names.end(), item.text);
+            return static_cast<Accumulate>(found - accumulate_names.begin());
         };
         if (node.type == JsonType::string) {
             return {choice(node)};
