@@ -46,6 +46,8 @@ InstanceFunctions InstanceFunctions::load(PFN_vkGetInstanceProcAddr get, VkInsta
 DeviceFunctions DeviceFunctions::load(PFN_vkGetDeviceProcAddr get, VkDevice device) {
     DeviceFunctions table;
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_LOAD)
+    table.vkGetPipelineExecutableStatisticsKHR = reinterpret_cast<PFN_vkGetPipelineExecutableStatisticsKHR>(
+        get(device, "vkGetPipelineExecutableStatisticsKHR"));
     return table;
 }
 #undef KF_VULKAN_OWNER

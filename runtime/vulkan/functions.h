@@ -84,6 +84,7 @@ struct InstanceFunctions {
 /// The device's own entry points, without the loader's dispatch.
 struct DeviceFunctions {
     KF_VULKAN_DEVICE_FUNCTIONS(KF_VULKAN_MEMBER)
+    PFN_vkGetPipelineExecutableStatisticsKHR vkGetPipelineExecutableStatisticsKHR = nullptr;  ///< may be null
 
     static DeviceFunctions load(PFN_vkGetDeviceProcAddr get, VkDevice device);
 };

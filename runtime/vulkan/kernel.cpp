@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/spirv.h"
+#include "vulkan/residency.h"
 #include "vulkan/result.h"
 #include "vulkan/spirv_adapt.h"
 
@@ -161,12 +162,18 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
         kernel.group_size[0] % limits.max_subgroup_size == 0) {
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     }
+    const bool tells = tells_residency(*context_);
+    info.flags = tells ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0;
     info.layout = layout_;
     info.basePipelineIndex = -1;
     result = vk.vkCreateComputePipelines(device, context_->pipeline_cache, 1, &info, nullptr, &pipeline_);
     vk.vkDestroyShaderModule(device, module, nullptr);
     if (result < 0) {
         fail(result, "vkCreateComputePipelines failed for kernel '" + name_ + "'");
+    }
+    if (tells) {
+        resident_groups = groups_at_once(*context_, pipeline_,
+                                         kernel.group_size[0] * kernel.group_size[1] * kernel.group_size[2]);
     }
 }
 

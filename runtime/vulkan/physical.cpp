@@ -21,6 +21,7 @@ struct Features {
     VkPhysicalDeviceShaderIntegerDotProductFeatures dot_product{};
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
     VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomic_float2{};
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable{};
     std::vector<const char*> extensions;
 
     Features() = default;
@@ -56,6 +57,7 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     features.dot_product.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES;
     features.atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
     features.atomic_float2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT;
+    features.executable.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
     features.core.pNext = &features.v11;
     features.v11.pNext = &features.v12;
     void** tail = &features.v12.pNext;
@@ -72,6 +74,7 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     chain(features.dot_product, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, api >= VK_API_VERSION_1_3);
     chain(features.atomic_float, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false);
     chain(features.atomic_float2, VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME, false);
+    chain(features.executable, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, false);
     instance.functions().vkGetPhysicalDeviceFeatures2(device, &features.core);
     // Bounds checks on every access cost much and promise nothing for device addresses.
     features.core.features.robustBufferAccess = VK_FALSE;
@@ -150,8 +153,13 @@ std::string version(std::uint32_t value) {
            "." + std::to_string(VK_API_VERSION_PATCH(value));
 }
 
-std::uint32_t guess_processors(const Instance& instance, VkPhysicalDevice device, VkPhysicalDeviceType type,
-                               const std::vector<VkExtensionProperties>& extensions) {
+struct Processors {
+    std::uint32_t count = 1;
+    std::uint32_t resident_subgroups = 0;  ///< as in Limits
+};
+
+Processors guess_processors(const Instance& instance, VkPhysicalDevice device, VkPhysicalDeviceType type,
+                            const std::vector<VkExtensionProperties>& extensions) {
     if (has_extension(extensions, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
         VkPhysicalDeviceShaderSMBuiltinsPropertiesNV builtins{};
         builtins.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
@@ -159,7 +167,7 @@ std::uint32_t guess_processors(const Instance& instance, VkPhysicalDevice device
         properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
         properties.pNext = &builtins;
         instance.functions().vkGetPhysicalDeviceProperties2(device, &properties);
-        return std::max(builtins.shaderSMCount, 1U);
+        return {std::max(builtins.shaderSMCount, 1U), builtins.shaderWarpsPerSM};
     }
     if (has_extension(extensions, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
         VkPhysicalDeviceShaderCorePropertiesAMD cores{};
@@ -168,15 +176,15 @@ std::uint32_t guess_processors(const Instance& instance, VkPhysicalDevice device
         properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
         properties.pNext = &cores;
         instance.functions().vkGetPhysicalDeviceProperties2(device, &properties);
-        return std::max(
-            cores.shaderEngineCount * cores.shaderArraysPerEngineCount * cores.computeUnitsPerShaderArray,
-            1U);
+        const std::uint32_t units =
+            cores.shaderEngineCount * cores.shaderArraysPerEngineCount * cores.computeUnitsPerShaderArray;
+        return {std::max(units, 1U)};
     }
     switch (type) {
-        case VK_PHYSICAL_DEVICE_TYPE_CPU: return std::max(std::thread::hardware_concurrency(), 1U);
+        case VK_PHYSICAL_DEVICE_TYPE_CPU: return {std::max(std::thread::hardware_concurrency(), 1U)};
         case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return 64;
-        default: return 16;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return {64};
+        default: return {16};
     }
 }
 
@@ -256,7 +264,10 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.info.subgroup_size = subgroup.subgroupSize;
     physical.info.max_block_size = properties.limits.maxPushConstantsSize;
     physical.info.max_groups = properties.limits.maxComputeWorkGroupCount[0];
-    physical.info.processors = guess_processors(instance, device, properties.deviceType, extensions);
+    const Processors processors = guess_processors(instance, device, properties.deviceType, extensions);
+    physical.info.processors = processors.count;
+    physical.limits.resident_subgroups = processors.resident_subgroups;
+    physical.limits.statistics = features.executable.pipelineExecutableInfo != VK_FALSE;
 
     std::copy_n(properties.limits.maxComputeWorkGroupSize, 3, physical.limits.max_group_size);
     physical.limits.max_group_invocations = properties.limits.maxComputeWorkGroupInvocations;
