@@ -207,8 +207,9 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
     }
     json layouts = json::object();
     for (const auto& [target, layout] : kernel.layouts) {
-        layouts[target] = {
-            {"size", layout.size}, {"offsets", layout.offsets}, {"by_address", layout.by_address}};
+        layouts[target] = {{"size", layout.size},
+                           {"offsets", layout.offsets},
+                           {"passing", name_of(passing_names, layout.passing)}};
     }
     json images = json::array();
     for (const Image& image : kernel.images) {
@@ -400,14 +401,14 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
         corrupt("calls of a thread out of range");
     }
     kernel.calls_per_thread = static_cast<std::uint32_t>(calls);
-    kernel.exact = j.contains("exact") && flag(j, "exact");
+    kernel.exact = flag(j, "exact");
     for (const json& slot : list(j, "slots")) {
         kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
                                 integer(slot.at(1)), integer(slot.at(2))});
     }
     for (const auto& [target, layout] : j.at("layouts").get_ref<const json::object_t&>()) {
         kernel.layouts[target] = {integer(layout.at("size")), integers(layout.at("offsets")),
-                                  flag(layout, "by_address")};
+                                  enum_of<Passing>(passing_names, text(layout, "passing"))};
     }
     kernel.source_hash = text(j, "source_hash");
     for (const json& image : list(j, "images")) {

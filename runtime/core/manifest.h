@@ -16,7 +16,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 5;
+inline constexpr std::int64_t abi_version = 6;
 
 enum class Scalar : std::uint8_t {
     boolean,
@@ -109,11 +109,23 @@ struct Argument {
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(Scalar scalar) { return scalar == Scalar::float64 ? 90 : 13; }
 
+/// How a kernel is given its block of parameters.
+enum class Passing : std::uint8_t {
+    value,    ///< the block itself: Vulkan's push constants, a CUDA kernel's parameter
+    uniform,  ///< in a uniform buffer, Vulkan's descriptor set 0, binding 0
+    address,  ///< its address in memory
+};
+
+inline constexpr std::array passing_names{"value", "uniform", "address"};
+
+/// The largest block, in bytes, that may be passed as Passing::uniform.
+inline constexpr std::int64_t max_uniform_block = 4096;
+
 /// Where a kernel's slots lie on one target.
 struct BlockLayout {
     std::int64_t size = 0;              ///< bytes of the block
     std::vector<std::int64_t> offsets;  ///< of each slot, bytes
-    bool by_address = false;            ///< the kernel takes one address of the block, not the block itself
+    Passing passing = Passing::value;
 
     bool operator==(const BlockLayout&) const = default;
 };

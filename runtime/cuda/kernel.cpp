@@ -34,7 +34,8 @@ std::string capability_text(const Capability& capability) {
 
 const manifest::BlockLayout& find_layout(const Context& context, const manifest::Kernel& kernel) {
     const auto found = kernel.layouts.find("cuda");
-    if (found == kernel.layouts.end() || found->second.size < 0 || found->second.by_address) {
+    if (found == kernel.layouts.end() || found->second.size < 0 ||
+        found->second.passing != manifest::Passing::value) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
                             "cuda: kernel '" + kernel.name + "' has no usable parameter layout");
     }

@@ -97,8 +97,8 @@ void CommandList::barrier() {
     hazards_.clear();
 }
 
-std::uint64_t CommandList::store_block(std::span<const std::byte> block) {
-    if (blocks_ == nullptr || blocks_->left() < block.size()) {
+std::uint64_t CommandList::store_block(std::span<const std::byte> block, std::uint64_t room) {
+    if (blocks_ == nullptr || blocks_->left() < room) {
         std::shared_ptr<HostPool::Chunk> chunk = parameters_->acquire();
         if (chunk == nullptr) {
             throw DeviceError(
@@ -111,7 +111,7 @@ std::uint64_t CommandList::store_block(std::span<const std::byte> block) {
     }
     const std::uint64_t offset = blocks_->take(block.size());
     std::memcpy(blocks_->buffer().mapped + offset, block.data(), block.size());
-    return blocks_->buffer().address + offset;
+    return offset;
 }
 
 void CommandList::dispatch(const driver::Dispatch& dispatch) {
@@ -153,7 +153,13 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
             conflict = conflict || hazards_.conflicts(use.allocation.get(), use.writes);
         }
     }
-    const std::uint64_t address = kernel->by_address() ? store_block(dispatch.block) : 0;
+    const manifest::Passing passing = kernel->passing();
+    std::uint64_t block_at = 0;
+    if (passing != manifest::Passing::value) {
+        block_at = store_block(dispatch.block, passing == manifest::Passing::uniform
+                                                   ? std::uint64_t{manifest::max_uniform_block}
+                                                   : dispatch.block.size());
+    }
     if (conflict) {
         barrier();
     }
@@ -168,7 +174,13 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline());
         bound_ = kernel;
     }
-    if (kernel->by_address()) {
+    if (passing == manifest::Passing::uniform) {
+        const VkDescriptorSet set = blocks_->set();
+        const auto offset = static_cast<std::uint32_t>(block_at);
+        vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout(), 0, 1, &set, 1,
+                                   &offset);
+    } else if (passing == manifest::Passing::address) {
+        const std::uint64_t address = blocks_->buffer().address + block_at;
         vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof address,
                               &address);
     } else if (kernel->block_size() != 0) {

@@ -16,7 +16,7 @@ namespace kf::vulkan {
 /// Not thread-safe. A command that throws has recorded nothing, and the list can be used on.
 class CommandList {
 public:
-    /// `parameters` serves kernels that take their block by address.
+    /// `parameters` serves kernels whose blocks lie in memory.
     CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters);
     ~CommandList();
     CommandList(const CommandList&) = delete;
@@ -54,7 +54,8 @@ private:
     void keep(const std::shared_ptr<driver::Allocation>& allocation);
     void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
     void barrier();
-    std::uint64_t store_block(std::span<const std::byte> block);
+    /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.
+    std::uint64_t store_block(std::span<const std::byte> block, std::uint64_t room);
 
     std::shared_ptr<Context> context_;
     std::shared_ptr<HostPool> parameters_;

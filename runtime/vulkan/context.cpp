@@ -41,7 +41,20 @@ void Context::start(bool allow_direct_mapping) {
         VkPipelineCacheCreateInfo cache{};
         cache.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
         check(vk.vkCreatePipelineCache(device, &cache, nullptr, &pipeline_cache), "vkCreatePipelineCache");
+        VkDescriptorSetLayoutBinding block{};
+        block.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
+        block.descriptorCount = 1;
+        block.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+        VkDescriptorSetLayoutCreateInfo layout{};
+        layout.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+        layout.bindingCount = 1;
+        layout.pBindings = &block;
+        check(vk.vkCreateDescriptorSetLayout(device, &layout, nullptr, &block_layout),
+              "vkCreateDescriptorSetLayout");
     } catch (...) {
+        if (pipeline_cache != VK_NULL_HANDLE) {
+            vk.vkDestroyPipelineCache(device, pipeline_cache, nullptr);
+        }
         if (owned) {
             const auto destroy = reinterpret_cast<PFN_vkDestroyDevice>(
                 instance->functions().vkGetDeviceProcAddr(device, "vkDestroyDevice"));
@@ -56,6 +69,7 @@ void Context::start(bool allow_direct_mapping) {
 }
 
 Context::~Context() {
+    vk.vkDestroyDescriptorSetLayout(device, block_layout, nullptr);
     vk.vkDestroyPipelineCache(device, pipeline_cache, nullptr);
     if (owned) {
         vk.vkDestroyDevice(device, nullptr);

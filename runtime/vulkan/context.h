@@ -20,7 +20,8 @@ struct Context {
     std::uint32_t queue_family = 0;
     DeviceFunctions vk;
     VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
-    bool owned = true;            ///< destroys the VkDevice
+    VkDescriptorSetLayout block_layout = VK_NULL_HANDLE;  ///< of a parameter block in a uniform buffer
+    bool owned = true;                                    ///< destroys the VkDevice
     bool direct_mapping = false;  ///< device memory is mapped and the host's reads and writes of it are fast
     std::shared_ptr<void> owner;  ///< keeps an adopted device alive
 

@@ -45,6 +45,13 @@
     X(vkDestroyPipelineCache)         \
     X(vkCreatePipelineLayout)         \
     X(vkDestroyPipelineLayout)        \
+    X(vkCreateDescriptorSetLayout)    \
+    X(vkDestroyDescriptorSetLayout)   \
+    X(vkCreateDescriptorPool)         \
+    X(vkDestroyDescriptorPool)        \
+    X(vkAllocateDescriptorSets)       \
+    X(vkUpdateDescriptorSets)         \
+    X(vkCmdBindDescriptorSets)        \
     X(vkCreateComputePipelines)       \
     X(vkDestroyPipeline)              \
     X(vkCreateCommandPool)            \

@@ -14,22 +14,30 @@ class HostPool : public std::enable_shared_from_this<HostPool> {
 public:
     enum class Purpose : std::uint8_t { upload, read_back, parameters };
 
+    struct Piece {
+        Buffer buffer;
+        VkDescriptorSet set = VK_NULL_HANDLE;
+    };
+
     /// Returns its chunk to the pool; command lists hold theirs until the GPU is done.
     class Chunk {
     public:
-        Chunk(std::shared_ptr<HostPool> pool, const Buffer& buffer)
-            : buffer_(buffer), pool_(std::move(pool)) {}
+        Chunk(std::shared_ptr<HostPool> pool, const Piece& piece) : piece_(piece), pool_(std::move(pool)) {}
         ~Chunk();
         Chunk(const Chunk&) = delete;
         Chunk& operator=(const Chunk&) = delete;
 
-        [[nodiscard]] const Buffer& buffer() const { return buffer_; }
-        [[nodiscard]] std::uint64_t left() const { return buffer_.size - top_; }
-        /// The offset of `size` bytes not given before; the caller has seen that they are left.
+        [[nodiscard]] const Buffer& buffer() const { return piece_.buffer; }
+        /// For parameters: the buffer as Context::block_layout takes it, manifest::max_uniform_block bytes
+        /// from a dynamic offset on.
+        [[nodiscard]] VkDescriptorSet set() const { return piece_.set; }
+        [[nodiscard]] std::uint64_t left() const { return piece_.buffer.size - top_; }
+        /// The offset of `size` bytes not given before; the caller has seen that they are left. A uniform
+        /// buffer may be bound there.
         std::uint64_t take(std::uint64_t size);
 
     private:
-        Buffer buffer_;
+        Piece piece_;
         std::uint64_t top_ = 0;
         std::shared_ptr<HostPool> pool_;
     };
@@ -44,7 +52,8 @@ public:
     [[nodiscard]] std::uint64_t chunk_size() const { return chunk_size_; }
 
 private:
-    void release(const Buffer& buffer);
+    void release(const Piece& piece);
+    [[nodiscard]] VkDescriptorSet make_set(VkBuffer buffer) const;
 
     std::shared_ptr<Context> context_;
     Purpose purpose_;
@@ -52,7 +61,8 @@ private:
     std::size_t limit_;
     std::mutex mutex_;
     std::size_t made_ = 0;
-    std::vector<Buffer> idle_;
+    std::vector<Piece> idle_;
+    VkDescriptorPool sets_ = VK_NULL_HANDLE;  ///< for parameters
 };
 
 }  // namespace kf::vulkan

@@ -98,7 +98,13 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
                             "vulkan: kernel '" + kernel.name + "' has no usable parameter layout");
     }
     const manifest::BlockLayout& layout = found->second;
-    if (!layout.by_address && layout.size > static_cast<std::int64_t>(context.physical.info.max_block_size)) {
+    if (layout.passing == manifest::Passing::uniform && layout.size > manifest::max_uniform_block) {
+        throw ArtifactError(
+            ErrorCode::artifact_corrupt,
+            "vulkan: kernel '" + kernel.name + "' has a parameter layout too large for a uniform buffer");
+    }
+    if (layout.passing == manifest::Passing::value &&
+        layout.size > static_cast<std::int64_t>(context.physical.info.max_block_size)) {
         throw DeviceError(ErrorCode::missing_feature,
                           "vulkan: kernel '" + kernel.name + "' passes " + std::to_string(layout.size) +
                               " bytes of parameters by value; " + context.physical.info.name + " takes " +
@@ -116,7 +122,7 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
     check_features(*context_, kernel, image, words);
     const manifest::BlockLayout& layout = find_layout(*context_, kernel);
     block_size_ = static_cast<std::uint32_t>(layout.size);
-    by_address_ = layout.by_address;
+    passing_ = layout.passing;
     try {
         create(kernel, image.entry_point, words);
     } catch (...) {
@@ -133,10 +139,13 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
     const VkDevice device = context_->device;
     VkPushConstantRange range{};
     range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-    range.size = by_address_ ? 8 : block_size_;
+    range.size = passing_ == manifest::Passing::value ? block_size_ : 8;
+    const bool uniform = passing_ == manifest::Passing::uniform;
     VkPipelineLayoutCreateInfo layout{};
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout.pushConstantRangeCount = range.size == 0 ? 0 : 1;
+    layout.setLayoutCount = uniform ? 1 : 0;
+    layout.pSetLayouts = &context_->block_layout;
+    layout.pushConstantRangeCount = range.size == 0 || uniform ? 0 : 1;
     layout.pPushConstantRanges = &range;
     check(vk.vkCreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
 

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] VkPipeline pipeline() const { return pipeline_; }
     [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
     [[nodiscard]] std::uint32_t block_size() const { return block_size_; }  ///< bytes
-    [[nodiscard]] bool by_address() const { return by_address_; }
+    [[nodiscard]] manifest::Passing passing() const { return passing_; }
 
 private:
     void create(const manifest::Kernel& kernel, const std::string& entry_point, const Words& words);
@@ -36,7 +36,7 @@ private:
     std::shared_ptr<const Context> context_;
     std::string name_;
     std::uint32_t block_size_ = 0;
-    bool by_address_ = false;
+    manifest::Passing passing_ = manifest::Passing::value;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };

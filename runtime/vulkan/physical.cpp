@@ -271,6 +271,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
 
     std::copy_n(properties.limits.maxComputeWorkGroupSize, 3, physical.limits.max_group_size);
     physical.limits.max_group_invocations = properties.limits.maxComputeWorkGroupInvocations;
+    physical.limits.uniform_alignment = properties.limits.minUniformBufferOffsetAlignment;
     physical.limits.max_allocation = maintenance.maxMemoryAllocationSize;
     physical.limits.max_subgroup_size = size_control ? size.maxSubgroupSize : subgroup.subgroupSize;
     physical.limits.full_subgroups = features.subgroup_size.computeFullSubgroups != VK_FALSE;

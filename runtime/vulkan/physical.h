@@ -15,9 +15,10 @@ struct Limits {
     std::uint32_t max_group_invocations = 1;
     std::uint64_t max_allocation = 0;  ///< bytes of one vkAllocateMemory and of one buffer
     std::uint32_t max_subgroup_size = 0;
-    std::uint32_t resident_subgroups = 0;  ///< of one processor, at most; 0: the driver doesn't say
-    bool statistics = false;               ///< pipelines tell what they need: pipelineExecutableInfo
-    bool full_subgroups = false;           ///< computeFullSubgroups can be enabled
+    std::uint64_t uniform_alignment = 256;  ///< bytes, of a block's offset in a uniform buffer
+    std::uint32_t resident_subgroups = 0;   ///< of one processor, at most; 0: the driver doesn't say
+    bool statistics = false;                ///< pipelines tell what they need: pipelineExecutableInfo
+    bool full_subgroups = false;            ///< computeFullSubgroups can be enabled
 };
 
 struct Physical {

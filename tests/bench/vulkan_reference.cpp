@@ -73,7 +73,7 @@ HandWritten::HandWritten(std::shared_ptr<kf::driver::Device> driver, const std::
         kf::manifest::Kernel kernel;
         kernel.name = name;
         kernel.group_size = {group, 1, 1};
-        kernel.layouts["vulkan"] = {.size = 80, .offsets = {}, .by_address = false};
+        kernel.layouts["vulkan"] = {.size = 80, .offsets = {}, .passing = kf::manifest::Passing::value};
         kernel.images.push_back(std::move(image));
         kernels_[name] = driver_->load_kernel(kernel);
     }

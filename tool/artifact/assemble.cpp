@@ -14,7 +14,7 @@ namespace {
 Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const CompiledKernel& compiled) {
     manifest::BlockLayout layout;
     layout.size = compiled.block_size;
-    layout.by_address = emitted.by_address;
+    layout.passing = emitted.passing;
     for (const std::string& field : emitted.fields) {
         const auto found = std::find_if(compiled.block.begin(), compiled.block.end(),
                                         [&](const FieldLayout& known) { return known.name == field; });

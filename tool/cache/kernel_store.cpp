@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 /// Part of every key: raise it when CompiledKernel changes.
-constexpr std::string_view format = "kernel 1";
+constexpr std::string_view format = "kernel 2";
 
 }  // namespace
 
@@ -33,7 +33,6 @@ std::string kernel_to_bytes(const CompiledKernel& kernel) {
         {"code", json::binary({kernel.code.begin(), kernel.code.end()})},
         {"block_size", kernel.block_size},
         {"block", std::move(block)},
-        {"by_address", kernel.by_address},
         {"features", kernel.features},
     };
     std::string bytes;
@@ -52,7 +51,6 @@ std::optional<CompiledKernel> kernel_from_bytes(const std::string& bytes) {
             kernel.block.push_back({field.at(0).get<std::string>(), field.at(1).get<std::int64_t>(),
                                     field.at(2).get<std::int64_t>()});
         }
-        kernel.by_address = document.at("by_address").get<bool>();
         kernel.features = document.at("features").get<std::vector<std::string>>();
         return kernel;
     } catch (const json::exception&) {

@@ -2,6 +2,8 @@
 #include "emit/kernel.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "emit/adapter.h"
 #include "emit/block.h"
@@ -27,6 +29,18 @@ using manifest::SlotKind;
 /// What every Vulkan device takes as push constants.
 constexpr std::int64_t push_constant_limit = 128;
 
+/// What the entry point takes, by manifest::Passing. Devices read uniform buffers as fast as push constants;
+/// memory they must read again after each store.
+constexpr std::array<std::string_view, 3> block_types = {
+    "kf_Block", "ConstantBuffer<kf_Block, ScalarDataLayout>", "kf_Block*"};
+
+static_assert(block_types.size() == manifest::passing_names.size());
+
+manifest::Passing passing_of(std::int64_t bytes) {
+    if (bytes <= push_constant_limit) return manifest::Passing::value;
+    return bytes <= manifest::max_uniform_block ? manifest::Passing::uniform : manifest::Passing::address;
+}
+
 /// Kernels that walk rows hold many values: with fewer threads on a multiprocessor than this they are slower.
 constexpr std::uint32_t row_threads = 1024;
 
@@ -45,7 +59,7 @@ public:
                       (rows_      ? ".rows"
                        : strided_ ? ".strided"
                                   : ".contiguous");
-        kernel.by_address = target_ == CodeTarget::spirv && std430_size(fields_) > push_constant_limit;
+        if (target_ == CodeTarget::spirv) kernel.passing = passing_of(std430_size(fields_));
         for (const BlockField& field : fields_) {
             kernel.slots.push_back(field.slot);
             kernel.fields.push_back(field.name);
@@ -131,7 +145,7 @@ private:
         view.emplace("element_functions", elements_);
         view.emplace("group_size", std::to_string(call_.group_size[0]));
         view.emplace("entry", kernel.source.entry_point);
-        view.emplace("block", std::string(kernel.by_address ? "kf_Block*" : "kf_Block"));
+        view.emplace("block", std::string(block_types.at(static_cast<std::size_t>(kernel.passing))));
         view.emplace("in_rows", rows_);
         view.emplace("in_runs", !rows_ && whole_run_.length > 1);
         view.emplace("in_turn", !rows_ && whole_run_.length == 1);

@@ -4,8 +4,10 @@
 #include <kf/error.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
+#include <string_view>
 
 #include "core/artifact.h"
 #include "core/sha256.h"
@@ -31,6 +33,11 @@ std::string right(const std::string& text, std::size_t width) {
 std::string counted(std::size_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
+
+/// By manifest::Passing.
+constexpr std::array<std::string_view, 3> passing_words = {"", " in a uniform buffer", " by address"};
+
+static_assert(passing_words.size() == manifest::passing_names.size());
 
 /// "kernels 0 (contiguous), 1 (strided)"; nothing for a pass that isn't there.
 std::string pass_text(const std::string& name, const manifest::Pass& pass) {
@@ -74,7 +81,7 @@ std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const
                        std::to_string(size[2]) + " threads";
     for (const auto& [target, layout] : kernel.layouts) {
         text += ", " + target + " block " + std::to_string(layout.size) + " bytes" +
-                (layout.by_address ? " by address" : "");
+                std::string(passing_words.at(static_cast<std::size_t>(layout.passing)));
     }
     text += "\n";
     for (const manifest::Image& image : kernel.images) text += image_text(image, holders);

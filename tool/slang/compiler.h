@@ -42,12 +42,11 @@ struct CompiledKernel {
     std::string code;                ///< SPIR-V words as bytes (OpSource patched to Unknown), or CUDA source
     std::int64_t block_size = 0;     ///< bytes of the parameter struct, padding at its end included
     std::vector<FieldLayout> block;  ///< its fields, in order
-    bool by_address = false;         ///< `uniform Args* args`: the parameter is the block's address
     std::vector<std::string> features;  ///< what the device must offer: see docs/runtime.md, "features"
 };
 
-/// The entry point is a compute shader with one uniform parameter: a struct, or a pointer to one. It
-/// keeps its name in the compiled code.
+/// The entry point is a compute shader with one uniform parameter: a struct, a ConstantBuffer of one
+/// or a pointer to one. It keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
     std::string text;       ///< a whole Slang module that imports the user's

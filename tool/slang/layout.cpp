@@ -45,8 +45,9 @@ Diagnostics describe_block(slang::ISession& session, slang::IComponentType& prog
         return {kernel_error(source, "'" + source.entry_point + "' has no uniform parameter")};
     }
     slang::TypeLayoutReflection* type = block->getTypeLayout();
-    if (type->getKind() == slang::TypeReflection::Kind::Pointer) {
-        kernel.by_address = true;
+    if (type->getKind() == slang::TypeReflection::Kind::ConstantBuffer) {
+        type = type->getElementTypeLayout();
+    } else if (type->getKind() == slang::TypeReflection::Kind::Pointer) {
         type = type->getElementTypeLayout();
         // For CUDA Slang reports Vulkan's pointee layout (bool of 4 bytes), but emits a plain struct.
         if (type != nullptr && target == CodeTarget::cuda_source) {

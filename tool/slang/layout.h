@@ -7,7 +7,7 @@
 
 namespace kf::gen {
 
-/// Fills block_size, block and by_address of `kernel` from the linked program's only entry point.
+/// Fills block_size and block of `kernel` from the linked program's only entry point.
 /// Empty when all went well. Slang's exceptions pass through.
 [[nodiscard]] Diagnostics describe_block(slang::ISession& session, slang::IComponentType& program,
                                          const KernelSource& source, CodeTarget target,

@@ -42,15 +42,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, dependencies)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
-    json = Json::array(
-        {bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.by_address, kernel.features});
+    json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});
 }
 static void from_json(const Json& json, CompiledKernel& kernel) {
     kernel.code = bytes_text(json.at(0));
     json.at(1).get_to(kernel.block_size);
     json.at(2).get_to(kernel.block);
-    json.at(3).get_to(kernel.by_address);
-    json.at(4).get_to(kernel.features);
+    json.at(3).get_to(kernel.features);
 }
 
 namespace {

@@ -270,7 +270,7 @@ TEST_F(DriverTest, KernelsThatCantBe) {
     EXPECT_EQ(load(),
               "missing-feature: cuda: kernel 'add_step' takes 5000 bytes of parameters; NVIDIA Fake takes "
               "4096");
-    kernel.layouts["cuda"] = {8, {}, true};
+    kernel.layouts["cuda"] = {8, {}, manifest::Passing::address};
     EXPECT_THAT(load(),
                 HasSubstr("artifact-corrupt: cuda: kernel 'add_step' has no usable parameter layout"));
     kernel = add_step_kernel();

@@ -30,7 +30,7 @@ inline manifest::Kernel bare_kernel() {
     manifest::Kernel kernel;
     kernel.name = "add_step";
     kernel.group_size = {64, 1, 1};
-    kernel.layouts["cuda"] = {sizeof(AddStep), {}, false};
+    kernel.layouts["cuda"] = {sizeof(AddStep), {}, manifest::Passing::value};
     return kernel;
 }
 

@@ -119,9 +119,9 @@ TEST_P(VulkanTest, RefusesWhatLiesOutsideAndChangesNothing) {
     EXPECT_EQ(read(*device_, a), (Words{1, 2, 3, 4}));
 }
 
-TEST_P(VulkanTest, DispatchesWithTheBlockByValueAndByAddress) {
-    for (const bool by_address : {false, true}) {
-        const auto kernel = device_->load_kernel(add_step_kernel(by_address));
+TEST_P(VulkanTest, DispatchesHoweverTheBlockIsPassed) {
+    for (const manifest::Passing passing : passings) {
+        const auto kernel = device_->load_kernel(add_step_kernel(passing));
         Words words(4097);
         std::iota(words.begin(), words.end(), 0);
         const auto source = upload(*device_, words);
@@ -133,8 +133,8 @@ TEST_P(VulkanTest, DispatchesWithTheBlockByValueAndByAddress) {
 }
 
 TEST_P(VulkanTest, AThousandDependentDispatchesRunInOrder) {
-    for (const bool by_address : {false, true}) {
-        const auto kernel = device_->load_kernel(add_step_kernel(by_address));
+    for (const manifest::Passing passing : passings) {
+        const auto kernel = device_->load_kernel(add_step_kernel(passing));
         const auto data = upload(*device_, Words(513, 3));
         const std::uint64_t before = vulkan::statistics(*device_).submissions;
         for (int i = 0; i < 1000; ++i) {
@@ -143,6 +143,17 @@ TEST_P(VulkanTest, AThousandDependentDispatchesRunInOrder) {
         EXPECT_THAT(read(*device_, data), Each(1003U));
         EXPECT_LE(vulkan::statistics(*device_).submissions - before, 1000 / 64 + 2) << "batched";
     }
+}
+
+TEST_P(VulkanTest, MoreBlocksThanOneChunkHolds) {
+    const auto kernel = device_->load_kernel(add_step_kernel(manifest::Passing::uniform));
+    const auto data = upload(*device_, Words(65, 3));
+    auto recorder = device_->make_recorder();
+    for (int i = 0; i < 5000; ++i) {
+        add_step(*recorder, kernel, data, data, 1);
+    }
+    device_->submit(std::move(recorder));
+    EXPECT_THAT(read(*device_, data), Each(5003U));
 }
 
 TEST_P(VulkanTest, OrdersEveryKindOfHazard) {
@@ -214,7 +225,7 @@ TEST_P(VulkanTest, DispatchesUpToMaxGroups) {
 TEST_P(VulkanTest, WhatACommandUsesLivesUntilItIsDone) {
     const auto result = upload(*device_, Words(64, 0));
     {
-        const auto kernel = device_->load_kernel(add_step_kernel(true));
+        const auto kernel = device_->load_kernel(add_step_kernel(manifest::Passing::address));
         for (std::uint32_t i = 0; i < 300; ++i) {
             const auto temporary = device_->allocate(256);
             device_->fill(temporary, 0, 256, i);
@@ -279,7 +290,7 @@ TEST_P(VulkanTest, AskingForTooMuchSaysHowMuchAndLeavesTheDeviceUsable) {
 }
 
 TEST_P(VulkanTest, RecordersRunWhenSubmittedAfterWhatWasIssued) {
-    const auto kernel = device_->load_kernel(add_step_kernel(true));
+    const auto kernel = device_->load_kernel(add_step_kernel(manifest::Passing::uniform));
     const auto data = upload(*device_, Words(1000, 1));
     const auto other = device_->allocate(4000);
     auto recorder = device_->make_recorder();
@@ -299,7 +310,7 @@ TEST_P(VulkanTest, RecordersRunWhenSubmittedAfterWhatWasIssued) {
 }
 
 TEST_P(VulkanTest, RecordersMayBeEmptyDroppedOrMany) {
-    const auto kernel = device_->load_kernel(add_step_kernel(true));
+    const auto kernel = device_->load_kernel(add_step_kernel(manifest::Passing::address));
     const auto data = upload(*device_, Words(64, 0));
     device_->submit(device_->make_recorder());
     {
@@ -336,7 +347,7 @@ TEST_P(VulkanTest, TwoDevicesDontMix) {
 }
 
 TEST_P(VulkanTest, FourThreadsIssueAtOnce) {
-    const auto shared = device_->load_kernel(add_step_kernel(true));
+    const auto shared = device_->load_kernel(add_step_kernel(manifest::Passing::uniform));
     std::vector<std::thread> threads;
     std::vector<Words> results(4);
     for (std::uint32_t t = 0; t < 4; ++t) {
@@ -379,6 +390,10 @@ TEST_P(VulkanTest, RefusesKernelsItCantRun) {
     kernel.layouts["vulkan"].size = 4096;
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
                 HasSubstr("missing-feature: vulkan: kernel 'add_step' passes 4096 bytes"));
+    kernel = add_step_kernel(manifest::Passing::uniform);
+    kernel.layouts["vulkan"].size = manifest::max_uniform_block + 4;
+    EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
+                HasSubstr("artifact-corrupt: vulkan: kernel 'add_step' has a parameter layout too large"));
     kernel.layouts.clear();
     EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }), HasSubstr("artifact-corrupt"));
     kernel = add_step_kernel();

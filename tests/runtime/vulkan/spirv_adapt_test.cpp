@@ -64,7 +64,7 @@ TEST(SpirvAdapt, MakesAdditionsOfCompareAndSwap) {
 }
 
 TEST(SpirvAdapt, LeavesOtherModulesAsTheyAre) {
-    const Words plain = words_of("add_step");
+    const Words plain = words_of("add_step_by_value");
     EXPECT_FALSE(uses_float_atomics(plain));
     EXPECT_EQ(opcodes(without_float_atomics(plain)), opcodes(plain));
 }
@@ -76,7 +76,7 @@ TEST(SpirvAdapt, KeepsWhatItCantReplace) {
 }
 
 TEST(SpirvAdapt, AsksForSubnormals) {
-    const Words after = keeping_subnormals(words_of("add_step"));
+    const Words after = keeping_subnormals(words_of("add_step_by_value"));
     bool asked = false;
     for (std::size_t at = 5; at < after.size(); at += after[at] >> 16U) {
         asked = asked || ((after[at] & 0xFFFFU) == op_execution_mode && after[at + 2] == denorm_preserve &&
@@ -86,7 +86,7 @@ TEST(SpirvAdapt, AsksForSubnormals) {
     EXPECT_TRUE(is_valid(after));
     EXPECT_EQ(keeping_subnormals(after), after);
     EXPECT_EQ(std::ranges::count(opcodes(after), op_capability),
-              std::ranges::count(opcodes(words_of("add_step")), op_capability) + 1);
+              std::ranges::count(opcodes(words_of("add_step_by_value")), op_capability) + 1);
 }
 
 TEST(SpirvAdapt, TakesNoWordsThatAreNoModule) {

@@ -15,7 +15,7 @@
 
 namespace kf::test {
 
-/// The parameter block of add_step.spvasm: target[i] = source[i] + step for i < count, groups of 64.
+/// The parameter block of add_step_by_*.spvasm: target[i] = source[i] + step for i < count, groups of 64.
 struct AddStep {
     std::uint64_t target = 0;
     std::uint64_t source = 0;
@@ -23,9 +23,13 @@ struct AddStep {
     std::uint32_t step = 1;
 };
 
-inline manifest::Kernel add_step_kernel(bool by_address = false) {
-    const std::string name = by_address ? "add_step_by_address" : "add_step";
-    std::ifstream file(std::string(KF_TEST_KERNELS) + "/" + name + ".spv", std::ios::binary);
+inline constexpr manifest::Passing passings[] = {manifest::Passing::value, manifest::Passing::uniform,
+                                                 manifest::Passing::address};
+
+inline manifest::Kernel add_step_kernel(manifest::Passing passing = manifest::Passing::value) {
+    const std::string file_name =
+        std::string("add_step_by_") + manifest::passing_names.at(static_cast<std::size_t>(passing));
+    std::ifstream file(std::string(KF_TEST_KERNELS) + "/" + file_name + ".spv", std::ios::binary);
     const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     manifest::Image image;
     image.format = "spirv";
@@ -34,9 +38,9 @@ inline manifest::Kernel add_step_kernel(bool by_address = false) {
     const auto words = std::as_bytes(std::span(bytes));
     image.bytes = std::vector<std::byte>(words.begin(), words.end());
     manifest::Kernel kernel;
-    kernel.name = name;
+    kernel.name = "add_step";
     kernel.group_size = {64, 1, 1};
-    kernel.layouts["vulkan"] = {sizeof(AddStep), {}, by_address};
+    kernel.layouts["vulkan"] = {sizeof(AddStep), {}, passing};
     kernel.images.push_back(std::move(image));
     return kernel;
 }

@@ -13,7 +13,6 @@ CompiledKernel sample() {
     kernel.code = std::string("\x03\x02#\x07\0\xFF", 6);
     kernel.block_size = 48;
     kernel.block = {{"x", 0, 8}, {"count", 40, 8}};
-    kernel.by_address = true;
     kernel.features = {"float16", "int64"};
     return kernel;
 }
@@ -21,7 +20,6 @@ CompiledKernel sample() {
 void expect_same(const CompiledKernel& a, const CompiledKernel& b) {
     EXPECT_EQ(a.code, b.code);
     EXPECT_EQ(a.block_size, b.block_size);
-    EXPECT_EQ(a.by_address, b.by_address);
     EXPECT_EQ(a.features, b.features);
     ASSERT_EQ(a.block.size(), b.block.size());
     for (std::size_t i = 0; i < a.block.size(); ++i) {

@@ -58,16 +58,16 @@ TEST(CollectTest, KernelsThatComeOutTheSameAreCompiledOnce) {
     EXPECT_NE(calls[0].forward.strided, calls[1].forward.strided);
 }
 
-TEST(CollectTest, OnlyLargeBlocksTravelByAddressAndOnlyOnVulkan) {
+TEST(CollectTest, OnlyLargeBlocksLieInUniformBuffersAndOnlyOnVulkan) {
     const auto emitted = [](const std::string& kind, CodeTarget target) {
         const KernelSet kernels = collect(R"({"function": "add", "args": {"x": ")" + kind + R"(", "y": ")" +
                                               kind + R"("}, "backward": true})",
                                           add, {CodeTarget::spirv, CodeTarget::cuda_source});
         return kernels.units[3].sources.at(target);
     };
-    EXPECT_FALSE(emitted("tensor[1]", CodeTarget::spirv).by_address);
-    EXPECT_TRUE(emitted("tensor[3]", CodeTarget::spirv).by_address);
-    EXPECT_FALSE(emitted("tensor[3]", CodeTarget::cuda_source).by_address);
+    EXPECT_EQ(emitted("tensor[1]", CodeTarget::spirv).passing, manifest::Passing::value);
+    EXPECT_EQ(emitted("tensor[3]", CodeTarget::spirv).passing, manifest::Passing::uniform);
+    EXPECT_EQ(emitted("tensor[3]", CodeTarget::cuda_source).passing, manifest::Passing::value);
     EXPECT_EQ(emitted("tensor[3]", CodeTarget::spirv).slots,
               emitted("tensor[3]", CodeTarget::cuda_source).slots);
 }

@@ -56,7 +56,12 @@ manifest::Manifest sample() {
             manifest.kernels.empty() ? manifest::Variant::contiguous : manifest::Variant::strided;
         kernel.group_size = {256, 1, 1};
         kernel.slots = {{manifest::SlotKind::total, -1, -1}};
-        kernel.layouts = {{"cuda", {48, {0}, false}}, {"vulkan", {40, {0}, true}}};
+        kernel.layouts = {{"cuda", {48, {0}, manifest::Passing::value}},
+                          {"vulkan",
+                           {40,
+                            {0},
+                            kernel.variant == manifest::Variant::strided ? manifest::Passing::uniform
+                                                                         : manifest::Passing::address}}};
         kernel.source_hash = std::string(64, 'a');
         kernel.images = {image("spirv", "", "main", std::string("spirv ") + variant),
                          image("cubin", "sm_90", std::string("f_") + variant, "one cubin")};
@@ -82,38 +87,40 @@ std::string digest(const std::string& text) { return hex(sha256(bytes(text).span
 TEST(Inspection, PrintsAllOfAnArtifact) {
     const auto text = inspect(file_of(sample()));
     ASSERT_TRUE(text) << format_text(text.errors()[0]);
-    EXPECT_EQ(text.value(),
-              "sample, ABI 5\n"
-              "made by kfgen 0.1.0\n"
-              "made by nvrtc 13.0\n"
-              "made by slang 2026.12\n"
-              "\n"
-              "f, 1 overload\n"
-              "  (x: tensor<float>[1]) -> tensor<double>[1], rank 1\n"
-              "    forward: kernels 0 (contiguous), 1 (strided)\n"
-              "\n"
-              "kernel 0: f.forward.contiguous\n"
-              "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes by address\n"
-              "  spirv                16 bytes  " +
-                  digest("spirv contiguous") +
-                  "\n"
-                  "    entry point main, needs int64, float64\n"
-                  "  cubin sm_90           9 bytes  " +
-                  digest("one cubin") +
-                  ", shared by 2 kernels\n"
-                  "    entry point f_contiguous\n"
-                  "kernel 1: f.forward.strided\n"
-                  "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes by address\n"
-                  "  spirv                13 bytes  " +
-                  digest("spirv strided") +
-                  "\n"
-                  "    entry point main, needs int64, float64\n"
-                  "  cubin sm_90           9 bytes  " +
-                  digest("one cubin") +
-                  ", shared by 2 kernels\n"
-                  "    entry point f_strided\n"
-                  "\n"
-                  "1 function, 2 kernels, 3 images of 38 bytes\n");
+    EXPECT_EQ(
+        text.value(),
+        "sample, ABI " + std::to_string(manifest::abi_version) +
+            "\n"
+            "made by kfgen 0.1.0\n"
+            "made by nvrtc 13.0\n"
+            "made by slang 2026.12\n"
+            "\n"
+            "f, 1 overload\n"
+            "  (x: tensor<float>[1]) -> tensor<double>[1], rank 1\n"
+            "    forward: kernels 0 (contiguous), 1 (strided)\n"
+            "\n"
+            "kernel 0: f.forward.contiguous\n"
+            "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes by address\n"
+            "  spirv                16 bytes  " +
+            digest("spirv contiguous") +
+            "\n"
+            "    entry point main, needs int64, float64\n"
+            "  cubin sm_90           9 bytes  " +
+            digest("one cubin") +
+            ", shared by 2 kernels\n"
+            "    entry point f_contiguous\n"
+            "kernel 1: f.forward.strided\n"
+            "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes in a uniform buffer\n"
+            "  spirv                13 bytes  " +
+            digest("spirv strided") +
+            "\n"
+            "    entry point main, needs int64, float64\n"
+            "  cubin sm_90           9 bytes  " +
+            digest("one cubin") +
+            ", shared by 2 kernels\n"
+            "    entry point f_strided\n"
+            "\n"
+            "1 function, 2 kernels, 3 images of 38 bytes\n");
 }
 
 TEST(Inspection, PrintsTheBackwardPassWhereThereIsOne) {

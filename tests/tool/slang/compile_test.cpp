@@ -102,7 +102,6 @@ std::vector<std::string> reflected_offsets(const CompiledKernel& kernel) {
 
 TEST(Compile, PushConstants) {
     const CompiledKernel compiled = compile(kernel(args_text, "Args", args_body), CodeTarget::spirv);
-    EXPECT_FALSE(compiled.by_address);
     EXPECT_THAT(layout_of(compiled), ElementsAre("x@0+8", "a@8+4", "b@16+12", "f@28+4", "h@32+6", "i@48+16",
                                                  "q@64+1", "arr@80+32", "d@112+8", "m@128+32", "last@160+1"));
     EXPECT_EQ(compiled.block_size, 176);
@@ -116,9 +115,13 @@ TEST(Compile, PushConstants) {
     EXPECT_EQ(decorated_offsets(assembly, "Args_std430"), reflected_offsets(compiled));
 }
 
-TEST(Compile, BlockByAddress) {
-    const CompiledKernel compiled = compile(kernel(args_text, "Args*", args_body), CodeTarget::spirv);
-    EXPECT_TRUE(compiled.by_address);
+class BlockInMemory : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Compile, BlockInMemory,
+                         testing::Values("Args*", "ConstantBuffer<Args, ScalarDataLayout>"));
+
+TEST_P(BlockInMemory, IsPackedLikeOnTheHost) {
+    const CompiledKernel compiled = compile(kernel(args_text, GetParam(), args_body), CodeTarget::spirv);
     EXPECT_THAT(layout_of(compiled), ElementsAre("x@0+8", "a@8+4", "b@12+12", "f@24+4", "h@28+6", "i@36+16",
                                                  "q@52+1", "arr@56+24", "d@80+8", "m@88+24", "last@112+1"));
     EXPECT_EQ(compiled.block_size, 120);
@@ -132,7 +135,6 @@ TEST(Compile, CudaSource) {
     EXPECT_THAT(compiled.code, HasSubstr(" kern("));
     EXPECT_THAT(compiled.code, Not(HasSubstr("#line")));
     EXPECT_THAT(compiled.features, testing::IsEmpty());
-    EXPECT_FALSE(compiled.by_address);
     EXPECT_THAT(layout_of(compiled), ElementsAre("x@0+8", "a@8+4", "b@12+12", "f@24+1", "h@28+8", "i@36+16",
                                                  "q@52+1", "arr@56+24", "d@80+8", "m@88+24", "last@112+1"));
     EXPECT_EQ(compiled.block_size, 120);
@@ -141,7 +143,6 @@ TEST(Compile, CudaSource) {
 TEST(Compile, CudaBlockByAddressIsAPlainStruct) {
     const CompiledKernel by_value = compile(kernel(args_text, "Args", args_body), CodeTarget::cuda_source);
     const CompiledKernel by_address = compile(kernel(args_text, "Args*", args_body), CodeTarget::cuda_source);
-    EXPECT_TRUE(by_address.by_address);
     EXPECT_EQ(layout_of(by_address), layout_of(by_value));
     EXPECT_EQ(by_address.block_size, by_value.block_size);
 }

@@ -54,7 +54,6 @@ TEST(Wire, Kernels) {
     kernel.code = std::string("\x03\x02\x23\x07\0\xff", 6);
     kernel.block_size = 48;
     kernel.block.push_back({"x", 8, 16});
-    kernel.by_address = true;
     kernel.features = {"int8"};
     const Outcome<CompiledKernel> back = decode_kernel(encode(Outcome<CompiledKernel>(kernel)));
     ASSERT_TRUE(back.ok());
@@ -63,7 +62,6 @@ TEST(Wire, Kernels) {
     EXPECT_EQ(back.value().block.at(0).name, "x");
     EXPECT_EQ(back.value().block.at(0).offset, 8);
     EXPECT_EQ(back.value().block.at(0).size, 16);
-    EXPECT_TRUE(back.value().by_address);
     EXPECT_EQ(back.value().features, kernel.features);
 }
 
