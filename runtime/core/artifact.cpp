@@ -73,8 +73,10 @@ constexpr std::array slot_names{"total",
                                 "row_length",
                                 "tile_runs",
                                 "tile_rows",
-                                "tiles_down"};
-static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::tiles_down) + 1);
+                                "tiles_down",
+                                "tiles_along",
+                                "along_reciprocal"};
+static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
 
 template <class Names, class Enum>
 const char* name_of(const Names& names, Enum value) {

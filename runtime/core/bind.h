@@ -72,8 +72,12 @@ struct Walk {
     std::int64_t tile_runs = 1;
     std::int64_t tile_rows = 1;
     std::int64_t tiles_down = 1;
+    std::int64_t tiles_along = 1;
     bool keeps_columns = false;  ///< some gradient is shared by rows: a tile is as wide as a lane's calls
 };
+
+/// What SlotKind::along_reciprocal holds: kernels divide by `along`, at least 1, by multiplying.
+std::uint32_t along_reciprocal(std::int64_t along);
 
 /// Memory that lives for one launch: [counter, scratch, value gradients][value outputs][uploads].
 /// The first `zeroed` bytes start as zeros; [read_begin, read_end) is read back afterwards.

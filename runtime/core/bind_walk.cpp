@@ -13,9 +13,6 @@ namespace {
 using manifest::Argument;
 using manifest::GradMode;
 
-/// Subgroups of most GPUs. Where they are of another size tiles are, too.
-constexpr std::int64_t usual_lanes = 32;
-
 /// Rows shorter than this leave most lanes without a call.
 constexpr std::int64_t shortest_row = 24;
 /// Kernels count the scalars of a row, rows and tiles in 32 bits.
@@ -99,6 +96,11 @@ private:
 
 }  // namespace
 
+std::uint32_t along_reciprocal(std::int64_t along) {
+    constexpr std::uint64_t whole = std::uint64_t{1} << 32;
+    return static_cast<std::uint32_t>(std::min(whole - 1, whole / static_cast<std::uint64_t>(along)));
+}
+
 bool plan_walk(const BindRequest& request, Binding& binding) { return RowFinder(request, binding).find(); }
 
 // Measured on an H200 with kernels that do little but read and write: tiles that a GPU takes in whole rounds,
@@ -108,9 +110,9 @@ std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Wal
     constexpr std::int64_t longest_tile = 8;   // runs along a row
     constexpr std::int64_t tallest_tile = 64;  // rows
     constexpr std::int64_t least_tall = 4;
-    const std::int64_t run = usual_lanes * kernel.calls_per_thread;
+    const std::int64_t run = manifest::usual_lanes * kernel.calls_per_thread;
     const std::int64_t runs = (walk.row_length - 1) / run + 1;
-    const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / usual_lanes);
+    const std::int64_t in_group = std::max<std::int64_t>(1, kernel.group_size[0] / manifest::usual_lanes);
     // An estimate: totals may be close to the largest number there is.
     const double each =
         static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(filling * in_group);
@@ -131,7 +133,8 @@ std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Wal
         walk.tile_rows *= 2;
     }
     walk.tiles_down = (walk.rows - 1) / walk.tile_rows + 1;
-    const std::int64_t tiles = ((runs - 1) / walk.tile_runs + 1) * walk.tiles_down;
+    walk.tiles_along = (runs - 1) / walk.tile_runs + 1;
+    const std::int64_t tiles = walk.tiles_along * walk.tiles_down;
     return (tiles - 1) / in_group + 1;
 }
 

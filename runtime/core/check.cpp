@@ -221,7 +221,9 @@ void check_slot(const Call& call, const Slot& slot, const std::string& where) {
         case SlotKind::row_length:
         case SlotKind::tile_runs:
         case SlotKind::tile_rows:
-        case SlotKind::tiles_down: return;
+        case SlotKind::tiles_down:
+        case SlotKind::tiles_along:
+        case SlotKind::along_reciprocal: return;
         case SlotKind::shape:
         case SlotKind::outer:
             require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
@@ -378,6 +380,8 @@ std::int64_t slot_size(const Call& call, const Slot& slot) {
         case SlotKind::row_length:
         case SlotKind::tile_runs:
         case SlotKind::tiles_down:
+        case SlotKind::tiles_along:
+        case SlotKind::along_reciprocal:
         case SlotKind::grad_mode: return 4;
         case SlotKind::value: {
             const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;

@@ -124,7 +124,9 @@ public:
                 case SlotKind::row_length:
                 case SlotKind::tile_runs:
                 case SlotKind::tile_rows:
-                case SlotKind::tiles_down: break;
+                case SlotKind::tiles_down:
+                case SlotKind::tiles_along:
+                case SlotKind::along_reciprocal: break;
                 default: return false;
             }
         }

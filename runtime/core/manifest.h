@@ -118,6 +118,10 @@ enum class Passing : std::uint8_t {
 
 inline constexpr std::array passing_names{"value", "uniform", "address"};
 
+/// Of the subgroups of most GPUs. Where there are others the tiles of kernels that walk rows are of another
+/// size, too.
+inline constexpr std::int64_t usual_lanes = 32;
+
 /// The largest block, in bytes, that may be passed as Passing::uniform.
 inline constexpr std::int64_t max_uniform_block = 4096;
 

@@ -104,6 +104,10 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
             case SlotKind::tiles_down:
                 put(target, static_cast<std::uint32_t>(binding.walk.tiles_down));
                 break;
+            case SlotKind::tiles_along:
+                put(target, static_cast<std::uint32_t>(binding.walk.tiles_along));
+                break;
+            case SlotKind::along_reciprocal: put(target, along_reciprocal(binding.walk.tiles_along)); break;
             case SlotKind::extent:
                 put(target,
                     static_cast<std::uint32_t>(bound->data.inner[static_cast<std::size_t>(slot.dimension)]));

@@ -49,6 +49,8 @@ enum class SlotKind : std::uint8_t {
                  ///< a row
     tile_rows,   ///< int64: and along how many rows
     tiles_down,  ///< uint32: how many tiles there are for all rows
+    tiles_along,      ///< uint32: and along a row, where subgroups have manifest::usual_lanes lanes
+    along_reciprocal  ///< uint32: 2^32 over that, rounded down; the largest number for 1
 };
 
 /// How a gradient that flows out is written; chosen for each launch from extents and strides.

@@ -280,6 +280,26 @@ def test_one_gradient_of_two_inputs(strategy: ModuleType, rng: np.random.Generat
     np.testing.assert_allclose(b.grad.to_numpy(), flow.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("columns", [1, 31, 300])
+@pytest.mark.parametrize("way", ["half", "deterministic"])
+def test_one_gradient_of_two_inputs_that_calls_share(
+    strategy: ModuleType, rng: np.random.Generator, way: str, columns: int
+) -> None:
+    """Their sums are beside the gradient, each input's apart, and are added to it in turn."""
+    dtype = np.float16 if way == "half" else np.float32
+    affine = strategy.affine_half if way == "half" else strategy.affine.options(deterministic=True)
+    shared = rng.integers(-2, 3, (1, columns)).astype(dtype)
+    values = rng.integers(-2, 3, (ROWS, columns)).astype(dtype)
+    flow = rng.integers(-2, 3, values.shape).astype(dtype)
+    for _ in range(20):
+        s = kf.Tensor.from_numpy(shared).with_grads()
+        affine.backward(
+            kf.Tensor.from_numpy(values), s, s, kf.Tensor.from_numpy(values).with_grads(grad_in=flow)
+        )
+        assert s.grad is not None
+        np.testing.assert_array_equal(s.grad.to_numpy(), ((values + 1) * flow).sum(axis=0, keepdims=True))
+
+
 def test_gradients_that_overlap_are_refused(strategy: ModuleType) -> None:
     shared = kf.Tensor.zeros((5, 33))
     x = kf.Tensor.zeros((5, 33)).with_grads()

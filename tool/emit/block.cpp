@@ -73,6 +73,8 @@ private:
         add("int", "row_length", {SlotKind::row_length, -1, -1}, 4);
         add("int", "tile_runs", {SlotKind::tile_runs, -1, -1}, 4);
         add("uint", "tiles_down", {SlotKind::tiles_down, -1, -1}, 4);
+        add("uint", "tiles_along", {SlotKind::tiles_along, -1, -1}, 4);
+        add("uint", "along_reciprocal", {SlotKind::along_reciprocal, -1, -1}, 4);
         add("int64_t", "tile_rows", {SlotKind::tile_rows, -1, -1}, 8);
         for (std::int64_t d = 0; d < call_.rank; ++d) {
             add("int64_t", "outer" + std::to_string(d), {SlotKind::outer, -1, d}, 8);

@@ -94,6 +94,7 @@ private:
         passed_.clear();
         primal_.clear();
         offset_names_.clear();
+        scratch_targets_.clear();
         row_offsets_.clear();
         whole_rows_.clear();
         for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
@@ -762,8 +763,29 @@ private:
         }
     }
 
+    /// Each gradient's sums are taken up by other subgroups, so that none waits for another's memory.
+    std::string scratch_start() const {
+        const std::size_t lanes = manifest::usual_lanes;
+        const std::size_t turn = lanes * scratches_.size() % call_.group_size[0];
+        if (turn == 0) return "kf_thread.x";
+        return "(kf_thread.x + " + std::to_string(turn) + ") % " + std::to_string(call_.group_size[0]);
+    }
+
+    /// Whether the gradient is that of an input before, which another thread may be adding to: it is the very
+    /// same view then.
+    View::List meeting() {
+        const std::string target = args(SlotKind::grad_out);
+        std::string text;
+        for (const std::string& before : scratch_targets_)
+            text += (text.empty() ? "" : " || ") + ("uint64_t(" + target + ") == uint64_t(" + before + ")");
+        scratch_targets_.push_back(target);
+        return text.empty() ? View::List() : View::List{View::Object{{"text", text}}};
+    }
+
     void add_scratch_walk(const View::List& dimensions, bool by_dimension) {
         scratches_.emplace_back(View::Object{
+            {"meets", meeting()},
+            {"start", scratch_start()},
             {"count", field(SlotKind::scratch_count)},
             {"target", field(SlotKind::grad_out)},
             {"scratch", field(SlotKind::scratch)},
@@ -812,6 +834,7 @@ private:
     View::List adds_;
     View::List gradients_;
     View::List scratches_;
+    std::vector<std::string> scratch_targets_;  ///< whose sums are taken up so far
 };
 
 }  // namespace

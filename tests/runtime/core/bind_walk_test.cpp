@@ -97,6 +97,24 @@ TEST(BindWalk, TilesCoverTheCall) {
             EXPECT_GE(walk.tile_runs, 1);
             EXPECT_TRUE(walk.keeps_columns ? walk.tile_runs == 1 : walk.tile_rows == 1);
             EXPECT_GE(binding.groups, 1U);
+            const std::int64_t tile = walk.tile_runs * 32 * 4;
+            EXPECT_GE(walk.tiles_along * tile, walk.row_length);
+            EXPECT_LT((walk.tiles_along - 1) * tile, walk.row_length);
+        }
+    }
+}
+
+TEST(BindWalk, TheReciprocalDividesExactly) {
+    constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+    for (const std::int64_t along : {1, 2, 3, 5, 7, 64, 1000, 65'537, 1 << 21}) {
+        const std::uint64_t reciprocal = detail::along_reciprocal(along);
+        for (const std::int64_t near : {std::int64_t{0}, along, 12'345 * along, most_tiles / along * along}) {
+            for (std::int64_t tile = std::max<std::int64_t>(0, near - 2); tile <= near + 2; ++tile) {
+                // As kf.tile_row() does.
+                auto row = static_cast<std::int64_t>((static_cast<std::uint64_t>(tile) * reciprocal) >> 32);
+                row += tile - row * along >= along ? 1 : 0;
+                ASSERT_EQ(row, tile / along) << tile << " / " << along;
+            }
         }
     }
 }
