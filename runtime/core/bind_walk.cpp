@@ -6,6 +6,7 @@
 #include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/overlap.h"
+#include "core/rows.h"
 
 namespace kf::detail {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 using manifest::Argument;
 using manifest::GradMode;
 
-/// Rows shorter than this leave most lanes without a call.
-constexpr std::int64_t shortest_row = 24;
 /// Kernels count the scalars of a row, rows and tiles in 32 bits.
 constexpr std::int64_t longest_row = std::int64_t{1} << 26;
 constexpr std::int64_t most_rows = std::int64_t{1} << 30;

@@ -13,6 +13,7 @@
 #include "core/convert.h"
 #include "core/generator.h"
 #include "core/items.h"
+#include "core/rows.h"
 #include "core/tensor_state.h"
 
 namespace kf::check {
@@ -25,8 +26,9 @@ using manifest::Gradient;
 
 constexpr std::int64_t usual_extent = 5;
 constexpr std::int64_t largest_extent = 64;
-/// Kernels that walk rows take rows of 24 calls and more.
+/// Kernels that walk rows take it.
 constexpr std::int64_t long_row = 33;
+static_assert(long_row >= shortest_row);
 
 template <class T>
 T read(const std::byte* from) {
@@ -71,16 +73,23 @@ std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
 std::vector<std::int64_t> call_shape(const manifest::Function& function, const manifest::Call& call,
                                      const std::vector<GivenShape>& shapes, std::int64_t last) {
     const auto rank = static_cast<std::size_t>(call.rank);
-    std::vector<std::int64_t> shape(rank, 2);
-    if (rank > 0) shape[rank - 1] = last;
-    if (rank > 1) shape[rank - 2] = 3;
+    std::vector<std::int64_t> settled(rank, 1);
     for (const Argument& argument : call.arguments) {
         const GivenShape* given = given_for(function, argument, shapes);
         for (std::size_t k = 0; k < argument.map.size(); ++k) {
             std::int64_t extent = fixed_extent(argument, k);
             if (extent == 0 && given != nullptr && k < given->extents.size()) extent = given->extents[k];
-            if (extent > 1) shape[static_cast<std::size_t>(argument.map[k])] = extent;
+            if (extent > 1) settled[static_cast<std::size_t>(argument.map[k])] = extent;
         }
+    }
+    std::vector<std::int64_t> shape(rank, 2);
+    if (rank > 1) shape[rank - 2] = 3;
+    // The last that is free, so that rows are long where elements lie in them.
+    std::size_t longest = rank;
+    while (longest > 1 && settled[longest - 1] > 1) --longest;
+    if (rank > 0) shape[longest - 1] = last;
+    for (std::size_t d = 0; d < rank; ++d) {
+        if (settled[d] > 1) shape[d] = settled[d];
     }
     return shape;
 }
@@ -100,7 +109,7 @@ bool writes_whole_tensors(const manifest::Call& call) {
 bool can_share(const manifest::Call& call, const Argument& argument) {
     return argument.kind == ArgumentKind::tensor && argument.role == manifest::Role::in &&
            takes_gradient(argument) && !detail::is_tensor_parameter(argument) && !argument.map.empty() &&
-           fixed_extent(argument, argument.map.size() - 1) == 0 && !call.strict_broadcasting;
+           argument.rank > 0 && !call.strict_broadcasting;
 }
 
 /// So many indices that calls with tensors of them can each have one of their own.
@@ -232,6 +241,8 @@ private:
                         call_.arguments.begin() + static_cast<std::ptrdiff_t>(item.leaf + item.leaves),
                         [&](const Argument& leaf) { return can_share(call_, leaf); });
         // Arguments of lower rank are shared by rows as they are.
+        // Those of the tensor itself: an element's have extents of their own.
+        const std::size_t own = std::min(rank, call_rank);
         const bool shared_case = chosen_.form == Case::Form::shared ||
                                  (chosen_.form == Case::Form::rows && argument.call_rank == call_.rank);
         Dims shape;
@@ -239,7 +250,7 @@ private:
             std::int64_t extent = 1;
             if (k < call_rank) {
                 extent = chosen_.shape[static_cast<std::size_t>(argument.map[k])];
-                if (shares && shared_case && (call_rank == 1 || k == sharing_ % call_rank)) extent = 1;
+                if (shares && shared_case && (own == 1 || k == sharing_ % own)) extent = 1;
             } else if (given != nullptr) {
                 extent = given->extents[k];
             } else {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/rows.h"
 #include "emit/generator.h"
 #include "plan/tensor_parameter.h"
 #include "plan/types.h"
@@ -200,6 +201,31 @@ private:
     std::vector<BlockField> fields_;
 };
 
+/// The extent that an argument gives a dimension of every call, since it lies in its element; 0: any.
+std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
+    const std::size_t rank =
+        argument.kind == ArgumentKind::tensor ? static_cast<std::size_t>(argument.rank) : 0;
+    return k < rank || k - rank >= argument.element.extents.size() ? 0 : argument.element.extents[k - rank];
+}
+
+/// Whether calls that share elements of gradients along one dimension can lie in long rows along others.
+bool may_have_rows(const PlannedCall& call) {
+    std::vector<std::int64_t> extents(static_cast<std::size_t>(call.rank), 0);
+    for (const PlannedArgument& argument : call.arguments) {
+        for (std::size_t k = 0; k < argument.host.map.size(); ++k) {
+            std::int64_t& extent = extents[static_cast<std::size_t>(argument.host.map[k])];
+            extent = std::max(extent, fixed_extent(argument.host, k));
+        }
+    }
+    // The first dimension isn't in a row of its own calls: it tells rows apart.
+    std::int64_t longest = 1;
+    for (std::size_t d = 1; d < extents.size(); ++d) {
+        if (extents[d] == 0) return true;
+        longest *= extents[d];
+    }
+    return longest >= shortest_row;
+}
+
 }  // namespace
 
 std::string argument_id(const Argument& argument) {
@@ -300,9 +326,11 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
         std::any_of(call.parameters.begin(), call.parameters.end(),
                     [](const auto& parameter) { return parameter.host.form != manifest::Form::leaf; });
     // They read every argument, and a tangent may be missing.
-    return plain && !call.is_jvp && call.rank > 1 && !structs && call.group_size[0] % most_lanes == 0 &&
+    return plain && !call.is_jvp && call.rank > 1 && may_have_rows(call) && !structs &&
+           call.group_size[0] % most_lanes == 0 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
-               return writes_gradient(argument.host, pass) && argument.host.call_rank > 0;
+               return writes_gradient(argument.host, pass) && argument.host.call_rank > 0 &&
+                      (!call.strict_broadcasting || is_combined(argument.host));
            });
 }
 

@@ -207,8 +207,7 @@ TEST_P(AllSpecs, GradientsAreRight) {
                     << call.overload << ", " << input.name;
             }
         }
-        // Kernels that walk rows aren't taken where the spec's maps have no rows.
-        for (const std::string& kernel : report->kernels_not_run) EXPECT_THAT(kernel, HasSubstr(".rows"));
+        EXPECT_THAT(report->kernels_not_run, testing::IsEmpty());
     }
 }
 

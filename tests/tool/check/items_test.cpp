@@ -86,6 +86,19 @@ TEST(Items, EveryFormHasItsCase) {
     EXPECT_EQ(forms.size(), cases.size());
 }
 
+TEST(Items, RowsAreLongWhereElementsLieInThem) {
+    // A tensor of vectors whose scalars are calls of their own.
+    manifest::Argument a = with_gradient(tensor("a", 2));
+    a.element.extents = {3};
+    a.call_rank = 3;
+    const auto function = function_of({a, as(Role::result, tensor("result", 3))}, 3);
+    const auto cases = cases_of(function, function.calls[0], {});
+    ASSERT_EQ(cases.back().form, Case::Form::rows);
+    EXPECT_THAT(cases.back().shape, ElementsAre(2, 33, 3));
+    const Arguments made = lay_out(function, function.calls[0], cases.back(), {});
+    EXPECT_THAT(shape_of(made.items[0]), ElementsAre(1, 33));
+}
+
 TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
     auto function = function_of({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
     function.calls[0].strict_broadcasting = true;

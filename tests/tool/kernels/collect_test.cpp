@@ -72,6 +72,19 @@ TEST(CollectTest, OnlyLargeBlocksLieInUniformBuffersAndOnlyOnVulkan) {
               emitted("tensor[3]", CodeTarget::cuda_source).slots);
 }
 
+TEST(CollectTest, RowsAreWalkedWhereTheyCanBeLong) {
+    const auto walks_rows = [](const std::string& x, const std::string& more) {
+        const KernelSet kernels = collect(R"({"function": "add", "args": {"x": ")" + x +
+                                              R"(", "y": "tensor[2]"}, "backward": true)" + more + "}",
+                                          add);
+        return kernels.calls[0][0].backward.rows >= 0;
+    };
+    EXPECT_TRUE(walks_rows("tensor[2]", ""));
+    EXPECT_TRUE(walks_rows("value<float[24]>", ""));
+    EXPECT_FALSE(walks_rows("value<float3>", "")) << "each row has three calls";
+    EXPECT_FALSE(walks_rows("tensor[2]", R"(, "strict_broadcasting": true)")) << "calls share nothing";
+}
+
 TEST(CollectTest, EverySlotIsAFieldOfTheSource) {
     const KernelSet kernels = collect(
         R"({"function": "f", "args": {"a": "value", "n": "tensor[2]", "m": "value", "x": "tensor<half>[3]", "y": "tensor[2]"},
