@@ -8,6 +8,7 @@
 #include <map>
 
 #include "check/checked_call.h"
+#include "check/trend.h"
 #include "core/bind_error.h"
 
 namespace kf::check {
@@ -60,7 +61,7 @@ public:
                 if (!report_.failure.empty()) return;
             }
         }
-        settle();
+        settle_all();
     }
 
 private:
@@ -87,7 +88,8 @@ private:
             const std::string how = std::string(pass.name) + case_name(chosen.form);
             for (const auto& [leaf, values] : gradients) {
                 if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, components);
-                take(trial, leaf, values, comparisons[leaf], how);
+                Trend& trend = trends_.try_emplace({leaf, pass.name}, precision_).first->second;
+                take(trial, leaf, values, comparisons[leaf], how, trend);
             }
         }
     }
@@ -153,7 +155,7 @@ private:
     }
 
     void take(Trial& trial, std::size_t index, const std::vector<double>& gradients,
-              const std::vector<Comparison>& comparisons, const std::string& how) {
+              const std::vector<Comparison>& comparisons, const std::string& how, Trend& trend) {
         std::vector<double> along;
         double scale = 0;
         for (const Comparison& one : comparisons) {
@@ -175,6 +177,7 @@ private:
                 verdict = judge(along[i], difference, precision_, scale);
             }
             if (verdict == Verdict::unsure) unsure_.push_back(index);
+            if (verdict == Verdict::right) trend.add(along[i], difference, scale);
             note(input, verdict, along[i], difference, scale, {one.place, how});
         }
     }
@@ -185,7 +188,10 @@ private:
         return first ? both.first : *both.second;
     }
 
-    void settle() {
+    void settle_all() {
+        for (const auto& [key, trend] : trends_) {
+            settle(report_.inputs[key.first], trend, key.second + "in all cases");
+        }
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             if (!has_gradient(call_.arguments[i])) continue;
             report_.inputs[i].status = status_of(report_.inputs[i]);
@@ -195,6 +201,7 @@ private:
     std::vector<Pass> passes_;
     double width_ = 1;  ///< of the range that inputs come from
     bool finite_ = false;
+    std::map<std::pair<std::size_t, std::string>, Trend> trends_;  ///< of each leaf in each pass
     std::vector<std::size_t> unsure_;  ///< inputs of the last try that couldn't be compared everywhere
 };
 

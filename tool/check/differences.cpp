@@ -113,6 +113,8 @@ Verdict judge(double gradient, const Difference& difference, const Precision& pr
                    ? Verdict::wrong
                    : Verdict::unsure;
     }
+    // No step changes anything, and there is no gradient.
+    if (gradient == 0 && difference.size == 0 && difference.rounding == 0) return Verdict::right;
     const double size = std::max(difference.size, std::abs(gradient));
     const double allowed = difference.uncertainty + precision.tolerance * std::max(size, scale / 16);
     if (std::abs(gradient - difference.slope) > allowed) {

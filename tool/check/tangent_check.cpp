@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "check/checked_call.h"
+#include "check/trend.h"
 #include "core/bind_error.h"
 #include "core/convert.h"
 
@@ -43,6 +44,7 @@ public:
         for (const Pair& input : inputs_) {
             InputReport& made = report_.inputs.emplace_back();
             made.name = call_.arguments[input.primal].name;
+            trends_.emplace_back(precision_);
         }
     }
 
@@ -55,7 +57,11 @@ public:
                 if (!report_.failure.empty()) return;
             }
         }
-        for (InputReport& input : report_.inputs) input.status = status_of(input);
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            InputReport& input = report_.inputs[i];
+            settle(input, trends_[i], "in all cases");
+            input.status = status_of(input);
+        }
     }
 
 private:
@@ -105,6 +111,7 @@ private:
                 verdict = judge(derivative, difference, precision_, scale);
             }
             note(input, verdict, derivative, difference, scale, {place(trial, k), how});
+            if (verdict == Verdict::right) trends_[index].add(derivative, difference, scale);
             settled_ = settled_ && verdict != Verdict::unsure;
         }
     }
@@ -138,7 +145,8 @@ private:
     }
 
     std::vector<Pair> inputs_, outputs_;
-    bool settled_ = false;  ///< the last try could be compared everywhere
+    std::vector<Trend> trends_;  ///< of each of inputs_
+    bool settled_ = false;       ///< the last try could be compared everywhere
 };
 
 }  // namespace

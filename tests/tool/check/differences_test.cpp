@@ -8,6 +8,8 @@
 #include <functional>
 #include <random>
 
+#include "check/trend.h"
+
 namespace kf::check {
 namespace {
 
@@ -143,6 +145,54 @@ TEST_P(Differences, WhatTurnsWithinAStepIsNotCompared) {
         wrong += verdict == Verdict::wrong ? 1 : 0;
     }
     EXPECT_LE(wrong, 20);
+}
+
+/// As those of 20 places whose gradients are all off by a factor.
+Trend trend_of(const Smooth& one, double factor, ScalarType scalar, std::mt19937_64& random) {
+    std::uniform_real_distribution<double> number(-1.5, 1.5);
+    Trend trend(precision_of(scalar));
+    double scale = 0;
+    for (int i = 0; i < 20; ++i) {
+        const double x = round_to(scalar, std::round(number(random) * 256) / 256);
+        const double gradient = round_to(scalar, factor * one.derivative(x));
+        scale = std::max(scale, std::abs(gradient));
+        trend.add(gradient, slope_of(one.function, x, scalar), scale);
+    }
+    return trend;
+}
+
+TEST_P(Differences, TogetherTheyShowSmallFactors) {
+    const double off = GetParam() == ScalarType::float16   ? 0.03
+                       : GetParam() == ScalarType::float32 ? 0.002
+                                                           : 1e-6;
+    std::mt19937_64 random(10);
+    for (const Smooth& one : smooth_functions()) {
+        for (const double factor : {1 + off, 1 - off}) {
+            int found = 0;
+            for (int i = 0; i < 200; ++i) {
+                const Trend trend = trend_of(one, factor, GetParam(), random);
+                found += trend.is_off() && (trend.excess() > 0) == (factor > 1) ? 1 : 0;
+                EXPECT_FALSE(trend_of(one, 1, GetParam(), random).is_off()) << one.name;
+            }
+            EXPECT_GE(found, 190) << one.name << " times " << factor;
+        }
+    }
+}
+
+TEST(Difference, WhatNeverMovesHidesNoFactor) {
+    Trend trend(precision_of(ScalarType::float32));
+    for (int i = 1; i <= 20; ++i)
+        trend.add(1.1 * i, {static_cast<double>(i), 1e-6, 1e-6, static_cast<double>(i)}, 20);
+    ASSERT_TRUE(trend.is_off());
+    trend.add(0, {0, 0, 0, 0}, 0);
+    EXPECT_TRUE(trend.is_off());
+    EXPECT_NEAR(trend.excess(), 0.1, 1e-6);
+}
+
+TEST(Difference, NothingMovesAndThereIsNoGradient) {
+    EXPECT_EQ(judge(0, {0, 1e-3, 0, 0}, precision_of(ScalarType::float16), 0), Verdict::right);
+    EXPECT_EQ(judge(0, {0, 1e-3, 1e-3, 0}, precision_of(ScalarType::float16), 0), Verdict::unsure)
+        << "something moves, to both sides alike";
 }
 
 TEST(Difference, OutputsAreWeighedAndAddedUp) {

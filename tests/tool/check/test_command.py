@@ -12,7 +12,15 @@ SPEC = Path(__file__).parent / "specs" / "derivatives.kf.json"
 MISTAKES = [
     f"{kind}_{scalar}" for kind in ("factor", "sign", "missing") for scalar in ("half", "float", "double")
 ]
-WRONG = [*MISTAKES, "deaf_float", "slope_float", "wrong_gather", "past_the_end"]
+WRONG = [
+    *MISTAKES,
+    "slight_half",
+    "slight_float",
+    "deaf_float",
+    "slope_float",
+    "wrong_gather",
+    "past_the_end",
+]
 WITHOUT_WRONG = [word for name in WRONG for word in ("--except", name)]
 
 
