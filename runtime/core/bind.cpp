@@ -30,7 +30,7 @@ void check_tensor(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     const auto found = [&] {
-        return "expected " + describe(argument) + ", found " +
+        return "expected " + host_text(request.call, i) + ", found " +
                describe_tensor(view.scalar, view.data.extents);
     };
     if (view.scalar != scalar_type(argument.element.scalar)) {
@@ -54,8 +54,8 @@ void check_tensor(const BindRequest& request, std::size_t i) {
         const bool pushed = is_pushed(argument);
         if (gradient->present && !pushed && gradient->extents != view.data.extents) {
             fail(request, i, ErrorCode::shape_mismatch,
-                 "its gradient has shape " + to_string(gradient->extents) + ", it has shape " +
-                     to_string(view.data.extents));
+                 "its gradient has shape " + shape_text(request, i, gradient->extents) + ", it has shape " +
+                     shape_text(request, i, view.data.extents));
         }
     }
     if (is_tensor_parameter(argument)) {
@@ -69,7 +69,7 @@ void check_kind(const BindRequest& request, std::size_t i) {
     if (view.kind == Arg::Kind::absent) {
         if (is_input(argument) && has_host_value(argument) && argument.tangent_of < 0) {
             fail(request, i, ErrorCode::missing_argument,
-                 "expected " + describe(argument) + ", found nothing");
+                 "expected " + host_text(request.call, i) + ", found nothing");
         }
         return;
     }
@@ -83,7 +83,7 @@ void check_kind(const BindRequest& request, std::size_t i) {
     if (tensor != (argument.kind == ArgumentKind::tensor) ||
         generator != (argument.kind == ArgumentKind::generator)) {
         fail(request, i, ErrorCode::type_mismatch,
-             "expected " + describe(argument) + ", found " +
+             "expected " + host_text(request.call, i) + ", found " +
                  (tensor      ? describe_tensor(view.scalar, view.data.extents)
                   : generator ? std::string("a generator")
                               : std::string("a value")));
@@ -109,9 +109,9 @@ void check_tangent(const BindRequest& request, std::size_t i) {
     const ArgumentView& other = request.arguments[static_cast<std::size_t>(primal)];
     if (other.kind == Arg::Kind::tensor && !(request.arguments[i].data.extents == other.data.extents)) {
         fail(request, i, ErrorCode::shape_mismatch,
-             "it has shape " + to_string(request.arguments[i].data.extents) + ", '" +
-                 request.call.arguments[static_cast<std::size_t>(primal)].name + "' has shape " +
-                 to_string(other.data.extents));
+             "it has shape " + shape_text(request, i, request.arguments[i].data.extents) + ", '" +
+                 host_name(request.call, static_cast<std::size_t>(primal)) + "' has shape " +
+                 shape_text(request, static_cast<std::size_t>(primal), other.data.extents));
     }
 }
 
@@ -124,9 +124,8 @@ struct Feeds {
 
 std::string conflict(const BindRequest& request, const Feeds& feeds, const Dims& shape, std::size_t d) {
     const std::size_t owner = feeds.owner[d];
-    return std::to_string(shape[d]) + (owner == Feeds::nobody
-                                           ? std::string()
-                                           : " of argument '" + request.call.arguments[owner].name + "'");
+    return std::to_string(shape[d]) +
+           (owner == Feeds::nobody ? std::string() : " of argument '" + host_name(request.call, owner) + "'");
 }
 
 void feed(const BindRequest& request, std::size_t i, Dims& shape, Feeds& feeds) {
@@ -143,7 +142,7 @@ void feed(const BindRequest& request, std::size_t i, Dims& shape, Feeds& feeds) 
                 return;  // check_output() says it better
             }
             fail(request, i, ErrorCode::shape_mismatch,
-                 dimension_text(k) + " of shape " + to_string(extents) + ": extent " +
+                 dimension_text(k) + " of shape " + shape_text(request, i, extents) + ": extent " +
                      std::to_string(extents[k]) + " doesn't broadcast with extent " +
                      conflict(request, feeds, shape, d) + " (equal extents do, and 1)");
         }
@@ -164,9 +163,9 @@ void check_output(const BindRequest& request, std::size_t i, const Dims& shape, 
             fail(request, i, ErrorCode::shape_mismatch,
                  (is_combined(argument) ? "its extents are the call's, or 1: "
                                         : "an output is never broadcast: ") +
-                     dimension_text(k) + " of shape " + to_string(extents) + ": expected extent " +
-                     conflict(request, feeds, shape, d) + ", found " + std::to_string(extents[k]) +
-                     " (the call's shape is " + to_string(shape) + ")");
+                     dimension_text(k) + " of shape " + shape_text(request, i, extents) +
+                     ": expected extent " + conflict(request, feeds, shape, d) + ", found " +
+                     std::to_string(extents[k]) + " (the call's shape is " + to_string(shape) + ")");
         }
     }
 }
@@ -200,7 +199,7 @@ void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, 
         const auto at = std::find(argument.map.begin(), argument.map.end(), static_cast<std::int64_t>(d));
         if (at == argument.map.end()) {
             fail(request, i, ErrorCode::shape_mismatch,
-                 "broadcasting is forbidden (strict_broadcasting): shape " + to_string(extents) +
+                 "broadcasting is forbidden (strict_broadcasting): shape " + shape_text(request, i, extents) +
                      " has no dimension for " + dimension_text(d) + " of the call, of extent " +
                      conflict(request, feeds, shape, d));
         }
@@ -208,8 +207,8 @@ void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, 
         if (extents[k] != shape[d]) {
             fail(request, i, ErrorCode::shape_mismatch,
                  "broadcasting is forbidden (strict_broadcasting): " + dimension_text(k) + " of shape " +
-                     to_string(extents) + ": expected extent " + conflict(request, feeds, shape, d) +
-                     ", found " + std::to_string(extents[k]));
+                     shape_text(request, i, extents) + ": expected extent " +
+                     conflict(request, feeds, shape, d) + ", found " + std::to_string(extents[k]));
         }
     }
 }

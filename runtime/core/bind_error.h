@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/bind.h"
+#include "core/describe.h"
 #include "core/roles.h"
 
 namespace kf::detail {
@@ -16,7 +17,18 @@ namespace kf::detail {
 
 [[noreturn]] inline void fail(const BindRequest& request, std::size_t argument, ErrorCode code,
                               const std::string& what) {
-    fail(request, code, "argument '" + request.call.arguments[argument].name + "': " + what);
+    fail(request, code, "argument '" + host_name(request.call, argument) + "': " + what);
+}
+
+/// The shape of what the host passed, from that of argument `i` in scalars.
+inline std::string shape_text(const BindRequest& request, std::size_t i, const Dims& extents) {
+    return to_string(host_shape(request.call, i, extents));
+}
+
+/// "shape [4, 2] with strides [2, 1]", of what the host passed.
+inline std::string layout_text(const BindRequest& request, std::size_t i, const ScalarView& view) {
+    return "shape " + shape_text(request, i, view.extents) + " with strides " +
+           to_string(host_strides(request.call, i, view.strides));
 }
 
 /// Its value goes into the call.

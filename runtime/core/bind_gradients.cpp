@@ -203,7 +203,7 @@ private:
     [[nodiscard]] const CallView& written(std::size_t i) {
         return is_combined(request_.call.arguments[i]) ? at(i).grad_out : at(i).data;
     }
-    [[nodiscard]] const std::string& name(std::size_t i) const { return request_.call.arguments[i].name; }
+    [[nodiscard]] std::string name(std::size_t i) const { return host_name(request_.call, i); }
     [[nodiscard]] bool is_given(std::size_t i) const {
         return request_.arguments[i].kind == Arg::Kind::tensor;
     }
@@ -261,9 +261,13 @@ const char* pass_word(const BindRequest& request) {
 
 [[noreturn]] void fail_without_gradients(const BindRequest& request) {
     std::string names;
-    for (const Argument& argument : request.call.arguments) {
-        if (is_input(argument) && argument.gradient != Gradient::never) {
-            names += (names.empty() ? "'" : ", '") + argument.name + "'";
+    std::string last;
+    for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
+        const Argument& argument = request.call.arguments[i];
+        const std::string name = host_name(request.call, i);
+        if (is_input(argument) && argument.gradient != Gradient::never && name != last) {
+            names += (names.empty() ? "'" : ", '") + name + "'";
+            last = name;
         }
     }
     fail(request, ErrorCode::missing_gradient,

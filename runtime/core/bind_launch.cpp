@@ -73,10 +73,9 @@ void check_contiguous_only(const BindRequest& request) {
         const ScalarView& data = request.arguments[i].data;
         if (request.call.arguments[i].contiguous_only && is_tensor(request, i) &&
             !is_packed(request.call.arguments[i], data)) {
-            fail(
-                request, i, ErrorCode::layout_mismatch,
-                "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found shape " +
-                    to_string(data.extents) + " with strides " + to_string(data.strides));
+            fail(request, i, ErrorCode::layout_mismatch,
+                 "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found " +
+                     layout_text(request, i, data));
         }
     }
 }
@@ -104,9 +103,8 @@ void choose_kernel(const BindRequest& request, Binding& binding) {
         fail(request, offender, ErrorCode::layout_mismatch,
              "only contiguous kernels were generated for this call, and its elements (or its gradient's) "
              "don't lie "
-             "in the call's order without gaps: shape " +
-                 to_string(data.extents) + ", strides " + to_string(data.strides) + ", call shape " +
-                 to_string(binding.shape));
+             "in the call's order without gaps: " +
+                 layout_text(request, offender, data) + ", call shape " + to_string(binding.shape));
     }
 }
 
@@ -116,15 +114,15 @@ void check_overwrite(const BindRequest& request, const Binding& binding) {
         if (request.call.arguments[i].overwrite && is_tensor(request, i) &&
             binding.arguments[i].mode != GradMode::none && !is_packed(request.call.arguments[i], gradient)) {
             fail(request, i, ErrorCode::layout_mismatch,
-                 "its gradient is overwritten (the call spec says so) and must be contiguous, found shape " +
-                     to_string(gradient.extents) + " with strides " + to_string(gradient.strides));
+                 "its gradient is overwritten (the call spec says so) and must be contiguous, found " +
+                     layout_text(request, i, gradient));
         }
         const ScalarView& data = request.arguments[i].data;
         if (runs_forward(request.pass) && is_combined(request.call.arguments[i]) && is_tensor(request, i) &&
             !is_packed(request.call.arguments[i], data)) {
             fail(request, i, ErrorCode::layout_mismatch,
-                 "calls are combined in it (accumulate), and it must be contiguous, found shape " +
-                     to_string(data.extents) + " with strides " + to_string(data.strides));
+                 "calls are combined in it (accumulate), and it must be contiguous, found " +
+                     layout_text(request, i, data));
         }
     }
 }

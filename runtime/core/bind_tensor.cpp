@@ -34,8 +34,7 @@ void check_elements(const BindRequest& request, std::size_t i, const ScalarView&
     if (!fits) {
         fail(request, i, ErrorCode::layout_mismatch,
              std::string(subject) + "each of its elements must lie without gaps at a multiple of " +
-                 std::to_string(alignment) + " bytes, found shape " + to_string(view.extents) +
-                 " with strides " + to_string(view.strides));
+                 std::to_string(alignment) + " bytes, found " + layout_text(request, i, view));
     }
 }
 
@@ -43,8 +42,8 @@ void check_elements(const BindRequest& request, std::size_t i, const ScalarView&
 void check_dense(const BindRequest& request, std::size_t i, const ScalarView& gradient) {
     if (gradient.present && !is_packed(request.call.arguments[i], gradient)) {
         fail(request, i, ErrorCode::layout_mismatch,
-             "expected a contiguous gradient (the call spec says \"layout\": \"contiguous\"), found shape " +
-                 to_string(gradient.extents) + " with strides " + to_string(gradient.strides));
+             "expected a contiguous gradient (the call spec says \"layout\": \"contiguous\"), found " +
+                 layout_text(request, i, gradient));
     }
 }
 

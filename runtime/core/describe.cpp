@@ -76,7 +76,65 @@ std::vector<manifest::Parameter> parameters_of(const manifest::Call& call) {
     return parameters;
 }
 
+/// A struct that is given whole, and its name; null where the host passes the argument itself.
+struct Whole {
+    const manifest::Parameter* parameter = nullptr;
+    std::string name;
+};
+
+Whole find_whole(const std::vector<manifest::Parameter>& parameters, const std::string& before,
+                 std::int64_t argument) {
+    for (const manifest::Parameter& parameter : parameters) {
+        if (argument < parameter.leaf || argument >= parameter.leaf + parameter.leaves) {
+            continue;
+        }
+        const std::string name = before + parameter.name;
+        if (parameter.form == manifest::Form::fields) {
+            return find_whole(parameter.fields, name + ".", argument);
+        }
+        return parameter.form == manifest::Form::leaf ? Whole() : Whole{&parameter, name};
+    }
+    return {};
+}
+
+Whole find_whole(const manifest::Call& call, std::size_t i) {
+    return find_whole(call.parameters, "", static_cast<std::int64_t>(i));
+}
+
 }  // namespace
+
+std::string host_name(const manifest::Call& call, std::size_t i) {
+    const Whole whole = find_whole(call, i);
+    return whole.parameter == nullptr ? call.arguments[i].name : whole.name;
+}
+
+std::string host_text(const manifest::Call& call, std::size_t i) {
+    const Whole whole = find_whole(call, i);
+    return whole.parameter == nullptr ? describe(call.arguments[i]) : describe(call, *whole.parameter);
+}
+
+Dims host_shape(const manifest::Call& call, std::size_t i, const Dims& flat_shape) {
+    const Whole whole = find_whole(call, i);
+    const auto rank = static_cast<std::size_t>(call.arguments[i].rank);
+    if (whole.parameter == nullptr || whole.parameter->form != manifest::Form::tensor ||
+        flat_shape.size() < rank) {
+        return flat_shape;
+    }
+    Dims shape;
+    for (std::size_t d = 0; d < rank; ++d) {
+        shape.push_back(flat_shape[d]);
+    }
+    return shape;
+}
+
+Dims host_strides(const manifest::Call& call, std::size_t i, const Dims& flat_strides) {
+    Dims strides = host_shape(call, i, flat_strides);
+    const std::int64_t pitch = call.arguments[i].pitch;
+    for (std::size_t d = 0; pitch > 0 && d < strides.size(); ++d) {
+        strides[d] /= pitch;
+    }
+    return strides;
+}
 
 std::string describe(const manifest::Function& function, const manifest::Call& call) {
     std::string text = function.name + "(";

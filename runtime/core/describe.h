@@ -21,6 +21,14 @@ namespace kf::detail {
 [[nodiscard]] std::string describe(const manifest::Argument& argument);
 /// "polynomial(a: float, x: float tensor[1]) -> float tensor[1]".
 [[nodiscard]] std::string describe(const manifest::Function& function, const manifest::Call& call);
+/// What the host passes that argument `i` is of: "ray", where that is a struct given whole, or "ray.origin".
+[[nodiscard]] std::string host_name(const manifest::Call& call, std::size_t i);
+/// The same in words: "Ray tensor[1]", "float3".
+[[nodiscard]] std::string host_text(const manifest::Call& call, std::size_t i);
+/// Its shape, from the argument's in scalars: of a tensor of structs that of the structs.
+[[nodiscard]] Dims host_shape(const manifest::Call& call, std::size_t i, const Dims& flat_shape);
+/// The same of strides in scalars: of a tensor of structs in structs.
+[[nodiscard]] Dims host_strides(const manifest::Call& call, std::size_t i, const Dims& flat_strides);
 /// "a float tensor of shape [2, 3]", the element's own extents last.
 [[nodiscard]] std::string describe_tensor(ScalarType scalar, const Dims& flat_shape);
 

@@ -126,6 +126,15 @@ py::object item(const Tensor& self) {
     return unpack_number(self.any.element().scalar, bytes.data());
 }
 
+/// "float32", or "structs (pos, dir)".
+std::string dtype_text(const Tensor& tensor) {
+    if (tensor.structure == nullptr) return numpy_name(tensor.any.element().scalar);
+    std::string names;
+    for (const auto& name : dtype_of(tensor).attr("names"))
+        names += (names.empty() ? "" : ", ") + std::string(py::str(name));
+    return "structs (" + names + ")";
+}
+
 /// A gradient argument: a tensor of this dtype and shape, or an array to upload. Null for None.
 AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
     if (value.is_none()) return {};
@@ -133,8 +142,7 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
     if (const Tensor* tensor = as_tensor(value)) {
         if (tensor->structure != self.structure) {
             refuse(ErrorCode::type_mismatch, where,
-                   "a tensor of dtype " + std::string(py::str(dtype_of(*tensor))) + " where " +
-                       std::string(py::str(dtype_of(self))) + " is needed");
+                   "a tensor of " + dtype_text(*tensor) + " where one of " + dtype_text(self) + " is needed");
         }
         return tensor->any;
     }
@@ -214,7 +222,9 @@ const Tensor* as_tensor(py::handle value) {
 }
 
 std::string describe(const Tensor& tensor) {
-    return std::string(py::str(dtype_of(tensor))) + " tensor of shape " + shown(to_tuple(tensor.any.shape()));
+    const std::string shape = " of shape " + shown(to_tuple(tensor.any.shape()));
+    return tensor.structure != nullptr ? "tensor of " + dtype_text(tensor) + shape
+                                       : dtype_text(tensor) + " tensor" + shape;
 }
 
 void bind_tensor(py::module_& module) {
