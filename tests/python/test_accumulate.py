@@ -23,12 +23,19 @@ TYPES: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
     "sum_double": (np.float64, ()),
     "sum_int": (np.int32, ()),
     "sum_uint": (np.uint32, ()),
+    "sum_int8": (np.int8, ()),
+    "sum_uint8": (np.uint8, ()),
+    "sum_int16": (np.int16, ()),
+    "sum_uint16": (np.uint16, ()),
+    "sum_int64": (np.int64, ()),
+    "sum_uint64": (np.uint64, ()),
+    "same_bytes": (np.int8, (3,)),
     "same3": (np.float32, (3,)),
     "same_half3": (np.float16, (3,)),
     "same_int3": (np.int32, (3,)),
     "same_matrix": (np.float32, (2, 3)),
 }
-SCALARS = ["sum_float", "sum_half", "sum_double", "sum_int", "sum_uint"]
+SCALARS = [name for name in TYPES if name.startswith("sum_")]
 TOLERANCE = {2: 2e-3, 4: 2e-6, 8: 1e-14}
 
 
@@ -41,7 +48,8 @@ def some(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind == "f":
         return random.uniform(-2, 2, shape).astype(dtype)
-    return random.integers(0, 1 << 31, shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return random.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
 def added(x: Array, shape: tuple[int, ...]) -> Array:
@@ -99,6 +107,23 @@ def test_sizes(accumulate: ModuleType, name: str, layout: str, size: int) -> Non
     made = getattr(accumulate, name)(given.tensor)
     assert made.shape == (1,)
     check(made.to_numpy(), x, (1,))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("size", SIZES)
+def test_long_integers_in_atomic_tensors(accumulate: ModuleType, size: int, layout: str) -> None:
+    at = (np.arange(size) * size // 3 % 7).astype(np.int32)
+    x = some((size,), np.int64, 57)
+    start = some((7,), np.int64, 59)
+    sums = buffer((7,), np.dtype(np.int64), layout, start)
+    counts = buffer((7,), np.dtype(np.uint64), layout, np.zeros(7, np.uint64))
+    given = buffer((size,), np.dtype(np.int64), layout, x)
+    accumulate.tally(kf.Tensor.from_numpy(at), given.tensor, sums.tensor, counts.tensor)
+    np.add.at(start, at, x)
+    sums.array[...] = start
+    counts.array[...] = np.bincount(at, minlength=7)
+    sums.check()
+    counts.check()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -224,40 +249,25 @@ def weighed(name: str, shape: str, seed: int) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("way", ["push", "first"])
 @pytest.mark.parametrize("name", ["weigh", "weigh_half"])
-def test_pushed_gradients(accumulate: ModuleType, name: str, shape: str, layout: str) -> None:
+def test_gradients_without_sums(accumulate: ModuleType, name: str, way: str, shape: str, layout: str) -> None:
     a, x = weighed(name, shape, 15)
     dtype = x.dtype
     flow = some((ROWS, COLUMNS), dtype, 19)
-    pushed = buffer(x.shape, dtype, layout, np.ones_like(x))
-    given = buffer(a.shape, dtype, layout, a).tensor.with_grads(grad_out=pushed.tensor)
-    result = kf.Tensor.from_numpy(flow).with_grads(grad_in=flow)
-    push = getattr(accumulate, name).accumulate({"a.grad": "push"})
-    push.backward(given, kf.Tensor.from_numpy(x), result)
-    pushed.array[...] = pushed.tensor.to_numpy()
-    wanted = 1 + gradients(a, x, flow.astype(np.float64))
-    np.testing.assert_allclose(
-        pushed.array, wanted, rtol=4 * float(np.finfo(dtype).eps), atol=1e-2 if name == "weigh_half" else 1e-5
-    )
-    pushed.check()
-
-
-@pytest.mark.parametrize("layout", ["contiguous", "offset", "spread"])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", ["weigh", "weigh_half"])
-def test_first_gradients(accumulate: ModuleType, name: str, shape: str, layout: str) -> None:
-    a, x = weighed(name, shape, 21)
-    dtype = x.dtype
-    kept = buffer(a.shape, dtype, layout, np.ones_like(a))
+    rows, columns = x.shape if way == "push" else a.shape
+    kept = buffer((rows, columns), dtype, layout, np.ones((rows, columns), dtype))
     given = buffer(a.shape, dtype, layout, a).tensor.with_grads(grad_out=kept.tensor)
     x_given = kf.Tensor.from_numpy(x).with_grads()
-    getattr(accumulate, name).accumulate({"a.grad": "first"}).backward(given, x_given)
+    result = kf.Tensor.from_numpy(flow).with_grads(grad_in=flow)
+    getattr(accumulate, name).accumulate({"a.grad": way}).backward(given, x_given, result)
     kept.array[...] = kept.tensor.to_numpy()
-    wanted = 1 + gradients(a, x, 1.0)[: a.shape[0], : a.shape[1]]
-    np.testing.assert_allclose(kept.array, wanted, rtol=4 * float(np.finfo(dtype).eps))
+    wanted = 1 + gradients(a, x, flow.astype(np.float64))[:rows, :columns]
+    rtol, atol = 4 * float(np.finfo(dtype).eps), 1e-2 if name == "weigh_half" else 1e-5
+    np.testing.assert_allclose(kept.array, wanted, rtol=rtol, atol=atol)
     kept.check()
-    both = 2 * a.astype(np.float64) * x.astype(np.float64)
-    np.testing.assert_allclose(gradient_of(x_given), both, rtol=4 * float(np.finfo(dtype).eps))
+    both = 2 * a.astype(np.float64) * x.astype(np.float64) * flow.astype(np.float64)
+    np.testing.assert_allclose(gradient_of(x_given), both, rtol=rtol, atol=atol)
 
 
 def test_other_gradients(accumulate: ModuleType) -> None:

@@ -44,18 +44,13 @@ bool is_meant(const std::string& name, const PlannedArgument& argument) {
     return is_only_written(argument.host.role) && is_of(name, argument.host.name);
 }
 
-bool is_summed_scalar(Scalar scalar) {
-    return scalar == Scalar::float16 || scalar == Scalar::float32 || scalar == Scalar::float64 ||
-           scalar == Scalar::int32 || scalar == Scalar::uint32;
-}
-
 /// Why the argument can't be accumulated so; empty if it can.
 std::string refusal(const PlannedArgument& argument, Accumulate way) {
     const Argument& host = argument.host;
     if (is_only_written(host.role)) {
         if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
-        if (way == Accumulate::sum && !is_summed_scalar(host.element.scalar))
-            return "sums are of half, float, double, int and uint, not of " + slang_name(host.element.scalar);
+        if (way == Accumulate::sum && host.element.scalar == Scalar::boolean)
+            return "sums are of numbers, not of bool";
         return {};
     }
     if (host.access != manifest::Access::none && way != Accumulate::sum && way != Accumulate::overwrite)

@@ -17,8 +17,9 @@ bool is_unsized_array(const Type& type) {
 
 /// What kf.slang adds atomically.
 bool can_add(manifest::Scalar scalar) {
-    return is_floating_point(scalar) || scalar == manifest::Scalar::int32 ||
-           scalar == manifest::Scalar::uint32;
+    using manifest::Scalar;
+    return is_floating_point(scalar) || scalar == Scalar::int32 || scalar == Scalar::uint32 ||
+           scalar == Scalar::int64 || scalar == Scalar::uint64;
 }
 
 }  // namespace
@@ -83,8 +84,8 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
     }
     if (type.form == TensorForm::atomic && !can_add(element->scalar)) {
         return error("type-not-supported",
-                     "'" + slang_name(element->scalar) + "' can't be added to atomically on every device",
-                     {"an AtomicTensor is made of float, half, double, int or uint"});
+                     "'" + slang_name(element->scalar) + "' can't be added to atomically",
+                     {"an AtomicTensor is made of float, half, double, int, uint, int64_t or uint64_t"});
     }
     if (kind.kind == Kind::value) {
         return error("argument-type",

@@ -39,6 +39,18 @@ TEST_P(AccumulateTest, Sums) {
         std::iota(whole.begin(), whole.end(), -7);
         EXPECT_THAT(module_.sum_int(device_.tensor<std::int32_t>(whole)).to_vector(),
                     ElementsAre(std::accumulate(whole.begin(), whole.end(), 0)));
+        std::vector<std::int64_t> wide_whole(size);
+        std::iota(wide_whole.begin(), wide_whole.end(), std::int64_t{1} << 52);
+        // Of 4097 the sum is past 2^63, where signed numbers may not go in C++.
+        const std::vector<std::uint64_t> positive(wide_whole.begin(), wide_whole.end());
+        const auto wrapped = std::accumulate(positive.begin(), positive.end(), std::uint64_t{0});
+        EXPECT_THAT(module_.sum_int64(device_.tensor<std::int64_t>(wide_whole)).to_vector(),
+                    ElementsAre(static_cast<std::int64_t>(wrapped)))
+            << "sums wrap";
+        const std::vector<std::uint8_t> bytes(size, 7);
+        EXPECT_THAT(module_.sum_uint8(device_.tensor<std::uint8_t>(bytes)).to_vector(),
+                    ElementsAre(static_cast<std::uint8_t>(7 * size)))
+            << "sums wrap";
         const std::vector<half> small(size, half(0.5F));
         const auto halves = module_.sum_half(device_.tensor<half>(small)).to_vector();
         EXPECT_EQ(static_cast<float>(halves.at(0)), static_cast<float>(half(0.5F * static_cast<float>(size))))

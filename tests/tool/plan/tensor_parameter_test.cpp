@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
                     TensorRow{"Tensor<float, 9>", "tensor[8]", -1, "type-not-supported"},
                     TensorRow{"Tensor<bool2, 1>", "tensor<bool>[2]", 0, "", {2}},
                     TensorRow{"AtomicTensor<half, 1>", "tensor[1]", 0, ""},
-                    TensorRow{"AtomicTensor<int64_t, 1>", "tensor[1]", -1, "type-not-supported"},
+                    TensorRow{"AtomicTensor<int64_t, 1>", "tensor[1]", 0, ""},
+                    TensorRow{"AtomicTensor<int16_t, 1>", "tensor[1]", -1, "type-not-supported"},
                     TensorRow{"AtomicTensor<bool, 1>", "tensor[1]", -1, "type-not-supported"},
                     TensorRow{"float[]", "tensor[1]", -1, "type-not-supported"}));
 
