@@ -161,7 +161,7 @@ public:
                 continue;
             }
             for (std::size_t j = 0; j < count(); ++j) {
-                if (is_given(j) && at(j).grad_in.present && overlap(i, at(i).data, j, at(j).grad_in)) {
+                if (is_given(j) && at(j).grad_in.present && overlap(i, written(i), j, at(j).grad_in)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "the output shares memory with the gradient of '" + name(j) + "', which is read");
                 }
@@ -171,7 +171,8 @@ public:
 
     void check_backward() {
         for (std::size_t i = 0; i < count(); ++i) {
-            if (at(i).mode == GradMode::none || !is_given(i)) {
+            // What the forward pass combines has been looked at there.
+            if (at(i).mode == GradMode::none || !is_given(i) || is_combined(request_.call.arguments[i])) {
                 continue;
             }
             for (std::size_t j = 0; j < count(); ++j) {
@@ -282,36 +283,25 @@ void check_no_sums(const BindRequest& request, const Binding& binding) {
         const bool floating = is_floating(scalar_type(request.call.arguments[i].element.scalar));
         if (floating && (mode == GradMode::everywhere || mode == GradMode::partial)) {
             fail(request, i, ErrorCode::no_deterministic_kernel,
-                 "deterministic gradients are asked for (by options), calls add to elements of its gradient "
-                 "together, and no kernel was generated that does so in the same way each time; say "
-                 "\"backward\": {\"deterministic\": \"auto\"} in the call spec");
+                 std::string("deterministic sums are asked for (by options), calls add to ") +
+                     (is_output(request.call.arguments[i]) ? "its elements" : "elements of its gradient") +
+                     " together, and no kernel was generated that does so in the same way each time; say "
+                     "\"backward\": {\"deterministic\": \"auto\"} in the call spec");
         }
     }
 }
 
 /// Outputs that calls combine in.
 void bind_sums(const BindRequest& request, Binding& binding) {
-    bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         if (is_combined(request.call.arguments[i])) {
-            any = true;
             choose_mode(request, i, binding);
         }
     }
-    if (any && request.options.deterministic.value_or(false) && !binding.exact) {
-        check_no_sums(request, binding);
-    }
 }
 
-}  // namespace
-
-void bind_gradients(const BindRequest& request, Binding& binding) {
-    binding.exact = pass_of(request, true).is_built() &&
-                    (request.options.deterministic.value_or(false) || !pass_of(request, false).is_built());
-    if (request.pass == PassKind::forward) {
-        bind_sums(request, binding);
-        return;
-    }
+/// The gradients that a backward pass reads, and those that it adds to.
+void bind_backward(const BindRequest& request, Binding& binding) {
     bool any = false;
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
@@ -319,6 +309,9 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
         if (!has_flowing_gradient(argument)) {
             bound.grad_in.present = false;
             bound.grad_in.address = 0;
+        }
+        if (runs_forward(request.pass) && is_combined(argument)) {
+            continue;
         }
         const bool wanted = is_input(argument) && argument.gradient != Gradient::never;
         if (wanted && argument.gradient == Gradient::required && !bound.grad_out.present) {
@@ -338,6 +331,19 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     }
     if (!any) {
         fail_without_gradients(request);
+    }
+}
+
+}  // namespace
+
+void bind_gradients(const BindRequest& request, Binding& binding) {
+    binding.exact = pass_of(request, true).is_built() &&
+                    (request.options.deterministic.value_or(false) || !pass_of(request, false).is_built());
+    if (runs_forward(request.pass)) {
+        bind_sums(request, binding);
+    }
+    if (runs_backward(request.pass)) {
+        bind_backward(request, binding);
     }
     if (request.options.deterministic.value_or(false) && !binding.exact) {
         check_no_sums(request, binding);

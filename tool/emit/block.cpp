@@ -275,8 +275,8 @@ bool reads_gradient(const Argument& argument, PassKind pass) {
 }
 
 bool writes_gradient(const Argument& argument, PassKind pass) {
-    if (pass == PassKind::forward) return is_combined(argument);
-    return argument.gradient != manifest::Gradient::never &&
+    if (pass != PassKind::backward && is_combined(argument)) return true;
+    return pass != PassKind::forward && argument.gradient != manifest::Gradient::never &&
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
@@ -302,7 +302,7 @@ std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, S
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
-    if (pass == PassKind::forward && is_combined(argument)) return false;
+    if (pass != PassKind::backward && is_combined(argument)) return false;
     if (pass != PassKind::backward) return true;
     if (argument.access == Access::write || argument.access == Access::add) return false;
     return argument.role == Role::in || argument.role == Role::inout;

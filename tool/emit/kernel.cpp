@@ -253,14 +253,14 @@ private:
         } else {
             primal_.push_back("arg_" + id);
         }
-        add_store("arg_" + id);
+        add_output("arg_" + id);
     }
 
     void add_struct_primal(const PlannedParameter& parameter) {
         const std::string name = "arg_" + struct_id(parameter);
         if (parameter.role == Role::out) {
             add_struct_local(parameter, name, Source::data);
-            for_each_field(parameter, [&] { add_store(name + planned_->path); });
+            for_each_field(parameter, [&] { add_output(name + planned_->path); });
         }
         primal_.push_back(name);
     }
@@ -284,7 +284,7 @@ private:
 
     /// Where calls are combined, what one gives is added as its gradient would be.
     void add_output(const std::string& name) {
-        if (writes_gradient(host(), pass_) && pass_ == PassKind::forward) return add_gradient(name);
+        if (writes_gradient(host(), pass_) && is_combined(host())) return add_gradient(name);
         add_store(name);
     }
 

@@ -175,12 +175,6 @@ Diagnostics check_ways(const PlannedCall& call) {
                 suggestion_notes(given.target, "names", possible)));
             continue;
         }
-        if (!is_gradient(given.target) && call.has_fused) {
-            errors.push_back(error(given, "accumulate-target",
-                                   "'" + given.target +
-                                       "' can't be accumulated where \"backward\" is fused: the "
-                                       "fused pass writes a result for each call"));
-        }
         for (const Accumulate way : given.choices) {
             for (const PlannedArgument& argument : call.arguments) {
                 if (!is_meant(given.target, argument)) continue;

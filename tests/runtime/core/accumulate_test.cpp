@@ -152,4 +152,32 @@ TEST(Accumulate, PushedGradientsHaveTheCallsShape) {
                                                              G::tensor(at(B, {4, 5})), G::none()})));
 }
 
+TEST(Accumulate, FusedResultsAreSummedWhileTheirGradientsFlowIn) {
+    ManifestBuilder builder;
+    builder.add("f", {with_gradient(tensor("a", 2)), combined(Accumulate::sum, tensor("result", 2))});
+    Manifest manifest = builder.get();
+    Call& call = manifest.functions.front().calls.front();
+    call.arguments.back().differentiable = true;
+    call.has_fused = true;
+    call.fused = call.backward;
+    const Given a = G::tensor(at(A, {4, 5})).out(at(B, {4, 5}));
+    const auto fused = [&](const Given& result) {
+        return kf::test::bind(manifest, detail::PassKind::fused, {a, result});
+    };
+    const auto rows = fused(G::tensor(at(C, {4, 1})).in(at(2 * C, {4, 1})));
+    EXPECT_EQ(rows.arguments[0].mode, GradMode::injective);
+    EXPECT_EQ(rows.arguments[1].mode, GradMode::partial);
+    EXPECT_EQ(rows.arguments[1].grad_out.address, C);
+    EXPECT_EQ(rows.arguments[1].grad_in.strides, (Dims{1, 0}));
+    EXPECT_EQ(fused(G::none()).arguments[1].allocate_shape, (Dims{1, 1}));
+    EXPECT_EQ(fused(G::none()).arguments[1].mode, GradMode::everywhere);
+    expect_error(ErrorCode::aliasing, HasSubstr("shares memory with argument 'result'"), [&] {
+        (void)fused(G::tensor(at(B, {4, 1})));
+    });
+    expect_error(ErrorCode::aliasing, HasSubstr("shares memory with the gradient of 'result', which is read"),
+                 [&] {
+                     (void)fused(G::tensor(at(C, {4, 1})).in(at(C, {4, 1})));
+                 });
+}
+
 }  // namespace

@@ -114,6 +114,34 @@ TEST_P(AccumulateTest, Gradients) {
     EXPECT_EQ(first.grad().to_vector(), squares);
 }
 
+TEST_P(AccumulateTest, FusedLosses) {
+    constexpr std::int64_t columns = 129;
+    for (const std::int64_t rows : {0, 1, 33}) {
+        for (const bool deterministic : {false, true}) {
+            const auto loss = module_.loss.options({.deterministic = deterministic});
+            const auto values = eighths(static_cast<std::size_t>(rows * columns));
+            const auto x = device_.tensor<float>(values).reshape<2>({rows, columns});
+            std::vector<float> squares = values;
+            for (float& value : squares) {
+                value *= value;
+            }
+            const auto a = device_.tensor<float>({2}).reshape<2>({1, 1}).with_grads();
+            const auto total = static_cast<float>(sum_of(squares));
+            EXPECT_THAT(loss.fused(a, x).to_vector(), ElementsAre(2 * total));
+            EXPECT_THAT(a.grad().to_vector(), ElementsAre(total));
+            const auto pushed = device_.zeros<float, 2>({rows, columns});
+            (void)loss.accumulate({{"a.grad", "push"}}).fused(a.with_grads({}, pushed), x);
+            EXPECT_EQ(pushed.to_vector(), squares);
+            kf::Diff weight(2.0F);
+            std::int32_t count = 77;
+            const auto counted = module_.counted.options({.deterministic = deterministic});
+            EXPECT_EQ(counted.fused(weight, device_.tensor<float>(values), count), 2 * total);
+            EXPECT_EQ(count, rows * columns);
+            EXPECT_EQ(weight.grad, total);
+        }
+    }
+}
+
 TEST_P(AccumulateTest, UnknownWays) {
     try {
         (void)module_.weigh.accumulate({{"a.grad", "largest"}});

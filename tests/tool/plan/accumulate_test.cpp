@@ -101,8 +101,6 @@ TEST(AccumulateTest, WhatThereIsNothingToAccumulateIn) {
                           "accumulate": {"z": "sum"}})")
                   .id,
               "accumulate-target");
-    EXPECT_EQ(refused(start + R"("backward": {"fused": true}, "accumulate": {"result": "sum"}})").id,
-              "accumulate-target");
 }
 
 TEST(AccumulateTest, WaysThatThereArent) {
