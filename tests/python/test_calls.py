@@ -3,6 +3,7 @@
 import gc
 import threading
 from types import ModuleType
+from typing import Any
 
 import kernelfunctions as kf
 import numpy as np
@@ -201,3 +202,18 @@ def test_threads(calls: ModuleType) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (33,), (31, 3), (4097,)])
+def test_automatic_outputs_have_the_calls_rank(calls: Any, shape: tuple[int, ...]) -> None:
+    x = np.linspace(-3, 9, int(np.prod(shape, dtype=int)), dtype=np.float32).reshape(shape)
+    found = calls.split_any(x if shape else 2.75)
+    if not shape:
+        assert found == (2.0, 0.75)
+        assert type(found.rest) is float
+        return
+    np.testing.assert_array_equal(found.whole.to_numpy(), np.floor(x))
+    np.testing.assert_array_equal(found.rest.to_numpy(), x - np.floor(x))
+    rest = np.full(shape, -7, np.float32)
+    assert calls.split_any(kf.Tensor.from_numpy(x), rest=rest).rest is rest
+    np.testing.assert_array_equal(rest, x - np.floor(x))

@@ -71,6 +71,11 @@ std::optional<Diagnostic> check_map(const KindSpec& kind, const Feed& target, st
 
 Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     if (is_generator(kind.kind)) return feed_generator(kind, target);
+    if (kind.kind == Kind::automatic) {
+        return error(kind, "kind-not-supported",
+                     subject(target) + ": kind 'auto' is for whole results and out parameters",
+                     {"give it the kind that is passed: value, tensor[rank], tensor<T>[rank]"});
+    }
     if (kind.kind != Kind::value && kind.kind != Kind::tensor) {
         return error(
             kind, "kind-not-supported",

@@ -79,7 +79,7 @@ std::vector<Choice> choices(const CallSpec& call, const Function& function) {
 
 bool has_result(const Function& function) { return function.result.kind != TypeKind::void_type; }
 
-/// What "auto" means for a result.
+/// What "auto" means for a result or an out parameter.
 KindSpec automatic_kind(std::int64_t rank, const Location& location) {
     KindSpec kind;
     kind.kind = rank == 0 ? Kind::value : Kind::tensor;
@@ -305,7 +305,41 @@ private:
         return text;
     }
 
-    Outcome<PlannedCall> plan_one(const Function& function, const Choice& choice) const {
+    /// The choice with what "auto" means in place of it, kept in `made`.
+    static Choice settled(const Function& function, const Choice& choice, std::vector<KindSpec>& made) {
+        Choice settled = choice;
+        if (choice.result != nullptr && choice.result->kind == Kind::automatic &&
+            choice.result->accumulate.empty() && choice.result->grad == GradMode::unset)
+            settled.result = nullptr;
+        const auto is_auto = [&](std::size_t i) {
+            return choice.parameters[i]->kind == Kind::automatic &&
+                   function.parameters[i].direction == Direction::out;
+        };
+        PlannedCall others;
+        std::vector<GradientWish> grads;
+        for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
+            // What is wrong with one is said when it is planned.
+            if (!is_auto(i)) (void)take(*choice.parameters[i], target_of(function, i), others, grads);
+        }
+        if (has_result(function) && settled.result != nullptr && settled.result->kind != Kind::automatic)
+            (void)take(*settled.result, result_of(function), others, grads);
+        const std::int64_t rank = call_rank(others.arguments);
+        made.reserve(choice.parameters.size() + 1);
+        const auto replace = [&](const KindSpec*& kind) {
+            made.push_back(automatic_kind(rank, kind->location));
+            made.back().accumulate = kind->accumulate;
+            made.back().grad = kind->grad;
+            kind = &made.back();
+        };
+        for (std::size_t i = 0; i < choice.parameters.size(); ++i)
+            if (is_auto(i)) replace(settled.parameters[i]);
+        if (settled.result != nullptr && settled.result->kind == Kind::automatic) replace(settled.result);
+        return settled;
+    }
+
+    Outcome<PlannedCall> plan_one(const Function& function, const Choice& given) const {
+        std::vector<KindSpec> made;
+        const Choice choice = settled(function, given, made);
         PlannedCall planned;
         planned.function = function.name;
         planned.member = function.member;
@@ -364,6 +398,14 @@ private:
                   "\"tensor[1]\", …}}"}}};
     }
 
+    static TreeTarget target_of(const Function& function, std::size_t i) {
+        const Parameter& parameter = function.parameters[i];
+        return {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
+                parameter.no_diff,
+                false,
+                function.member == Member::method && i == 0};
+    }
+
     static TreeTarget result_of(const Function& function) {
         return {{"result", function.result, Role::result, function.location},
                 function.no_diff_result,
@@ -389,14 +431,8 @@ private:
             const Diagnostics found = take(kind, target, planned, grads);
             errors.insert(errors.end(), found.begin(), found.end());
         };
-        for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-            const Parameter& parameter = function.parameters[i];
-            add(*choice.parameters[i],
-                {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
-                 parameter.no_diff,
-                 false,
-                 function.member == Member::method && i == 0});
-        }
+        for (std::size_t i = 0; i < function.parameters.size(); ++i)
+            add(*choice.parameters[i], target_of(function, i));
         if (!has_result(function)) {
             if (choice.result != nullptr) errors.push_back(no_result(function, *choice.result));
             return errors;

@@ -50,7 +50,8 @@ constexpr std::array forms{KindForm{"value", Kind::value, true, false, {}},
                            KindForm{"grid", Kind::grid, false, true, {}},
                            KindForm{"range", Kind::range, false, false, {}},
                            KindForm{"wang_hash", Kind::wang_hash, false, false, {}},
-                           KindForm{"rand_float", Kind::rand_float, false, false, {}}};
+                           KindForm{"rand_float", Kind::rand_float, false, false, {}},
+                           KindForm{"auto", Kind::automatic, false, false, {}}};
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

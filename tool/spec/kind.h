@@ -32,7 +32,8 @@ enum class Kind : std::uint8_t {
     range,
     wang_hash,
     rand_float,
-    fields
+    fields,
+    automatic  ///< of what is written: the call's rank decides
 };
 
 enum class TextureDimension : std::uint8_t { one, two, three, cube };

@@ -28,6 +28,7 @@ AllowedOptions allowed_options(Kind kind) {
         case Kind::grid:
         case Kind::range: return {true, false, false, false, false, false};
         case Kind::fields: return {false, false, true, false, false, false};
+        case Kind::automatic: return {false, false, true, false, false, true};
         case Kind::sampler:
         case Kind::pointer:
         case Kind::acceleration_structure:

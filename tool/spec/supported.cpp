@@ -48,7 +48,9 @@ private:
             return;
         }
         const bool generator = kind.kind >= Kind::call_id && kind.kind <= Kind::rand_float;
-        if (kind.kind != Kind::value && kind.kind != Kind::tensor && !generator) {
+        const bool known =
+            kind.kind == Kind::value || kind.kind == Kind::tensor || kind.kind == Kind::automatic;
+        if (!known && !generator) {
             errors_.push_back(
                 {Severity::error,
                  "kind-not-supported",

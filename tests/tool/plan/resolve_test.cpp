@@ -142,6 +142,48 @@ TEST(ResolveTest, AnOutputIsNeverBroadcast) {
     EXPECT_TRUE(plan_of(R"({"function": "f", "args": {"x": "tensor[1]", "y": "tensor[2]"}})", functions));
 }
 
+TEST(ResolveTest, AutomaticOutputsHaveTheCallsRank) {
+    const Function split = function_of("float", "split", {{"float", "x"}, {"float3", "y", Direction::out}});
+    const auto plan = plan_of(R"({"function": "split", "args": {"y": "auto",
+        "x": ["value", "tensor[1]", {"kind": "tensor[1]", "map": [1]}]}, "result": ["auto"]})",
+                              {split});
+    ASSERT_TRUE(plan);
+    const std::vector<std::int64_t> ranks{0, 1, 2};
+    const auto& calls = plan.value().functions.at(0).calls;
+    ASSERT_EQ(calls.size(), ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        EXPECT_EQ(calls[i].rank, ranks[i]);
+        for (const std::size_t output : {1U, 2U}) {
+            const manifest::Argument& host = calls[i].arguments.at(output).host;
+            EXPECT_EQ(host.kind, ranks[i] == 0 ? ArgumentKind::value : ArgumentKind::tensor);
+            EXPECT_EQ(host.rank, ranks[i]);
+            EXPECT_EQ(host.call_rank, ranks[i]);
+        }
+    }
+    // A result of its own kind counts, and so does a way to combine.
+    const auto wide = plan_of(R"({"function": "split", "args": {"x": "tensor[1]",
+        "y": {"kind": "auto", "accumulate": "sum"}}, "result": "tensor[2]"})",
+                              {split});
+    ASSERT_TRUE(wide);
+    const manifest::Argument& y = wide.value().functions.at(0).calls.at(0).arguments.at(1).host;
+    EXPECT_EQ(y.rank, 2);
+    EXPECT_EQ(y.accumulate, manifest::Accumulate::sum);
+}
+
+TEST(ResolveTest, OnlyWholeOutputsAreAutomatic) {
+    const Function move = function_of(
+        "float", "move", {{"float", "x", Direction::inout}, {"float2", "y", Direction::out}, {"float", "k"}});
+    for (const std::string kinds :
+         {R"("x": "auto", "y": "auto", "k": "value")", R"("x": "value", "y": "auto", "k": "auto")",
+          R"("x": "value", "y": {"fields": {"x": "auto", "y": "value"}}, "k": "value")"}) {
+        const auto plan = plan_of(R"({"function": "move", "args": {)" + kinds + "}}", {move});
+        ASSERT_THAT(ids(plan), ElementsAre("kind-not-supported"));
+        EXPECT_THAT(plan.errors()[0].message,
+                    HasSubstr("kind 'auto' is for whole results and out parameters"));
+        EXPECT_GT(plan.errors()[0].location.column, 0);
+    }
+}
+
 TEST(ResolveTest, UnknownNamesComeWithASuggestion) {
     const std::vector<Function> functions{
         function_of("float", "polynomial", {{"float", "x"}, {"float", "scale"}})};
