@@ -18,6 +18,7 @@
 #include "python/given.h"
 #include "python/host.h"
 #include "python/host_argument.h"
+#include "python/options.h"
 #include "python/plausible.h"
 #include "python/pushed.h"
 #include "python/scalars.h"

@@ -14,6 +14,7 @@
 #include "core/generator.h"
 #include "core/items.h"
 #include "python/errors.h"
+#include "python/options.h"
 
 namespace kf::python {
 namespace {
@@ -115,25 +116,6 @@ py::object configured(const Function& self, const char* what, const py::kwargs& 
                "no " + std::string(what) + " '" + std::string(py::str(entry.first)) + "'; it has none");
     }
     return make(self);
-}
-
-Options options_of(const std::string& function, const py::kwargs& given) {
-    Options options;
-    for (const auto& entry : given) {
-        const std::string name = py::str(entry.first);
-        if (name != "deterministic") {
-            refuse(ErrorCode::unknown_name, {function, {}},
-                   "no option '" + name + "'; there is: deterministic");
-        }
-        if (entry.second.is_none()) continue;
-        if (!py::isinstance<py::bool_>(entry.second)) {
-            refuse(ErrorCode::type_mismatch, {function, name},
-                   "expected True, False or None, found " +
-                       shown(py::reinterpret_borrow<py::object>(entry.second)));
-        }
-        options.deterministic = py::cast<bool>(entry.second);
-    }
-    return options;
 }
 
 /// {"result": "sum"}, or result="sum".
@@ -394,11 +376,6 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     }
 }
 
-Options& default_options() {
-    static Options options;
-    return options;
-}
-
 void bind_function(py::module_& module) {
     const auto run = [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
         return call(self.info(), forward, nullptr, arguments, keywords, self.options());
@@ -481,10 +458,6 @@ void bind_function(py::module_& module) {
              "The class that structs of this Slang type come back as.")
         .def("__repr__",
              [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
-    module.def(
-        "set_options", [](const py::kwargs& given) { default_options() = options_of("set_options", given); },
-        "Options of all functions, where their own options() don't say otherwise: deterministic=True. What "
-        "isn't named is not set.");
     module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");
 }
 

@@ -70,8 +70,4 @@ inline bool is_returned(const Parameter& parameter) { return parameter.role != m
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
                 const py::tuple& arguments, const py::dict& keywords, const Options& options);
 
-/// What set_options() says for all functions that say nothing themselves. A setting of the process, like the
-/// default device; guarded by the GIL.
-Options& default_options();
-
 }  // namespace kf::python

@@ -1,5 +1,6 @@
 // The extension module kernelfunctions._kf.
 #include "python/common.h"
+#include "python/options.h"
 
 PYBIND11_MODULE(_kf, module) {
     module.attr("__version__") = KF_VERSION;
@@ -9,5 +10,6 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_differentiable(module);
     kf::python::bind_encoder(module);
     kf::python::bind_generator(module);
+    kf::python::bind_options(module);
     kf::python::bind_function(module);
 }

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
 import kernelfunctions as kf
@@ -257,6 +258,43 @@ def test_options(strategy: ModuleType, options: Callable[..., None]) -> None:
     options()
     strategy.blend_fast.backward(x, one, z_tensor)
     assert one.grad.to_numpy().tolist() == [99]
+
+
+def test_options_of_a_block(strategy: ModuleType, options: Callable[..., None]) -> None:
+    """They go before those of the process and of blocks around, and end with the block, whatever ends it."""
+    x, z = (kf.Tensor.from_numpy(np.ones(33, np.float32)).with_grads() for _ in range(2))
+    one = kf.Tensor.from_numpy(np.ones(1, np.float32)).with_grads()
+
+    def refused() -> bool:
+        try:
+            strategy.blend_fast.backward(x, one, z)
+        except kf.ArgumentError as error:
+            assert error.code == "no-deterministic-kernel"
+            return True
+        return False
+
+    decorated = kf.options(deterministic=True)(refused)
+    assert not refused()
+    assert decorated()
+    with kf.options(deterministic=True):
+        assert refused()
+        with kf.options():
+            assert refused()
+        with pytest.raises(ZeroDivisionError), kf.options(deterministic=False):
+            assert not refused()
+            raise ZeroDivisionError
+        assert refused()
+        # Another thread is in no block.
+        with ThreadPoolExecutor(1) as pool:
+            assert not pool.submit(refused).result()
+    assert not refused()
+    options(deterministic=True)
+    assert refused()
+    with kf.options(deterministic=False):
+        assert not refused()
+    assert decorated()
+    with pytest.raises(TypeError, match="expected True, False or None"), kf.options(deterministic=1):  # type: ignore[arg-type]
+        pass
 
 
 def test_wrong_options(strategy: ModuleType) -> None:

@@ -43,6 +43,7 @@ from kernelfunctions._kf import (
     set_options,
     wang_hash,
 )
+from kernelfunctions._options import options
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "differentiable",
     "grid",
     "load_module",
+    "options",
     "rand_float",
     "range",
     "set_device",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import Token
 from types import EllipsisType, TracebackType
 from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
 
@@ -82,8 +83,13 @@ def set_device(device: Device | str | None) -> None:
     """Makes a device the default; None goes back to KF_DEVICE or the best there is."""
 
 def set_options(*, deterministic: bool | None = ...) -> None:
-    """Options of all functions, where their own options() don't say otherwise. What isn't named isn't set."""
+    """Options of all functions, where neither their own options() nor kf.options() say otherwise.
 
+    What isn't named isn't set.
+    """
+
+def _enter_options(*, deterministic: bool | None = ...) -> Token[Any]: ...
+def _leave_options(token: Token[Any], /) -> None: ...
 def default_device() -> Device:
     """The device that set_device() named, else KF_DEVICE's, else the best there is; opened once."""
 
