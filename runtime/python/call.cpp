@@ -11,6 +11,7 @@
 #include "core/items.h"
 #include "core/resolve.h"
 #include "core/roles.h"
+#include "python/arrays.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
@@ -18,6 +19,7 @@
 #include "python/given.h"
 #include "python/host.h"
 #include "python/host_argument.h"
+#include "python/host_value.h"
 #include "python/options.h"
 #include "python/plausible.h"
 #include "python/pushed.h"
@@ -86,6 +88,7 @@ public:
         if (on) check_capture(*on);
         args_.reserve(hosts_.size());
         for (std::size_t i = 0; i < hosts_.size(); ++i) args_.push_back(convert(i, *context));
+        check_apart();
         {
             const py::gil_scoped_release release;
             detail::invoke(function, index, pass_, args_,
@@ -137,14 +140,9 @@ private:
     Arg convert_struct(std::size_t i);
     Arg pass(std::size_t i, const AnyTensor& tensor);
     Tensor made_tensor(std::size_t i, const ContextPtr& context);
-    /// A number given for a vector. The resolver lets no other pass.
-    [[nodiscard]] bool is_repeated(std::size_t i) const {
-        return hosts_[i].nested && hosts_[i].shape.empty() && !leaf(i).element.extents.empty();
-    }
-    void pack_value(std::size_t i, const ElementType& element);
-    void pack_flowing(std::size_t i, const ElementType& element);
     [[nodiscard]] bool writes_array(std::size_t i) const;
     void check_written(std::size_t i) const;
+    void check_apart() const;
     void download_written();
     void collect_gradients();
     py::object results(const ContextPtr& context);
@@ -384,9 +382,7 @@ void Call::look_at(std::size_t i) {
         host.array = py::reinterpret_borrow<py::array>(host.content);
         host.scalar = scalar_of(*host.array, where(i));
         host.shape = shape_of(*host.array, where(i));
-        if (is_written(i) && !host.array->writeable()) {
-            refuse(ErrorCode::type_mismatch, where(i), "the array is written to, but it is read-only");
-        }
+        if (is_written(i)) check_writable(*host.array, where(i));
     } else if (is_output(i) && is_written(i)) {
         refuse(ErrorCode::type_mismatch, where(i),
                "an output is written to a kf.Tensor or a NumPy array, not to " + shown(host.given) +
@@ -453,13 +449,11 @@ void Call::look_at_struct(std::size_t i) {
     }
     host.structure = struct_type(host.array->dtype(), where(i));
     host.shape = shape_of(*host.array, where(i));
-    if (is_written(i) && (!host.array->writeable() || encoder_ != nullptr)) {
-        refuse(
-            ErrorCode::type_mismatch, where(i),
-            encoder_ != nullptr
-                ? "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array"
-                : "the array is written to, but it is read-only");
+    if (is_written(i) && encoder_ != nullptr) {
+        refuse(ErrorCode::type_mismatch, where(i),
+               "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array");
     }
+    if (is_written(i)) check_writable(*host.array, where(i));
 }
 
 ContextPtr Call::choose_context() {
@@ -576,70 +570,6 @@ Arg Call::convert_struct(std::size_t i) {
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);
 }
 
-/// Arrays and lists hold exactly the element's scalars; one number is every component of a vector.
-void Call::pack_value(std::size_t i, const ElementType& element) {
-    Host& host = hosts_[i];
-    const Dims extents(std::span(element.extents).first(element.rank));
-    if (is_repeated(i)) {
-        std::byte* target = host.value.data();
-        for (std::int64_t k = 0; k < element.scalars(); ++k, target += size_of(element.scalar))
-            pack_number(host.nested->numbers.front(), element.scalar, target, where(i));
-        return;
-    }
-    if (!(host.shape == extents)) {
-        refuse(ErrorCode::shape_mismatch, where(i),
-               with_article(detail::type_text(leaf(i))) + " has shape " + to_string(extents) + ", not " +
-                   to_string(host.shape));
-    }
-    if (host.array) {
-        if (host.scalar != element.scalar) {
-            refuse(ErrorCode::type_mismatch, where(i),
-                   std::string("dtype ") + numpy_name(host.scalar) + " where " + numpy_name(element.scalar) +
-                       " is needed; convert it with astype()");
-        }
-        const auto bytes = pack(*host.array);
-        std::ranges::copy(bytes, host.value.bytes().begin());
-    } else {
-        std::byte* target = host.value.data();
-        for (const py::object& number : host.nested->numbers) {
-            pack_number(number, element.scalar, target, where(i));
-            target += size_of(element.scalar);
-        }
-    }
-}
-
-/// The gradient that flows into a value: a number, lists, or an array of any floating dtype, since sums of
-/// gradients are often wider than the value.
-void Call::pack_flowing(std::size_t i, const ElementType& element) {
-    Host& host = hosts_[i];
-    const py::object gradient = host.differentiable->grad();
-    const Dims extents(std::span(element.extents).first(element.rank));
-    std::vector<std::byte> bytes;
-    Dims shape;
-    if (py::isinstance<py::array>(gradient)) {
-        const auto array = py::reinterpret_borrow<py::array>(gradient);
-        if (!is_floating(scalar_of(array, where(i)))) {
-            refuse(
-                ErrorCode::type_mismatch, where(i),
-                "its gradient has dtype " + std::string(py::str(array.dtype())) + ", which isn't floating");
-        }
-        shape = shape_of(array, where(i));
-        bytes = pack(py::array(array.attr("astype")(dtype_of(element.scalar))));
-    } else if (const auto nested = look_through(gradient, where(i))) {
-        shape = nested->shape;
-        bytes = pack(*nested, element.scalar, where(i));
-    } else {
-        refuse(ErrorCode::type_mismatch, where(i),
-               "its gradient is a number, a list or an array, not " + with_article(type_name(gradient)));
-    }
-    if (!(shape == extents)) {
-        refuse(ErrorCode::shape_mismatch, where(i),
-               "its gradient has shape " + to_string(shape) + ", " +
-                   with_article(detail::type_text(leaf(i))) + " has " + to_string(extents));
-    }
-    std::ranges::copy(bytes, host.gradient.bytes().begin());
-}
-
 Arg Call::convert_value(std::size_t i) {
     Host& host = hosts_[i];
     const ElementType element = element_type(leaf(i).element);
@@ -658,11 +588,11 @@ Arg Call::convert_value(std::size_t i) {
         if (host.differentiable == nullptr || host.tensor != nullptr) {
             return host.tensor != nullptr ? Arg::of(host.tensor->any) : Arg::none();
         }
-        pack_flowing(i, element);
+        pack_flowing(host, leaf(i), where(i));
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
     if (host.tensor != nullptr) return Arg::of(host.tensor->any);
-    pack_value(i, element);
+    pack_value(host, leaf(i), where(i));
     const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
     return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);
@@ -729,11 +659,22 @@ bool Call::writes_array(std::size_t i) const {
 
 void Call::check_written(std::size_t i) const {
     const Host& host = hosts_[i];
-    if (!host.array || !host.array->writeable() || encoder_ != nullptr) {
+    if (!host.array || encoder_ != nullptr) {
         refuse(ErrorCode::type_mismatch, where(i),
                encoder_ != nullptr ? "it is written when the encoder is submitted: give a kf.Tensor"
                                    : "it is written: give a kf.Tensor or a writable NumPy array");
     }
+    check_writable(*host.array, where(i));
+}
+
+/// Of arrays that share memory each would hold what was copied last.
+void Call::check_apart() const {
+    std::vector<std::pair<Where, py::array>> written;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (hosts_[i].array && (is_written(i) || writes_array(i)))
+            written.emplace_back(where(i), *hosts_[i].array);
+    }
+    if (written.size() > 1) python::check_apart(written);
 }
 
 /// NumPy arrays that the call wrote to get what is now on the device.
@@ -758,7 +699,7 @@ void Call::collect_gradients() {
         } else if (item(i).structure != nullptr) {
             host.differentiable->add(
                 unpack_struct(*call_, *item(i).structure, host.gradient.data(), *info_.classes));
-        } else if (is_repeated(i)) {
+        } else if (is_repeated(host, argument)) {
             // Each component's gradient is the number's.
             const py::array gradient = to_array(element_type(argument.element), host.gradient.data());
             host.differentiable->add(py::float_(gradient.attr("sum")(py::arg("dtype") = "float64")));

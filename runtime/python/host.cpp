@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/describe.h"
+#include "python/arrays.h"
 #include "python/errors.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
@@ -147,6 +148,7 @@ std::vector<std::byte> pack(const py::array& array) {
 }
 
 Dims shape_of(const py::array& array, const Where& where) {
+    refuse_masked(array, where);
     if (static_cast<std::size_t>(array.ndim()) > Dims::capacity) {
         refuse(ErrorCode::rank_mismatch, where,
                "an array of " + std::to_string(array.ndim()) + " dimensions; at most " +

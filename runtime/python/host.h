@@ -37,6 +37,7 @@ std::vector<std::byte> pack(const Nested& nested, ScalarType scalar, const Where
 /// The elements of `array` (any strides, a dtype that kernels have), packed row-major.
 std::vector<std::byte> pack(const py::array& array);
 
+/// Refuses masked arrays: whoever takes an array asks for its shape.
 Dims shape_of(const py::array& array, const Where& where);
 /// A shape argument: an int or a sequence of ints, none negative.
 Dims parse_shape(py::handle shape, const Where& where);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/describe.h"
+#include "python/arrays.h"
 #include "python/errors.h"
 
 namespace kf::python {
@@ -107,6 +108,7 @@ std::optional<ScalarType> scalar_of(const py::dtype& dtype) {
 }
 
 ScalarType scalar_of(const py::array& array, const Where& where) {
+    refuse_masked(array, where);
     const py::dtype dtype = array.dtype();
     if (const auto scalar = scalar_of(dtype)) return *scalar;
     const bool foreign = dtype.byteorder() == '>' || dtype.byteorder() == '<';
@@ -168,6 +170,10 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
             PyErr_Clear();
             refuse_range(value, scalar, where, "too large");
         }
+        // A long double may be larger than any double.
+        if (std::isinf(number) && PyFloat_Check(value.ptr()) == 0 &&
+            !py::cast<bool>(py::module_::import("numpy").attr("isinf")(value)))
+            refuse_range(value, scalar, where, "too large");
         if (scalar == ScalarType::float64) {
             store(target, number);
         } else if (scalar == ScalarType::float32) {

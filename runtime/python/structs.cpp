@@ -8,6 +8,7 @@
 #include "core/describe.h"
 #include "core/generator.h"
 #include "core/items.h"
+#include "python/arrays.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/host.h"
@@ -133,9 +134,10 @@ void pack_leaf(const manifest::Argument& argument, std::span<const std::int64_t>
 }
 
 /// A structured scalar, or array, of exactly the struct's layout is copied as it is.
-bool copied_whole(const manifest::Call& call, const Parameter& structure, py::handle value,
-                  std::byte* target) {
+bool copied_whole(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,
+                  const Where& where) {
     if (!has_dtype_fields(value) || !dtype_of(call, structure).equal(value.attr("dtype"))) return false;
+    refuse_masked(value, where);
     const py::array array = py::array::ensure(value);
     if (array.ndim() != 0) return false;
     std::ranges::copy(pack(array), target);
@@ -184,7 +186,7 @@ private:
 
     void pack_one(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
                   const Where& where) {
-        if (copied_whole(call_, node, value, target)) return;
+        if (copied_whole(call_, node, value, target, where)) return;
         const std::vector<py::object> fields = fields_of(value, node, where, {}, partial_);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (!fields[i]) continue;

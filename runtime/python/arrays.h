@@ -1,0 +1,21 @@
+// Which NumPy arrays a call can't take without saying something untrue.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include "python/common.h"
+
+namespace kf::python {
+
+/// Kernels see every element: an array with a mask is refused, whatever the mask is.
+void refuse_masked(py::handle array, const Where& where);
+
+/// Of an array that a call writes to: it must not be read-only, and each element must have a place of its
+/// own.
+void check_writable(const py::array& array, const Where& where);
+
+/// Arrays that one call writes to, with their names, must not share memory.
+void check_apart(std::span<const std::pair<Where, py::array>> written);
+
+}  // namespace kf::python
