@@ -21,6 +21,20 @@ std::string struct_name(const Type& type) {
     return cpp_identifier(name);
 }
 
+/// What stands behind "///".
+View::List comment(const std::vector<std::string>& lines) {
+    View::List list;
+    for (const std::string& line : lines) list.emplace_back(line.empty() ? "" : " " + line);
+    return list;
+}
+
+/// Of a struct: behind it the line on what it is stands apart.
+View::List struct_comment(const UsedStruct& used) {
+    View::List list = comment(used.doc);
+    if (!list.empty()) list.emplace_back("");
+    return list;
+}
+
 /// Whether some overload takes the object so; static functions are the struct's own.
 bool is_member_of(const CppMember& member, const Type& type, manifest::Form form) {
     const PlannedFunction& function = *member.function;
@@ -63,10 +77,8 @@ View::List methods_view(const Type& type, manifest::Form form, const std::vector
     View::List list;
     for (const CppMember& member : members) {
         if (!is_member_of(member, type, form)) continue;
-        View::List doc;
-        for (const std::string& line :
-             member.pass.empty() ? doc_lines(member.function->doc) : std::vector<std::string>())
-            doc.emplace_back(line.empty() ? "" : " " + line);
+        View::List doc =
+            comment(member.pass.empty() ? doc_lines(member.function->doc) : std::vector<std::string>());
         const bool method = member.function->is_method();
         const std::string head = std::string(method ? "" : "static ") + "decltype(auto) ";
         list.emplace_back(View::Object{{"separate", !type.fields.empty() || !list.empty()},
@@ -159,12 +171,14 @@ View::List CppStructs::structs_view(const std::string& name_space,
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
             const std::string member = cpp_identifier(field.name);
-            members.emplace_back(View::Object{{"type", value_type(field.type)}, {"name", member}});
+            members.emplace_back(View::Object{
+                {"type", value_type(field.type)}, {"name", member}, {"doc", comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
         }
         list.emplace_back(
             View::Object{{"name", name},
                          {"slang", used.type.name},
+                         {"doc", struct_comment(used)},
                          {"full", name_space + "::" + name},
                          {"members", std::move(members)},
                          {"methods", methods_view(used.type, manifest::Form::value, members_of)},
@@ -179,6 +193,7 @@ View::List CppStructs::owners_view(const std::vector<CppMember>& members) const 
         if (used.whole || !used.statics) continue;
         list.emplace_back(View::Object{{"name", names_.at(kind_name(used.type))},
                                        {"slang", used.type.name},
+                                       {"doc", struct_comment(used)},
                                        {"methods", methods_view(used.type, manifest::Form::value, members)}});
     }
     return list;
@@ -190,9 +205,11 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
         if (!used.fields) continue;
         View::List members;
         UniqueNames types;
-        for (const Field& field : fields_of(used.type)) {
-            members.emplace_back(View::Object{{"type", types.claim(pascal_case(field.name) + "Type")},
-                                              {"name", cpp_identifier(field.name)}});
+        const std::vector<Field> fields = fields_of(used.type);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            members.emplace_back(View::Object{{"type", types.claim(pascal_case(fields[i].name) + "Type")},
+                                              {"name", cpp_identifier(fields[i].name)},
+                                              {"doc", comment(used.field_docs[i])}});
         }
         const std::string& name = templates_.at(kind_name(used.type));
         list.emplace_back(
@@ -200,6 +217,7 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
                          {"conversion", conversion_text(used.type, name)},
                          {"guide", guide_text(used.type, name)},
                          {"slang", used.type.name},
+                         {"doc", struct_comment(used)},
                          {"parameters", template_parameters(used.type).first},
                          {"members", std::move(members)},
                          {"methods", methods_view(used.type, manifest::Form::fields, members_of)}});

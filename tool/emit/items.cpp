@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "emit/text.h"
 #include "plan/generators.h"
 #include "plan/structs.h"
 #include "plan/types.h"
@@ -90,6 +91,32 @@ private:
     std::vector<UsedStruct>& used_;
 };
 
+/// "ns.Box" of "ns.Box<float, 3>".
+std::string without_arguments(const std::string& name) {
+    std::string text;
+    int depth = 0;
+    for (const char c : name) {
+        depth -= c == '>' ? 1 : 0;
+        if (depth == 0 && c != '<' && c != '>') text += c;
+        depth += c == '<' ? 1 : 0;
+    }
+    return text;
+}
+
+void add_docs(UsedStruct& used, const std::vector<StructText>& texts) {
+    const std::vector<Field> fields = fields_of(used.type);
+    used.field_docs.resize(fields.size());
+    const std::string name = without_arguments(used.type.name);
+    const auto text =
+        std::find_if(texts.begin(), texts.end(), [&](const StructText& one) { return one.name == name; });
+    if (used.type.kind != TypeKind::structure || text == texts.end()) return;
+    used.doc = doc_lines(text->doc);
+    for (const auto& [field, doc] : text->fields) {
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (fields[i].name == field) used.field_docs[i] = doc_lines(doc);
+    }
+}
+
 }  // namespace
 
 std::vector<PlannedParameter> parameters_of(const PlannedCall& call) {
@@ -126,6 +153,7 @@ std::vector<UsedStruct> used_structs(const Plan& plan) {
     for (const PlannedFunction& function : plan.functions) {
         if (!function.owner.empty() && !function.is_method()) collector.add_statics(function.owner);
     }
+    for (UsedStruct& one : used) add_docs(one, plan.structs);
     return used;
 }
 

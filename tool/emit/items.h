@@ -22,6 +22,9 @@ struct UsedStruct {
     bool fields = false;                 ///< field by field
     std::vector<std::string> made = {};  ///< fields that some call's kernel makes, the host giving nothing
     bool statics = false;  ///< it has static functions; alone: of such a type nothing but the name is known
+    std::vector<std::string> doc = {};  ///< what is written above it, a line each
+    /// For each of fields_of(type), the same.
+    std::vector<std::vector<std::string>> field_docs = {};
 };
 
 /// Each once, those that others are made of first.

@@ -126,22 +126,8 @@ std::string definition(const std::string& name, const std::vector<std::string>& 
         }
         text += "\n    " + tail + end;
     }
-    if (doc.empty()) return text;
-    text += "\n        \"\"\"" + doc.front();
-    for (std::size_t i = 1; i < doc.size(); ++i) text += doc[i].empty() ? "\n" : "\n        " + doc[i];
-    return text + (doc.size() > 1 ? "\n        \"\"\"" : "\"\"\"");
-}
-
-std::vector<std::string> escaped(std::vector<std::string> lines) {
-    for (std::string& line : lines) {
-        std::string text;
-        for (const char c : line) text += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
-        // Quotes need care only where three meet or the text ends; elsewhere they stay as written.
-        const bool plain = line.find("\"\"\"") == std::string::npos && !line.ends_with('"') &&
-                           line.find('\\') == std::string::npos;
-        line = plain ? line : text;
-    }
-    return lines;
+    for (const std::string& line : docstring(8, doc)) text += "\n" + line;
+    return text;
 }
 
 enum class Form : std::uint8_t {
@@ -197,14 +183,8 @@ public:
         View::List jvp;
         if (jvp_ != nullptr)
             jvp.emplace_back(View::Object{{"methods", methods(Form::jvp, Form::jvp_append_to)}});
-        std::vector<std::string> doc = escaped(doc_lines(function_.doc));
-        View::List lines;
-        for (std::size_t i = 0; i < doc.size(); ++i) {
-            std::string line = (i == 0 ? "\"\"\"" : "") + doc[i];
-            if (doc.size() == 1) line += "\"\"\"";
-            lines.emplace_back(line.empty() ? line : "    " + line);
-        }
-        if (doc.size() > 1) lines.emplace_back("    \"\"\"");
+        const std::vector<std::string> doc = docstring(4, doc_lines(function_.doc));
+        View::List lines(doc.begin(), doc.end());
         return View::Object{{"class", class_},
                             {"prefix", bound_ ? "Bound" : ""},
                             {"member", member},
@@ -249,7 +229,7 @@ private:
         std::vector<std::string> texts;
         for (const PythonSignature& signature : separate_overloads(std::move(signatures))) {
             std::vector<std::string> doc;
-            if (name == "__call__") doc = escaped(describe(signature, calls));
+            if (name == "__call__") doc = describe(signature, calls);
             for (const Definition& variant : definitions(signature, form)) {
                 texts.push_back(definition(name, variant.parameters, variant.result, doc));
                 doc.clear();

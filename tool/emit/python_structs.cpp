@@ -41,6 +41,33 @@ bool has_own_attributes(const Type& type) {
                        [&](const Field& field) { return !is_common(field.name); });
 }
 
+std::vector<std::string> attributes_of(const Type& type) {
+    std::vector<std::string> names;
+    for (const Field& field : type.fields) names.push_back(field.name);
+    return names;
+}
+
+/// What is written of the struct and its fields, then what the class is.
+View::List docstring_of(const UsedStruct& used) {
+    std::vector<std::string> lines = used.doc;
+    const std::vector<std::string> names = attributes_of(used.type);
+    bool any = false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::vector<std::string>& doc = used.field_docs[i];
+        if (doc.empty()) continue;
+        if (!any && !lines.empty()) lines.emplace_back();
+        any = true;
+        lines.push_back(names[i] + ": " + doc.front());
+        for (std::size_t k = 1; k < doc.size(); ++k) lines.push_back(doc[k].empty() ? "" : "    " + doc[k]);
+    }
+    if (!lines.empty()) lines.emplace_back();
+    lines.push_back(
+        used.type.name +
+        ": its fields are numbers, lists or arrays, or tensors where a function takes it field by field.");
+    const std::vector<std::string> text = docstring(4, lines);
+    return {text.begin(), text.end()};
+}
+
 }  // namespace
 
 PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes) {
@@ -158,6 +185,7 @@ View::List PythonStructs::module_view() const {
         if (!quoted.empty()) made.emplace_back(tuple("_made", quoted));
         list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
                                        {"slang", used.type.name},
+                                       {"doc", docstring_of(used)},
                                        {"fields", tuple("_fields", fields)},
                                        {"made", std::move(made)},
                                        {"dtype", std::move(dtype)}});
@@ -201,7 +229,7 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
         }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},
-            {"slang", used.type.name},
+            {"doc", docstring_of(used)},
             {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
             {"fields", std::move(fields)},
             {"object", std::move(object)},

@@ -32,9 +32,9 @@ public:
     /// Whether some class has a dtype.
     [[nodiscard]] bool has_dtypes() const;
 
-    /// For NAME.py: {class, slang, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
+    /// For NAME.py: {class, slang, doc, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
     [[nodiscard]] View::List module_view() const;
-    /// For NAME.pyi: {class, slang, constructor, fields: [{name, type}], methods, has_dtype, object: [{value,
+    /// For NAME.pyi: {class, doc, constructor, fields: [{name, type}], methods, has_dtype, object: [{value,
     /// like, dict, fields}]}. `attributes`: the methods, {name, type}, by the struct's name in Slang.
     [[nodiscard]] View::List stub_view(const std::map<std::string, View::List>& attributes) const;
 

@@ -45,6 +45,24 @@ std::string wrap_list(std::size_t indent, const std::string& head, const std::ve
     return text;
 }
 
+std::vector<std::string> docstring(std::size_t indent, const std::vector<std::string>& lines) {
+    const std::string start(indent, ' ');
+    std::vector<std::string> quoted;
+    for (const std::string& line : lines) {
+        std::string text;
+        // Quotes need care only where three meet or the text ends; elsewhere they stay as written.
+        const bool plain = line.find("\"\"\"") == std::string::npos && !line.ends_with('"') &&
+                           line.find('\\') == std::string::npos;
+        for (const char c : line)
+            text += !plain && (c == '\\' || c == '"') ? std::string("\\") + c : std::string(1, c);
+        if (quoted.empty()) text.insert(0, "\"\"\"");
+        if (lines.size() == 1) text += "\"\"\"";
+        quoted.push_back(text.empty() ? text : start + text);
+    }
+    if (lines.size() > 1) quoted.push_back(start + "\"\"\"");
+    return quoted;
+}
+
 std::vector<std::string> doc_lines(std::string_view text) {
     std::vector<std::string> lines;
     while (!text.empty()) {

@@ -21,4 +21,7 @@ std::string wrap_list(std::size_t indent, const std::string& head, const std::ve
 /// continue a comment) are dropped.
 std::vector<std::string> doc_lines(std::string_view text);
 
+/// The lines as a Python docstring, quotes and indentation included; none where there are none.
+std::vector<std::string> docstring(std::size_t indent, const std::vector<std::string>& lines);
+
 }  // namespace kf::gen

@@ -92,6 +92,7 @@ struct Plan {
     std::string cpp_namespace;         ///< defaults to `name`; may be nested: "app::kernels"
     std::vector<std::string> imports;  ///< Slang modules that kernels import
     std::vector<PlannedFunction> functions;
+    std::vector<StructText> structs = {};  ///< what is written of structs, used or not
 
     bool operator==(const Plan&) const = default;
 };

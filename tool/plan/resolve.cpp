@@ -696,6 +696,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.name = spec.name;
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
+    plan.structs = module.structs;
     Diagnostics errors;
     for (const CallSpec& given : spec.calls) {
         if (auto failure = check_this(given)) {

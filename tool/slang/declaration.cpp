@@ -169,6 +169,22 @@ std::string SourceText::comment_above(std::size_t token) const {
     return doc;
 }
 
+std::string SourceText::comment_behind(std::int64_t line, std::int64_t column) const {
+    std::size_t end = token_at(line, column);
+    while (end < tokens_.size() && tokens_[end].kind != Kind::boundary) {
+        ++end;
+    }
+    if (end + 1 >= tokens_.size() || tokens_[end + 1].first_line != tokens_[end].last_line) {
+        return {};
+    }
+    std::string_view text = text_of(tokens_[end + 1]);
+    if (tokens_[end + 1].kind != Kind::comment || text.substr(0, 2) != "//" || text.find('<') != 3) {
+        return {};
+    }
+    text = trim_right(text.substr(4));
+    return std::string(text.substr(text.starts_with(' ') ? 1 : 0));
+}
+
 std::vector<std::string> SourceText::attributes_between(std::size_t first, std::size_t last) const {
     std::vector<std::string> attributes;
     int squares = 0;

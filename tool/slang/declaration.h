@@ -19,6 +19,8 @@ public:
     explicit SourceText(std::string text);
     /// Describes the declaration whose name is at `line` and `column` (from 1; columns count bytes).
     [[nodiscard]] DeclarationText declaration_at(std::int64_t line, std::int64_t column) const;
+    /// Of a declaration that ends on a line where "///<" follows: that comment, markers stripped.
+    [[nodiscard]] std::string comment_behind(std::int64_t line, std::int64_t column) const;
     /// The source from there to the end of its line.
     [[nodiscard]] std::string_view text_at(std::int64_t line, std::int64_t column) const;
     /// Of what is declared there inside an extension: the type extended, without blanks; else nothing.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
@@ -128,10 +129,20 @@ struct Function {
     bool operator==(const Function&) const = default;
 };
 
+/// What is written of a struct in the spec's modules.
+struct StructText {
+    std::string name;  ///< without generic arguments: "ns.Box"
+    std::string doc;
+    std::vector<std::pair<std::string, std::string>> fields;  ///< those that have a comment, and it
+
+    bool operator==(const StructText&) const = default;
+};
+
 /// Every function of the spec's modules by name, in source order, and what was read to learn of them.
 struct Module {
     std::vector<std::string> module_names;  ///< what generated kernels must `import`
     std::vector<Function> functions;        ///< overloads share a name
+    std::vector<StructText> structs;        ///< those with a comment, or with one at a field
     std::vector<std::string> dependencies;  ///< every source file read, absolute, sorted
 };
 

@@ -31,11 +31,13 @@ Direction direction_of(slang::VariableReflection& parameter) {
 
 class Walker {
 public:
-    Walker(slang::ISession& session, slang::IModule& module, std::vector<Function>& functions)
+    Walker(slang::ISession& session, slang::IModule& module, std::vector<Function>& functions,
+           std::vector<StructText>& structs)
         : session_(&session),
           types_(*module.getLayout()),
           file_(module.getFilePath() != nullptr ? module.getFilePath() : ""),
-          functions_(&functions) {}
+          functions_(&functions),
+          structs_(&structs) {}
 
     void walk_module(DeclReflection& module) {
         for (unsigned index = 0; index < module.getChildrenCount(); ++index) {
@@ -118,6 +120,7 @@ private:
             const std::string prefix = scope.prefix + declaration.getName();
             const std::string outer = scope.type.empty() ? "" : scope.type + ".";
             const std::string own = own_generics(scope);
+            add_struct(declaration, prefix);
             walk_children(declaration, {prefix + ".", true, scope.generics, scope.depth + 1,
                                         outer + declaration.getName() + own, scope.open || !own.empty()});
         } else if (kind == DeclReflection::Kind::Generic) {
@@ -129,6 +132,31 @@ private:
             }
         } else if (kind == DeclReflection::Kind::Unsupported) {
             walk_extension(declaration, scope);
+        }
+    }
+
+    // Both "///" above and "///<" behind are a field's.
+    void add_struct(DeclReflection& declaration, const std::string& name) {
+        const Location place = location_of(declaration);
+        StructText text{name, source(place.file)->declaration_at(place.line, place.column).doc, {}};
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            const Location at =
+                child.getKind() == DeclReflection::Kind::Variable ? location_of(child) : Location();
+            if (at.file.empty()) {
+                continue;
+            }
+            SourceText& written = *source(at.file);
+            std::string doc = written.declaration_at(at.line, at.column).doc;
+            if (doc.empty()) {
+                doc = written.comment_behind(at.line, at.column);
+            }
+            if (!doc.empty()) {
+                text.fields.emplace_back(child.getName(), doc);
+            }
+        }
+        if (!text.doc.empty() || !text.fields.empty()) {
+            structs_->push_back(std::move(text));
         }
     }
 
@@ -369,6 +397,7 @@ private:
     TypeDescriber types_;
     std::string file_;
     std::vector<Function>* functions_;
+    std::vector<StructText>* structs_;
     std::map<std::string, SourceText> sources_;
     std::set<std::string> derivatives_of_;
 };
@@ -380,7 +409,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     std::set<std::string> files;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, functions);
+        Walker walker(session, *module, functions, described.structs);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));

@@ -39,7 +39,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constrain
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, generics, member, doc,
                                    location)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, dependencies)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, dependencies)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
     json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});

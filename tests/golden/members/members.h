@@ -28,9 +28,16 @@ class Module;
 
 namespace members {
 
+/// A point in flight.
+///
+/// It has no size.
+///
 /// Particle as kernels read it.
 struct Particle {
+    /// Where it is,
+    /// in metres.
     kf::float2 position{};
+    /// How fast.
     float speed{};
 
     bool operator==(const Particle&) const = default;
@@ -57,6 +64,8 @@ struct kf::ElementOf<members::Particle> : kf::StructElement<members::Particle> {
 
 namespace members {
 
+/// Some "tools"
+///
 /// The static functions of Tools.
 struct Tools {
     /// Calls Tools_clamp of the module, which says what it takes.
@@ -64,10 +73,17 @@ struct Tools {
     static decltype(auto) clamp(const Module& module, Arguments&&... arguments);
 };
 
+/// A point in flight.
+///
+/// It has no size.
+///
 /// Particle field by field, each as the function that takes it says: a tensor or a value.
 template <class PositionType, class SpeedType>
 struct ParticleFields {
+    /// Where it is,
+    /// in metres.
     PositionType position{};
+    /// How fast.
     SpeedType speed{};
 
     /// Moves on by dt.

@@ -9,7 +9,16 @@ _module = _kf.load_module(_Path(__file__).with_name("members.kfa"))
 
 
 class Particle(_kf.Struct, module=_module, slang="Particle"):
-    """Particle: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
+    """A point in flight.
+
+    It has no size.
+
+    position: Where it is,
+        in metres.
+    speed: How fast.
+
+    Particle: its fields are numbers, lists or arrays, or tensors where a function takes it field by field.
+    """
 
     _fields = ("position", "speed")
     dtype = _np.dtype(
@@ -23,7 +32,10 @@ class Particle(_kf.Struct, module=_module, slang="Particle"):
 
 
 class Tools(_kf.Struct, module=_module, slang="Tools"):
-    """Tools: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
+    """Some \"tools\"
+
+    Tools: its fields are numbers, lists or arrays, or tensors where a function takes it field by field.
+    """
 
     _fields = ()
 

@@ -35,7 +35,16 @@ class _ParticleDict(TypedDict):
 _ParticleValue: TypeAlias = _ParticleLike | _ParticleDict | np.void
 
 class Particle(kf.Struct):
-    """Particle: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
+    """A point in flight.
+
+    It has no size.
+
+    position: Where it is,
+        in metres.
+    speed: How fast.
+
+    Particle: its fields are numbers, lists or arrays, or tensors where a function takes it field by field.
+    """
 
     dtype: ClassVar[np.dtype[np.void]]
     def __init__(self, position: FloatValue | ComponentsValue | VectorValue | FieldValue,
@@ -47,7 +56,10 @@ class Particle(kf.Struct):
     limit: ClassVar[_ParticleLimit]
 
 class Tools(kf.Struct):
-    """Tools: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
+    """Some \"tools\"
+
+    Tools: its fields are numbers, lists or arrays, or tensors where a function takes it field by field.
+    """
 
     def __init__(self) -> None: ...
     clamp: ClassVar[_ToolsClamp]

@@ -22,6 +22,7 @@ struct Case {
     std::string name;
     std::string calls;  ///< of the spec, as JSON
     std::vector<Function> functions;
+    std::vector<StructText> structs = {};
 };
 
 Function documented(Function function, const std::string& doc) {
@@ -171,7 +172,11 @@ std::vector<Case> cases() {
                "backward": true},
               {"function": "Particle.limit", "args": {"speed": "tensor[1]"}},
               {"function": "Tools.clamp", "args": {"x": "value"}}])",
-         member_functions()}};
+         member_functions(),
+         {{"Particle",
+           "A point in flight.\n\nIt has no size.",
+           {{"position", "Where it is,\nin metres."}, {"speed", "How fast."}}},
+          {"Tools", "Some \"tools\"", {}}}}};
 }
 
 /// Name and text of every file that a spec becomes; kernels are one file.
@@ -182,6 +187,7 @@ std::map<std::string, std::string> generated(const Case& one) {
     Module module;
     module.module_names = {one.name};
     module.functions = one.functions;
+    module.structs = one.structs;
     std::map<std::string, std::string> files;
     const auto failed = [](const auto& outcome) {
         if (!outcome)

@@ -36,6 +36,14 @@ TEST(Text, TakesAnotherSeparator) {
     EXPECT_EQ(wrap_list(0, "static_assert(", {"a", "b"}, ");", " &&"), "static_assert(a && b);");
 }
 
+TEST(Text, QuotesDocstrings) {
+    EXPECT_THAT(docstring(4, {}), testing::IsEmpty());
+    EXPECT_THAT(docstring(4, {"One \"line\" of it."}),
+                testing::ElementsAre("    \"\"\"One \"line\" of it.\"\"\""));
+    EXPECT_THAT(docstring(2, {"Ends in \"quotes\"", "", "back\\slash"}),
+                testing::ElementsAre(R"(  """Ends in \"quotes\")", "", R"(  back\\slash)", R"(  """)"));
+}
+
 TEST(Text, CleansComments) {
     EXPECT_THAT(doc_lines("\n  \nFirst.  \r\n\n  Path: C:\\\n\n"),
                 testing::ElementsAre("First.", "", "  Path: C:"));

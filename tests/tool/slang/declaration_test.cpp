@@ -106,6 +106,18 @@ TEST(Declaration, CommentMarksInStringsAreText) {
     EXPECT_EQ(declaration("static const String s = \"// no\";\nfloat NAME();").doc, "");
 }
 
+TEST(Declaration, CommentsBehindAreThoseThatPointBack) {
+    const auto behind = [](const std::string& text) { return SourceText(text).comment_behind(1, 7); };
+    EXPECT_EQ(behind("float x; ///< How far. \nfloat y;"), "How far.");
+    EXPECT_EQ(behind("float x = 1, y[2];  //!<About both"), "About both");
+    EXPECT_EQ(behind("float x; // no\n"), "");
+    EXPECT_EQ(behind("float x; /// of what follows\n"), "");
+    EXPECT_EQ(behind("float x;\n///< of something else\n"), "");
+    EXPECT_EQ(behind("float x"), "");
+    EXPECT_EQ(behind("float x;"), "");
+    EXPECT_EQ(SourceText("float x;").comment_behind(3, 1), "");
+}
+
 TEST(Declaration, PlacesOutsideTheTextGiveNothing) {
     const SourceText source("float f();");
     EXPECT_EQ(source.declaration_at(0, 1).doc, "");

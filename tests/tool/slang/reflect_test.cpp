@@ -369,6 +369,24 @@ TEST(Reflect, OddFileNames) {
     EXPECT_TRUE(kernel.ok()) << describe(kernel.errors());
 }
 
+TEST(Reflect, CommentsOfStructsAndFields) {
+    const Module module = reflect_text(
+        "/// A ray.\n/// Of light.\n[Tag] struct Ray {\n  /// Where it starts.\n  float3 pos, dir; ///< not "
+        "this\n"
+        "  float t; ///< How far.\n  int plain; // internal\n  /// Calls.\n  float f() { return t; } }\n"
+        "namespace ns { struct Box<T : IFloat> { T size;\n/** In metres. */ T depth; }; }\n"
+        "struct Silent { float x; }\n");
+    using Fields = std::vector<std::pair<std::string, std::string>>;
+    ASSERT_EQ(module.structs.size(), 2U);
+    EXPECT_EQ(module.structs[0].name, "Ray");
+    EXPECT_EQ(module.structs[0].doc, "A ray.\nOf light.");
+    EXPECT_EQ(module.structs[0].fields,
+              (Fields{{"pos", "Where it starts."}, {"dir", "Where it starts."}, {"t", "How far."}}));
+    EXPECT_EQ(module.structs[1].name, "ns.Box");
+    EXPECT_EQ(module.structs[1].doc, "");
+    EXPECT_EQ(module.structs[1].fields, (Fields{{"depth", "In metres."}}));
+}
+
 TEST(Reflect, AnEmptyModuleHasNoFunctions) { EXPECT_THAT(reflect_text("").functions, IsEmpty()); }
 
 }  // namespace

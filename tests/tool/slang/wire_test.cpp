@@ -42,11 +42,13 @@ TEST(Wire, Modules) {
                                 Member::method,
                                 "doc \xff",
                                 {"/m.slang", 1, 2}});
+    module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value().module_names, module.module_names);
     EXPECT_EQ(back.value().dependencies, module.dependencies);
     EXPECT_EQ(back.value().functions, module.functions);
+    EXPECT_EQ(back.value().structs, module.structs);
 }
 
 TEST(Wire, Kernels) {
