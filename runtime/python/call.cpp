@@ -697,8 +697,7 @@ void Call::collect_gradients() {
         if (argument.kind == ArgumentKind::tensor) {
             host.differentiable->add(download(Tensor{host.uploaded.grad(), nullptr, host.structure}));
         } else if (item(i).structure != nullptr) {
-            host.differentiable->add(
-                unpack_struct(*call_, *item(i).structure, host.gradient.data(), *info_.classes));
+            host.differentiable->add(unpack_struct(*call_, *item(i).structure, host.gradient.data(), {}));
         } else if (is_repeated(host, argument)) {
             // Each component's gradient is the number's.
             const py::array gradient = to_array(element_type(argument.element), host.gradient.data());

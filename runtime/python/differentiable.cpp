@@ -1,7 +1,10 @@
 // kf.Differentiable: a host value whose gradient accumulates in Python.
 #include "python/differentiable.h"
-#include "core/describe.h"
+#include <string>
+#include <vector>
 
+#include "core/describe.h"
+#include "core/python_names.h"
 #include "python/errors.h"
 #include "python/host.h"
 #include "python/structs.h"
@@ -30,15 +33,13 @@ py::object zero_struct(const py::object& value) {
         names = value.attr("keys")();
     } else if (is_numpy(value)) {
         names = value.attr("dtype").attr("names");
-    } else if (py::hasattr(value, "_fields")) {
-        names = value.attr("_fields");
-    } else {
+    } else if (names = named_fields(value); names.is_none()) {
         names = py::module_::import("builtins").attr("vars")(value);
     }
     py::dict zeros;
     for (const auto& name : py::list(names))
         zeros[name] = zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))));
-    const bool generated = py::hasattr(value, "_fields") && PyTuple_Check(value.ptr()) == 0;
+    const bool generated = !named_fields(value).is_none() && PyTuple_Check(value.ptr()) == 0;
     return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
 }
 
@@ -88,17 +89,26 @@ void Differentiable::set_grad(const py::object& new_grad) {
 
 namespace {
 
+struct FieldName {
+    std::string name;
+};
+
+/// Of structs a contribution is a dict of Slang's names; the sum may have those of attributes.
 py::object added(const py::object& sum, const py::object& contribution) {
-    if (is_struct_like(contribution)) {
-        const bool keyed = PyDict_Check(contribution.ptr()) != 0;
-        for (const auto& name : py::list(keyed ? py::object(contribution.attr("keys")())
-                                               : py::object(contribution.attr("_fields")))) {
-            const py::object more =
-                keyed ? py::object(contribution[name]) : py::object(contribution.attr(py::str(name)));
-            if (PyDict_Check(sum.ptr()) != 0) {
-                sum[name] = added(py::object(sum[name]), more);
+    if (PyDict_Check(contribution.ptr()) != 0) {
+        std::vector<FieldName> fields;
+        for (const auto& [name, more] : py::dict(contribution)) fields.push_back({py::str(name)});
+        const bool keyed = PyDict_Check(sum.ptr()) != 0;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const py::str slang(fields[i].name);
+            const py::str attribute(detail::python_attribute(fields, i));
+            const py::object more = contribution[slang];
+            if (keyed) {
+                const py::str key = PyDict_Contains(sum.ptr(), slang.ptr()) == 1 ? slang : attribute;
+                sum[key] = added(py::object(sum[key]), more);
             } else {
-                py::setattr(sum, py::str(name), added(py::object(sum.attr(py::str(name))), more));
+                const py::str name = py::hasattr(sum, attribute) ? attribute : slang;
+                py::setattr(sum, name, added(py::object(sum.attr(name)), more));
             }
         }
         return sum;

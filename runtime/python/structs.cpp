@@ -8,6 +8,7 @@
 #include "core/describe.h"
 #include "core/generator.h"
 #include "core/items.h"
+#include "core/python_names.h"
 #include "python/arrays.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
@@ -50,12 +51,9 @@ std::optional<std::vector<std::string>> declared_fields(py::handle value) {
     } else if (has_dtype_fields(value)) {
         names = value.attr("dtype").attr("names");
     } else {
-        for (const char* attribute : {"__dataclass_fields__", "_fields"}) {
-            if (py::hasattr(value, attribute)) {
-                names = value.attr(attribute);
-                break;
-            }
-        }
+        names = named_fields(value);
+        if (names.is_none() && py::hasattr(value, "__dataclass_fields__"))
+            names = value.attr("__dataclass_fields__");
     }
     if (names.is_none()) return std::nullopt;
     std::vector<std::string> list;
@@ -63,7 +61,7 @@ std::optional<std::vector<std::string>> declared_fields(py::handle value) {
     return list;
 }
 
-/// A field by its name, a key in dicts and structured values, else an attribute; null where there is none.
+/// A field by one name, a key in dicts and structured values, else an attribute; null where there is none.
 py::object find_field(py::handle value, const std::string& name) {
     const py::str key(name);
     if (PyDict_Check(value.ptr())) {
@@ -74,6 +72,26 @@ py::object find_field(py::handle value, const std::string& name) {
         return there ? py::object(value[key]) : py::object();
     }
     return py::hasattr(value, key) ? py::object(value.attr(key)) : py::object();
+}
+
+/// A field by Slang's name or the attribute's.
+py::object find_field(py::handle value, const Parameter& structure, std::size_t field) {
+    const std::string& name = structure.fields[field].name;
+    if (!detail::is_kept_by_python(name)) return find_field(value, name);
+    const std::string attribute = detail::python_attribute(structure.fields, field);
+    const bool keyed = PyDict_Check(value.ptr()) != 0 || has_dtype_fields(value);
+    // A class may have an attribute of the plain name that is no field.
+    const py::object first = find_field(value, keyed ? name : attribute);
+    return first ? first : find_field(value, keyed ? attribute : name);
+}
+
+/// Which field has the name, or its attribute; as many as there are for none.
+std::size_t field_called(const Parameter& structure, const std::string& name) {
+    std::size_t i = 0;
+    while (i < structure.fields.size() && structure.fields[i].name != name &&
+           detail::python_attribute(structure.fields, i) != name)
+        ++i;
+    return i;
 }
 
 /// " = 3 (an int)", of a field that isn't wanted.
@@ -228,11 +246,16 @@ bool names_type(py::handle name, const Parameter& structure) {
 
 }  // namespace
 
+py::object named_fields(py::handle value) {
+    const py::object names = py::getattr(value, "_fields", py::none());
+    return PyTuple_Check(names.ptr()) != 0 ? names : py::none();
+}
+
 bool is_struct_like(py::handle value) {
     if (has_dtype_fields(value))
         return !py::isinstance<py::array>(value) || py::cast<py::array>(value).ndim() == 0;
     const bool sequence = PyList_Check(value.ptr()) || PyRange_Check(value.ptr()) ||
-                          (PyTuple_Check(value.ptr()) && !py::hasattr(value, "_fields"));
+                          (PyTuple_Check(value.ptr()) && named_fields(value).is_none());
     return !sequence && !number_kind(value) && PyUnicode_Check(value.ptr()) == 0 &&
            !py::isinstance<py::array>(value) && as_tensor(value) == nullptr &&
            as_differentiable(value) == nullptr;
@@ -253,8 +276,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
     }
     if (const auto declared = declared_fields(value)) {
         for (const std::string& name : *declared) {
-            if (std::ranges::find(structure.fields, name, &Parameter::name) != structure.fields.end())
-                continue;
+            if (field_called(structure, name) < structure.fields.size()) continue;
             if (name == "_type" && names_type(find_field(value, name), structure)) continue;
             refuse(ErrorCode::unknown_name, where,
                    structure.type + " has no field '" + name + "'" + shown_field(value, name) + "; it has " +
@@ -265,7 +287,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
     for (std::size_t i = 0; i < structure.fields.size(); ++i) {
         const Parameter& field = structure.fields[i];
         const bool hidden = !made.empty() && made[i];
-        fields.push_back(find_field(value, field.name));
+        fields.push_back(find_field(value, structure, i));
         if (!fields.back() && (hidden || partial)) continue;
         if (!fields.back()) {
             refuse(ErrorCode::missing_argument, where,
@@ -395,11 +417,15 @@ py::object unpack_struct(const manifest::Call& call, const Parameter& structure,
 
 py::object make_struct(const Parameter& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes) {
-    py::dict values;
-    for (std::size_t i = 0; i < fields.size(); ++i) values[structure.fields[i].name.c_str()] = fields[i];
     const auto known = classes.find(structure.type);
-    if (known == classes.end()) return values;
-    return known->second(**values);
+    if (known == classes.end()) {
+        py::dict values;
+        for (std::size_t i = 0; i < fields.size(); ++i) values[structure.fields[i].name.c_str()] = fields[i];
+        return values;
+    }
+    py::tuple values(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i) values[i] = fields[i];
+    return known->second(*values);
 }
 
 }  // namespace kf::python

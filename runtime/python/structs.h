@@ -15,6 +15,9 @@ namespace kf::python {
 /// The generated classes by Slang's name, as the module registered them.
 using StructClasses = std::map<std::string, py::object>;
 
+/// The attributes of a generated class or a named tuple that are fields; None where there is no such tuple.
+py::object named_fields(py::handle value);
+
 /// Whether a value can only be a struct: a dict, an object with fields, a structured scalar. Not a number, a
 /// list, an array or a tensor.
 bool is_struct_like(py::handle value);

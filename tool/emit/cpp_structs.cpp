@@ -21,6 +21,21 @@ std::string struct_name(const Type& type) {
     return cpp_identifier(name);
 }
 
+/// The members' names, in order: a keyword's trailing _ must not make it another field's name.
+std::vector<std::string> member_names(const Type& type) {
+    UniqueNames names;
+    const std::vector<Field> fields = fields_of(type);
+    std::vector<std::string> members;
+    for (const Field& field : fields) {
+        if (cpp_identifier(field.name) == field.name) names.claim(field.name);
+    }
+    for (const Field& field : fields) {
+        const std::string name = cpp_identifier(field.name);
+        members.push_back(name == field.name ? name : names.claim(name));
+    }
+    return members;
+}
+
 /// What stands behind "///".
 View::List comment(const std::vector<std::string>& lines) {
     View::List list;
@@ -62,7 +77,7 @@ std::string called(const CppMember& member) {
 MemberText member_text(const Type& type, const CppMember& member, std::size_t indent, const std::string& head,
                        const std::string& tail) {
     UniqueNames names;  // no parameter may hide a field
-    for (const Field& field : fields_of(type)) names.claim(cpp_identifier(field.name));
+    for (const std::string& name : member_names(type)) names.claim(name);
     const std::string module = names.claim("module");
     const std::string arguments = names.claim("arguments");
     const bool method = member.function->is_method();
@@ -105,11 +120,9 @@ std::pair<std::string, std::string> template_parameters(const Type& type) {
 
 /// "requires kf::detail::fields_fit<…>", and the operator.
 std::string conversion_text(const Type& type, const std::string& name) {
-    std::vector<std::string> members;
-    for (const Field& field : fields_of(type)) members.push_back(cpp_identifier(field.name));
     return "    requires kf::detail::fields_fit<\n        kf::detail::FieldTypes<" +
            template_parameters(type).second + ">,\n        kf::detail::FieldTypes<Others...>>\n" +
-           wrap_list(4, "operator " + name + "<Others...>() const { return {", members, "}; }");
+           wrap_list(4, "operator " + name + "<Others...>() const { return {", member_names(type), "}; }");
 }
 
 /// "RayFields(PosType) -> RayFields<…>;"
@@ -165,12 +178,13 @@ View::List CppStructs::structs_view(const std::string& name_space,
         if (!used.whole) continue;
         const std::string name = names_.at(kind_name(used.type));
         const StructLayout layout = layout_of(used.type);
+        const std::vector<std::string> members_called = member_names(used.type);
         View::List members;
         std::vector<std::string> terms{"sizeof(" + name + ") == " + std::to_string(layout.size),
                                        "std::is_trivially_copyable_v<" + name + ">"};
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
-            const std::string member = cpp_identifier(field.name);
+            const std::string& member = members_called[i];
             members.emplace_back(View::Object{
                 {"type", value_type(field.type)}, {"name", member}, {"doc", comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
@@ -206,9 +220,10 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
         View::List members;
         UniqueNames types;
         const std::vector<Field> fields = fields_of(used.type);
+        const std::vector<std::string> members_called = member_names(used.type);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             members.emplace_back(View::Object{{"type", types.claim(pascal_case(fields[i].name) + "Type")},
-                                              {"name", cpp_identifier(fields[i].name)},
+                                              {"name", members_called[i]},
                                               {"doc", comment(used.field_docs[i])}});
         }
         const std::string& name = templates_.at(kind_name(used.type));

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "core/python_names.h"
 #include "plan/type_text.h"
 
 namespace kf::gen {
@@ -30,12 +31,8 @@ constexpr std::array<std::string_view, 17> cpp_macros{
     "EOF",   "FALSE", "I",       "INFINITY", "NAN",    "NULL",  "TRUE",   "assert", "errno",
     "linux", "major", "makedev", "minor",    "stderr", "stdin", "stdout", "unix"};
 
-constexpr std::array<std::string_view, 38> python_keywords{
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
-    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-    // Reserved for every function.
-    "out", "shape", "stream"};
+/// Reserved for every function.
+constexpr std::array<std::string_view, 3> python_reserved{"out", "shape", "stream"};
 
 /// "Pair_float3_int" of "Pair<vector<float,3>, int>": no two underscores, which C++ reserves.
 std::string generic_identifier(std::string_view name) {
@@ -71,7 +68,7 @@ std::string cpp_identifier(std::string_view name) {
 
 std::string python_identifier(std::string_view name) {
     std::string text = identifier(name);
-    return contains(python_keywords, text) ? text + "_" : text;
+    return contains(detail::python_keywords, text) || contains(python_reserved, text) ? text + "_" : text;
 }
 
 std::string pascal_case(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/items.h"
+#include "core/python_names.h"
 #include "emit/element.h"
 #include "emit/items.h"
 #include "emit/names.h"
@@ -520,9 +521,12 @@ std::string import_line(const std::string& head, const std::set<std::string>& na
 
 View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
 
-/// Of a class that has a `dtype` already.
-std::string attribute_name(const std::string& member) {
-    return member == "dtype" ? "dtype_" : python_identifier(member);
+/// Of a class that has names of its own, and those of its fields, which would hide a method's.
+std::string attribute_name(const PlannedFunction& function, const PythonStructs& structs) {
+    const std::string member = function.member_name();
+    std::string name = detail::is_kept_by_python(member) ? member + "_" : python_identifier(member);
+    while (structs.has_field(function.owner, name)) name += "_";
+    return name;
 }
 
 }  // namespace
@@ -544,7 +548,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     for (const PlannedFunction& function : plan.functions) {
         if (function.is_hidden()) continue;
         const std::string owner = structs.class_named(function.owner);
-        const std::string attribute = attribute_name(function.member_name());
+        const std::string attribute = attribute_name(function, structs);
         const std::string member =
             owner.empty() ? members.claim(python_identifier(function.name)) : owner + "." + attribute;
         if (owner.empty()) exported.insert("\"" + member + "\"");

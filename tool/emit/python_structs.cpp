@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/python_names.h"
 #include "emit/element.h"
 #include "emit/text.h"
 #include "plan/structs.h"
@@ -43,7 +44,8 @@ bool has_own_attributes(const Type& type) {
 
 std::vector<std::string> attributes_of(const Type& type) {
     std::vector<std::string> names;
-    for (const Field& field : type.fields) names.push_back(field.name);
+    for (std::size_t i = 0; i < type.fields.size(); ++i)
+        names.push_back(detail::python_attribute(type.fields, i));
     return names;
 }
 
@@ -66,6 +68,10 @@ View::List docstring_of(const UsedStruct& used) {
         ": its fields are numbers, lists or arrays, or tensors where a function takes it field by field.");
     const std::vector<std::string> text = docstring(4, lines);
     return {text.begin(), text.end()};
+}
+
+bool is_made(const UsedStruct& used, const Field& field) {
+    return std::find(used.made.begin(), used.made.end(), field.name) != used.made.end();
 }
 
 }  // namespace
@@ -127,6 +133,13 @@ std::string PythonStructs::class_named(const std::string& slang) const {
     return known == names_.end() ? std::string() : known->second;
 }
 
+bool PythonStructs::has_field(const std::string& slang, const std::string& attribute) const {
+    return std::any_of(used_.begin(), used_.end(), [&](const UsedStruct& used) {
+        const std::vector<std::string> names = attributes_of(used.type);
+        return used.type.name == slang && std::find(names.begin(), names.end(), attribute) != names.end();
+    });
+}
+
 std::vector<std::string> PythonStructs::names() const {
     std::vector<std::string> list;
     for (const auto& [slang, name] : names_) list.push_back(name);
@@ -159,13 +172,18 @@ View::List PythonStructs::module_view() const {
     };
     View::List list;
     for (const UsedStruct& used : used_) {
+        std::vector<std::string> attributes;
         std::vector<std::string> fields;
         std::vector<std::string> formats;
         std::vector<std::string> offsets;
         const bool laid_out = used.whole && has_layout(used.type);
         const StructLayout layout = layout_of(used.type);
+        std::vector<std::string> quoted;
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
+            const std::string attribute = "\"" + detail::python_attribute(used.type.fields, i) + "\"";
+            attributes.push_back(attribute);
+            if (is_made(used, field)) quoted.push_back(attribute);
             fields.push_back("\"" + field.name + "\"");
             if (laid_out) formats.push_back(format(field.type));
             offsets.push_back(std::to_string(layout.offsets[i]));
@@ -179,53 +197,58 @@ View::List PythonStructs::module_view() const {
         const auto tuple = [](const std::string& name, const std::vector<std::string>& items) {
             return wrap_list(4, name + " = (", items, items.size() == 1 ? ",)" : ")");
         };
-        std::vector<std::string> quoted;
-        for (const std::string& name : used.made) quoted.push_back("\"" + name + "\"");
         View::List made;
         if (!quoted.empty()) made.emplace_back(tuple("_made", quoted));
         list.emplace_back(View::Object{{"class", names_.at(used.type.name)},
                                        {"slang", used.type.name},
                                        {"doc", docstring_of(used)},
-                                       {"fields", tuple("_fields", fields)},
+                                       {"fields", tuple("_fields", attributes)},
                                        {"made", std::move(made)},
                                        {"dtype", std::move(dtype)}});
     }
     return list;
 }
 
+/// What stands for a struct where one is taken. `renamed`: an attribute isn't called as its field.
+View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool renamed) const {
+    const std::string& value = objects_.at(used.type.name);
+    const std::string base = value.substr(0, value.rfind("Value"));
+    const bool own = has_own_attributes(used.type);
+    std::string kinds = own ? base + "Like" : names_.at(used.type.name);
+    kinds += " | " + base + "Dict";
+    if (used.whole && has_layout(used.type)) kinds += " | np.void";
+    return View::Object{
+        {"value", value},     {"has_like", own}, {"like", base + "Like"},     {"dict", base + "Dict"},
+        {"renamed", renamed}, {"kinds", kinds},  {"given", std::move(fields)}};
+}
+
 View::List PythonStructs::stub_view(const std::map<std::string, View::List>& attributes) const {
     View::List list;
     for (const UsedStruct& used : used_) {
+        const std::vector<std::string> names = attributes_of(used.type);
         View::List fields;
         View::List given;  // what the kernel doesn't make
         std::vector<std::string> parameters{"self"};
         bool by_name = false;
-        for (const Field& field : used.type.fields) {
-            fields.emplace_back(View::Object{{"name", field.name}});
-            const bool made = std::find(used.made.begin(), used.made.end(), field.name) != used.made.end();
+        bool renamed = false;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const Field& field = used.type.fields[i];
+            fields.emplace_back(View::Object{{"name", names[i]}});
+            const bool made = is_made(used, field);
+            renamed = renamed || names[i] != field.name;
             // Behind one that may be left out, others go by name.
             if (!made && parameters.back().ends_with("None") && !by_name) {
                 parameters.emplace_back("*");
                 by_name = true;
             }
             const std::string type = field_type(field.type, used.fields);
-            parameters.push_back(field.name + (made ? ": Any = None" : ": " + type));
-            if (!made) given.emplace_back(View::Object{{"name", field.name}, {"type", type}});
+            parameters.push_back(names[i] + (made ? ": Any = None" : ": " + type));
+            if (!made)
+                given.emplace_back(View::Object{{"name", names[i]}, {"key", field.name}, {"type", type}});
         }
         View::List object;
         if (is_object(used)) {
-            const std::string& value = objects_.at(used.type.name);
-            const std::string base = value.substr(0, value.rfind("Value"));
-            const bool own = has_own_attributes(used.type);
-            std::string kinds = own ? base + "Like" : names_.at(used.type.name);
-            kinds += " | " + base + "Dict";
-            if (used.whole && has_layout(used.type)) kinds += " | np.void";
-            object.emplace_back(View::Object{{"value", value},
-                                             {"has_like", own},
-                                             {"like", base + "Like"},
-                                             {"dict", base + "Dict"},
-                                             {"kinds", kinds},
-                                             {"given", std::move(given)}});
+            object.emplace_back(object_view(used, std::move(given), renamed));
         }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},

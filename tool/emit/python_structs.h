@@ -28,6 +28,8 @@ public:
     [[nodiscard]] std::string value_of(const Type& type) const;
     /// The class of the struct that Slang calls so; empty when there is none.
     [[nodiscard]] std::string class_named(const std::string& slang) const;
+    /// Whether that struct's class has a field's attribute of this name.
+    [[nodiscard]] bool has_field(const std::string& slang, const std::string& attribute) const;
     [[nodiscard]] std::vector<std::string> names() const;
     /// Whether some class has a dtype.
     [[nodiscard]] bool has_dtypes() const;
@@ -41,6 +43,7 @@ public:
 private:
     std::vector<UsedStruct> used_;  ///< structs only
     std::string field_type(const Type& type, bool by_field) const;
+    View object_view(const UsedStruct& used, View::List fields, bool renamed) const;
 
     std::map<std::string, std::string> names_;    ///< by Slang's name
     std::map<std::string, std::string> objects_;  ///< by Slang's name

@@ -171,6 +171,7 @@ private:
             return parameter;
         }
         if (fields.empty()) refuse_empty(kind, type, place);
+        if (!has_usable_names(kind, type, place)) return parameter;
         for (const Field& field : fields) {
             const auto given = std::find_if(kind.fields.begin(), kind.fields.end(),
                                             [&](const FieldSpec& one) { return one.name == field.name; });
@@ -278,6 +279,20 @@ private:
         return parameter;
     }
 
+    /// Python mangles or uses such names, and C++ reserves them.
+    bool has_usable_names(const KindSpec& kind, const Type& type, const Place& place) {
+        for (const Field& field : type.fields) {
+            if (!field.name.starts_with("__")) continue;
+            fail(kind, "struct-layout",
+                 "field '" + place.name + "." + field.name + "' of struct '" + type.name +
+                     "' can't be a field in C++ and Python, which keep names that begin with two underscores "
+                     "for themselves",
+                 {"rename it in the Slang source"});
+            return false;
+        }
+        return true;
+    }
+
     /// What to do about a field of a type that has no layout on the host.
     static std::string advice(const Type& type) {
         if (type.kind == TypeKind::tensor) {
@@ -313,9 +328,13 @@ private:
             return false;
         }
         if (inner.inherits || inner.fields.empty()) {
-            inner.inherits ? refuse_base(kind, inner, place) : refuse_empty(kind, inner, place);
+            if (inner.inherits)
+                refuse_base(kind, inner, place);
+            else
+                refuse_empty(kind, inner, place);
             return false;
         }
+        if (!has_usable_names(kind, inner, place)) return false;
         return std::all_of(inner.fields.begin(), inner.fields.end(), [&](const Field& field) {
             return can_be_laid_out(kind, field.type, inside(place, inner, field));
         });

@@ -42,7 +42,7 @@ class Struct:
         if module is not None:
             module.add_struct(slang, cls)
 
-    def __init__(self, *arguments: Any, **fields: Any) -> None:
+    def __init__(self, /, *arguments: Any, **fields: Any) -> None:
         name = type(self).__name__
         known = self._fields
         if len(arguments) > len(known):

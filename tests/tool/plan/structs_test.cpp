@@ -45,6 +45,8 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     choice.name = "Mode";
     Function mode = function_of("float", "mode", {{"float", "x"}});
     mode.parameters[0].type = struct_of("Settings", {{"mode", choice}});
+    Function dunder = function_of("float", "dunder", {{"float", "odd"}});
+    dunder.parameters[0].type = struct_of("Odd", {{"__class__", type_named("float")}});
     Function many = function_of("float", "many", {{"float", "x"}, {"float", "y"}, {"float", "z"}});
     many.parameters[0].type = array_of(type_named("float"), 4097);
     many.parameters[1].type = struct_of("Some", {{"most", array_of(type_named("float2"), 2048)}});
@@ -52,7 +54,7 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     for (int i = 0; i < 64; ++i)
         many.parameters[2].type.fields.push_back(
             {"f" + std::to_string(i), array_of(type_named("int"), 4096)});
-    return {shade, make, flag, base, mode, many};
+    return {shade, make, flag, base, mode, dunder, many};
 }
 
 const PlannedCall& only(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
@@ -204,6 +206,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "makes 5000 scalars"},
         Refused{R"({"function": "shade", "args": {"scene": "value", "at": "tensor<float3[2000]>[1]"}})",
                 "type-not-supported", "makes 6000 scalars"},
+        Refused{R"({"function": "dunder", "args": {"odd": "tensor[1]"}})", "struct-layout",
+                "field 'odd.__class__' of struct 'Odd' can't be a field in C++ and Python"},
+        Refused{R"({"function": "dunder", "args": {"odd": {"fields": {"__class__": "value"}}}})",
+                "struct-layout", "field 'odd.__class__' of struct 'Odd' can't be"},
         Refused{R"({"function": "base", "args": {"x": "value"}})", "struct-layout",
                 "argument 'x.derived': struct 'Derived' inherits from another struct"},
         Refused{R"({"function": "base", "args": {"x": {"fields": {"derived": {"fields":
