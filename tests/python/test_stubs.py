@@ -5,7 +5,9 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from loader import Loader
 
@@ -93,6 +95,70 @@ ray = Ray(pos=tensor, dir=[1, 0, 0])
 color = raytrace(ray, 1.0)
 """
 
+ATTRIBUTES = """
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+from kf_conversions.conversions import Item
+from kf_members.members import make_scaler
+from kf_names.names import Lambda, Odd, nested, same, weigh
+from kf_structs.structs import Light, Ray, Scene, advance_fields, advance_one
+
+line = kf.Tensor.from_numpy(np.zeros(3, np.float32))
+tensor = kf.Tensor.from_numpy(np.zeros((3, 3), np.float32))
+item = Item(weight=1, place=[1, 2, 3], count=2)
+weight: float = item.weight
+item.weight = 2.5
+count: int = item.count
+place: list[int] = item.place
+ray = Ray(pos=tensor, dir=(1.0, 0.0, 0.0))
+grad: kf.Tensor | None = ray.pos.grad
+direction: tuple[float, float, float] = ray.dir
+moved, other = advance_one(Ray([1, 2, 3], [4, 5, 6]), 2, {"pos": 1, "dir": 2})
+position: npt.NDArray[np.float32] = moved.pos
+total: np.float32 = moved.pos.sum() + other.dir.sum()
+fields = advance_fields(
+    {"pos": {"x": line, "y": 1, "z": line}, "dir": tensor}, 1.0, Ray(tensor, kf.Tensor.zeros((3, 3)))
+)
+whole: npt.NDArray[Any] = fields.result.pos.to_numpy()
+scale: float | kf.Tensor = make_scaler(1.0, 2).scale
+light = Light(color=1, power=2)
+scene = Scene([light, light], np.eye(3, dtype=np.float32), scale=1, count=1, on=True, tint=[1, 2, 3])
+power: float = scene.lights[1].power
+flag: bool = scene.on
+
+def brightness(one: Light) -> float:
+    return one.power * float(one.color.sum())
+
+def first(one: Ray[npt.NDArray[np.float32], npt.NDArray[np.float32]]) -> float:
+    return float(one.pos[0])
+
+first(moved)
+odd = same({"from": 1, "from_": 2, "_fields": 3, "_made": 4, "dtype": 5, "self": 6, "delete": 7, "result": 8,
+            "fields": 9, "backward": 10})
+start: float = odd.from__ + odd._fields_ + odd.dtype_
+back = weigh(Odd(from__=1, from_=2, _fields_=3, _made_=4, dtype_=5, self_=6, delete=7, result=8, fields=9,
+                 backward=10), 1)
+inside: float = nested(Lambda(class_=odd, yield_=odd, np_=[1, 2])).yield_.from__
+"""
+
+WRONG_ATTRIBUTES = [
+    "text: str = item.weight",
+    "item.weight = 'a'",
+    "item.weigth",
+    "item.place.sum()",
+    "ray.pos.nothing",
+    "text = moved.pos",
+    "moved.pos.grad",
+    "moved.pos = [1, 2, 3]",
+    "fields.result.pos.sum()",
+    "odd.dtype.imag",
+    "same({'from': 1})",
+    "scene.lights[0].pos",
+]
+
 WRONG_OBJECTS = [
     "value_of(1.0)",
     "value_of({'weight': 1, 'place': 2})",
@@ -160,6 +226,29 @@ def test_right_calls(folder: Path) -> None:
 def test_right_objects(folder: Path) -> None:
     result = check(folder, OBJECTS)
     assert result.returncode == 0, result.stdout
+
+
+def test_attributes(folder: Path) -> None:
+    result = check(folder, ATTRIBUTES)
+    assert result.returncode == 0, result.stdout
+
+
+def test_attributes_are_what_the_stub_says(folder: Path) -> None:
+    """The program that mypy takes, run."""
+    names: dict[str, Any] = {}
+    exec(compile(ATTRIBUTES, "attributes", "exec"), names)
+    for name, kind in {"count": int, "place": list, "direction": tuple, "flag": bool, "start": float}.items():
+        assert type(names[name]) is kind
+    assert (names["position"].dtype, names["light"].power) == (np.float32, 2)
+    assert type(names["fields"].result.pos).__name__ == "Tensor"
+
+
+def test_wrong_attributes(folder: Path) -> None:
+    lines = [*ATTRIBUTES.splitlines(), *WRONG_ATTRIBUTES]
+    result = check(folder, "\n".join(lines))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    first = len(ATTRIBUTES.splitlines()) + 1
+    assert refused == set(range(first, first + len(WRONG_ATTRIBUTES))), result.stdout
 
 
 def test_wrong_objects(folder: Path) -> None:

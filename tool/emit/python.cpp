@@ -97,13 +97,6 @@ PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
                               : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
 
-/// What a value comes back as.
-std::string value_result(const manifest::Element& element) {
-    if (!element.extents.empty()) return "npt.NDArray[np." + numpy_name(element.scalar) + "]";
-    if (is_floating_point(element.scalar)) return "float";
-    return element.scalar == manifest::Scalar::boolean ? "bool" : "int";
-}
-
 /// A named tuple of results.
 struct Tuple {
     std::string name;
@@ -280,7 +273,7 @@ private:
                 const std::string& primal = names[static_cast<std::size_t>(parameters[i].tangent_of)];
                 if (parameters[i].role == Role::out) differentiable.insert(primal);
             } else {
-                add_parameter(made, parameters[i], item, names[i], form, results);
+                add_parameter(made, call, parameters[i], item, names[i], form, results);
             }
         }
         std::string result = is_backward(form) ? "None" : result_type(results);
@@ -293,9 +286,9 @@ private:
     }
 
     /// `item`: what the host passes for the parameter, or for its first field.
-    void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
-                       const std::string& name, Form form,
-                       std::vector<std::pair<std::string, std::string>>& results) const {
+    void add_parameter(PythonSignature& made, const PlannedCall& call, const PlannedParameter& parameter,
+                       const PlannedArgument& item, const std::string& name, Form form,
+                       std::vector<std::pair<std::string, std::string>>& results) {
         const bool fields = parameter.host.form == manifest::Form::fields;
         const Argument& argument = item.host;
         const bool returned = parameter.role == Role::result;
@@ -303,9 +296,10 @@ private:
         if (parameter.role != Role::in && returns(parameter, item)) {
             std::string type = "kf.Tensor";
             if (fields)
-                type = structs_.class_of(parameter.type);
+                type = structs_.fields_of(call, parameter.host, parameter.type);
             else if (is_value(argument))
-                type = is_whole(item) ? structs_.value_of(item.type) : value_result(argument.element);
+                type = is_whole(item) ? structs_.value_of(item.type) : returned_number(argument.element);
+            numpy_ = numpy_ || type.find("npt.") != std::string::npos;
             results.insert(returned ? results.begin() : results.end(), {name, type});
         }
         if (parameter.role == Role::in || parameter.role == Role::inout) {
@@ -606,6 +600,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     typing.insert(structs.typing_words().begin(), structs.typing_words().end());
     words.insert(structs.words().begin(), structs.words().end());
     numpy = numpy || structs.has_dtypes();
+    const bool generic = typing.contains("TypeVar");
+    if (structs.has_variables()) typing.erase("TypeVar");  // the one of typing_extensions has defaults
 
     const std::string all = import_line("__all__ = ", exported, '[', ']');
     auto module = render("python_module.mustache", templates::python_module_mustache,
@@ -620,7 +616,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             {"name", plan.name},
             {"typing_import", optional_line(import_line("from typing import ", typing, '(', ')'))},
             {"sequences", sequences},
-            {"generic", typing.contains("TypeVar")},
+            {"extensions", structs.has_variables()},
+            {"generic", generic},
             {"numpy", numpy},
             {"value_import",
              optional_line(

@@ -76,15 +76,23 @@ bool is_made(const UsedStruct& used, const Field& field) {
 
 }  // namespace
 
+std::string returned_number(const manifest::Element& element) {
+    if (!element.extents.empty()) return "npt.NDArray[np." + numpy_name(element.scalar) + "]";
+    if (is_floating_point(element.scalar)) return "float";
+    return element.scalar == manifest::Scalar::boolean ? "bool" : "int";
+}
+
 PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes) {
     for (const UsedStruct& used : used_structs(plan)) {
         if (used.type.kind != TypeKind::structure) continue;
         used_.push_back(used);
         names_[used.type.name] = names.claim(class_name(used.type));
         objects_[used.type.name] = classes.claim("_" + class_name(used.type) + "Value");
+        claim_variables(used, classes);
     }
+    if (has_variables()) typing_.insert({"Generic", "TypeAlias"});
     for (const UsedStruct& used : used_) {
-        if (!is_object(used)) continue;
+        if (!is_object(used) && !variables_.contains(used.type.name)) continue;
         typing_.insert({"TypeAlias", "TypedDict"});
         if (has_own_attributes(used.type)) typing_.insert("Protocol");
         for (const Field& field : used.type.fields) {
@@ -120,12 +128,47 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     return text.empty() ? "Any" : text;
 }
 
-std::string PythonStructs::class_of(const Type& type) const {
-    return type.kind == TypeKind::structure ? names_.at(type.name) : "dict[str, Any]";
+void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes) {
+    std::vector<std::string> variables;
+    bool any = false;
+    for (const Field& field : used.type.fields) {
+        const bool always_alike = field.type.kind == TypeKind::scalar && !used.fields;
+        const bool varies = !always_alike && !is_made(used, field);
+        variables.push_back(varies ? classes.claim("_" + class_name(used.type) + pascal_case(field.name))
+                                   : std::string());
+        any = any || varies;
+    }
+    if (!any) return;
+    variables_[used.type.name] = std::move(variables);
+    if (used.whole && has_layout(used.type))
+        returned_[used.type.name] = classes.claim("_" + class_name(used.type) + "Returned");
+}
+
+std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Parameter& parameter,
+                                     const Type& type) const {
+    if (parameter.form == manifest::Form::tensor) return "kf.Tensor";
+    if (parameter.form == manifest::Form::value) return value_of(type);
+    if (parameter.form == manifest::Form::leaf) {
+        const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf)].host;
+        return leaf.kind == manifest::ArgumentKind::value ? returned_number(leaf.element) : "kf.Tensor";
+    }
+    if (type.kind != TypeKind::structure) return "dict[str, Any]";
+    std::string held;
+    for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
+        if (!variables_.contains(type.name) || variables_.at(type.name)[i].empty()) continue;
+        held += (held.empty() ? "" : ", ") + fields_of(call, parameter.fields[i], type.fields[i].type);
+    }
+    return names_.at(type.name) + (held.empty() ? "" : "[" + held + "]");
 }
 
 std::string PythonStructs::value_of(const Type& type) const {
-    return type.kind == TypeKind::array ? "list[" + value_of(type.element.front()) + "]" : class_of(type);
+    if (type.kind == TypeKind::structure) {
+        if (returned_.contains(type.name)) return returned_.at(type.name);
+        return names_.contains(type.name) ? names_.at(type.name) : "Any";
+    }
+    if (holds_structs(type)) return "list[" + value_of(type.element.front()) + "]";
+    const std::optional<manifest::Element> element = element_of(type);
+    return element ? returned_number(*element) : "Any";
 }
 
 std::string PythonStructs::class_named(const std::string& slang) const {
@@ -209,6 +252,33 @@ View::List PythonStructs::module_view() const {
     return list;
 }
 
+/// The definitions of the class's type variables.
+View::List PythonStructs::variables_view(const UsedStruct& used) const {
+    if (!variables_.contains(used.type.name)) return {};
+    std::string text;
+    const std::vector<std::string>& variables = variables_.at(used.type.name);
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (variables[i].empty()) continue;
+        const std::string bound = "bound=" + field_type(used.type.fields[i].type, used.fields);
+        text += text.empty() ? "" : "\n";
+        text += wrap_list(0, variables[i] + " = TypeVar(", {"\"" + variables[i] + "\"", bound, "default=Any"},
+                          ")");
+    }
+    return {text};
+}
+
+/// The class with what fields hold that come back by value.
+View::List PythonStructs::returned_view(const UsedStruct& used) const {
+    if (!returned_.contains(used.type.name)) return {};
+    const std::vector<std::string>& variables = variables_.at(used.type.name);
+    std::vector<std::string> held;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        if (!variables[i].empty()) held.push_back(value_of(used.type.fields[i].type));
+    }
+    return {wrap_list(0, returned_.at(used.type.name) + ": TypeAlias = " + names_.at(used.type.name) + "[",
+                      held, "]")};
+}
+
 /// What stands for a struct where one is taken. `renamed`: an attribute isn't called as its field.
 View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool renamed) const {
     const std::string& value = objects_.at(used.type.name);
@@ -226,6 +296,7 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
     View::List list;
     for (const UsedStruct& used : used_) {
         const std::vector<std::string> names = attributes_of(used.type);
+        const auto variables = variables_.find(used.type.name);
         View::List fields;
         View::List given;  // what the kernel doesn't make
         std::vector<std::string> parameters{"self"};
@@ -233,7 +304,6 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
         bool renamed = false;
         for (std::size_t i = 0; i < names.size(); ++i) {
             const Field& field = used.type.fields[i];
-            fields.emplace_back(View::Object{{"name", names[i]}});
             const bool made = is_made(used, field);
             renamed = renamed || names[i] != field.name;
             // Behind one that may be left out, others go by name.
@@ -242,17 +312,28 @@ View::List PythonStructs::stub_view(const std::map<std::string, View::List>& att
                 by_name = true;
             }
             const std::string type = field_type(field.type, used.fields);
-            parameters.push_back(names[i] + (made ? ": Any = None" : ": " + type));
+            const std::string variable = variables == variables_.end() ? std::string() : variables->second[i];
+            const std::string held = made ? "Any" : variable.empty() ? value_of(field.type) : variable;
+            fields.emplace_back(View::Object{{"name", names[i]}, {"type", held}});
+            parameters.push_back(names[i] + ": " +
+                                 (made ? "Any = None" : (variable.empty() ? type : variable)));
             if (!made)
                 given.emplace_back(View::Object{{"name", names[i]}, {"key", field.name}, {"type", type}});
         }
         View::List object;
-        if (is_object(used)) {
-            object.emplace_back(object_view(used, std::move(given), renamed));
+        if (is_object(used)) object.emplace_back(object_view(used, std::move(given), renamed));
+        std::string generic;
+        if (variables != variables_.end()) {
+            for (const std::string& variable : variables->second)
+                if (!variable.empty()) generic += (generic.empty() ? ", Generic[" : ", ") + variable;
+            generic += "]";
         }
         list.emplace_back(View::Object{
             {"class", names_.at(used.type.name)},
             {"doc", docstring_of(used)},
+            {"variables", variables_view(used)},
+            {"returned", returned_view(used)},
+            {"bases", "kf.Struct" + generic},
             {"constructor", wrap_list(4, "def __init__(", parameters, ") -> None: ...")},
             {"fields", std::move(fields)},
             {"object", std::move(object)},

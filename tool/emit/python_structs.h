@@ -12,19 +12,23 @@
 
 namespace kf::gen {
 
+/// What a number, or an array of numbers, comes back as by value: "float", "npt.NDArray[np.int32]".
+std::string returned_number(const manifest::Element& element);
+
 class PythonStructs {
 public:
     /// Claims the classes' names; among `classes` those that stand in the stub alone.
     PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes);
 
-    /// "Ray"; of a vector that is given field by field a dict's type.
-    [[nodiscard]] std::string class_of(const Type& type) const;
+    /// What a result that is given field by field comes back as: "Ray[kf.Tensor, float]"; of a vector a dict.
+    [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::Parameter& parameter,
+                                        const Type& type) const;
     /// What a parameter takes for one: "_RayValue".
     [[nodiscard]] const std::string& object_of(const Type& type) const { return objects_.at(type.name); }
     /// Names of typing and of kernelfunctions.typing that the stub's classes use.
     [[nodiscard]] const std::set<std::string>& typing_words() const { return typing_; }
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
-    /// What one comes back as: "Ray", "list[Ray]".
+    /// What a value comes back as: "float", "_RayReturned", "list[_RayReturned]".
     [[nodiscard]] std::string value_of(const Type& type) const;
     /// The class of the struct that Slang calls so; empty when there is none.
     [[nodiscard]] std::string class_named(const std::string& slang) const;
@@ -33,20 +37,29 @@ public:
     [[nodiscard]] std::vector<std::string> names() const;
     /// Whether some class has a dtype.
     [[nodiscard]] bool has_dtypes() const;
+    /// Whether some class is generic in what its fields hold.
+    [[nodiscard]] bool has_variables() const { return !variables_.empty(); }
 
     /// For NAME.py: {class, slang, doc, fields, dtype: [{names, formats, offsets, size}]}; lists as text.
     [[nodiscard]] View::List module_view() const;
-    /// For NAME.pyi: {class, doc, constructor, fields: [{name, type}], methods, has_dtype, object: [{value,
-    /// like, dict, fields}]}. `attributes`: the methods, {name, type}, by the struct's name in Slang.
+    /// For NAME.pyi: {class, doc, constructor, fields: [{name, type}], methods, has_dtype, variables,
+    /// returned, object: [{value, like, dict, fields}]}. `attributes`: the methods, {name, type}, by the
+    /// struct's name in Slang.
     [[nodiscard]] View::List stub_view(const std::map<std::string, View::List>& attributes) const;
 
 private:
     std::vector<UsedStruct> used_;  ///< structs only
     std::string field_type(const Type& type, bool by_field) const;
+    void claim_variables(const UsedStruct& used, UniqueNames& classes);
+    View::List variables_view(const UsedStruct& used) const;
+    View::List returned_view(const UsedStruct& used) const;
     View object_view(const UsedStruct& used, View::List fields, bool renamed) const;
 
     std::map<std::string, std::string> names_;    ///< by Slang's name
     std::map<std::string, std::string> objects_;  ///< by Slang's name
+    /// By Slang's name: for each field the type variable for what it holds; empty where that is always alike.
+    std::map<std::string, std::vector<std::string>> variables_;
+    std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
     std::set<std::string> typing_;
     std::set<std::string> words_;
 };

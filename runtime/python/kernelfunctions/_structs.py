@@ -42,6 +42,10 @@ class Struct:
         if module is not None:
             module.add_struct(slang, cls)
 
+    def __class_getitem__(cls, _fields: Any) -> "type[Struct]":
+        """Ray[kf.Tensor, kf.Tensor]: in stubs, classes are generic in what their fields hold."""
+        return cls
+
     def __init__(self, /, *arguments: Any, **fields: Any) -> None:
         name = type(self).__name__
         known = self._fields

@@ -3,10 +3,10 @@
 from typing import (
     Any,
     ClassVar,
+    Generic,
     NamedTuple,
     Protocol,
     TypeAlias,
-    TypeVar,
     TypedDict,
     overload,
     type_check_only,
@@ -26,6 +26,7 @@ from kernelfunctions.typing import (
     TensorValue,
     VectorValue,
 )
+from typing_extensions import TypeVar
 
 __all__ = ["Ray", "hit", "line_error", "one_error"]
 
@@ -45,14 +46,18 @@ class _RayDict(TypedDict):
 
 _RayValue: TypeAlias = _RayLike | _RayDict | np.void
 
-class Ray(kf.Struct):
+_RayPos = TypeVar("_RayPos", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
+_RayDir = TypeVar("_RayDir", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
+
+class Ray(kf.Struct, Generic[_RayPos, _RayDir]):
     """Ray: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
 
     dtype: ClassVar[np.dtype[np.void]]
-    def __init__(self, pos: FloatValue | ComponentsValue | VectorValue | FieldValue,
-                 dir: FloatValue | ComponentsValue | VectorValue | FieldValue) -> None: ...
-    pos: Any
-    dir: Any
+    def __init__(self, pos: _RayPos, dir: _RayDir) -> None: ...
+    pos: _RayPos
+    dir: _RayDir
+
+_RayReturned: TypeAlias = Ray[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 @type_check_only
 class _HitResult(NamedTuple):

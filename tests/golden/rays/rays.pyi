@@ -3,10 +3,10 @@
 from typing import (
     Any,
     ClassVar,
+    Generic,
     NamedTuple,
     Protocol,
     TypeAlias,
-    TypeVar,
     TypedDict,
     overload,
     type_check_only,
@@ -29,6 +29,7 @@ from kernelfunctions.typing import (
     TensorValue,
     VectorValue,
 )
+from typing_extensions import TypeVar
 
 __all__ = ["Light", "Ray", "Scene", "advance", "advance_all", "raytrace"]
 
@@ -48,14 +49,18 @@ class _RayDict(TypedDict):
 
 _RayValue: TypeAlias = _RayLike | _RayDict | np.void
 
-class Ray(kf.Struct):
+_RayPos = TypeVar("_RayPos", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
+_RayDir = TypeVar("_RayDir", bound=FloatValue | ComponentsValue | VectorValue | FieldValue, default=Any)
+
+class Ray(kf.Struct, Generic[_RayPos, _RayDir]):
     """Ray: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
 
     dtype: ClassVar[np.dtype[np.void]]
-    def __init__(self, pos: FloatValue | ComponentsValue | VectorValue | FieldValue,
-                 dir: FloatValue | ComponentsValue | VectorValue | FieldValue) -> None: ...
-    pos: Any
-    dir: Any
+    def __init__(self, pos: _RayPos, dir: _RayDir) -> None: ...
+    pos: _RayPos
+    dir: _RayDir
+
+_RayReturned: TypeAlias = Ray[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 @type_check_only
 class _LightLike(Protocol):
@@ -71,13 +76,17 @@ class _LightDict(TypedDict):
 
 _LightValue: TypeAlias = _LightLike | _LightDict | np.void
 
-class Light(kf.Struct):
+_LightColor = TypeVar("_LightColor", bound=FloatValue | ComponentsValue | VectorValue, default=Any)
+
+class Light(kf.Struct, Generic[_LightColor]):
     """Light: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
 
     dtype: ClassVar[np.dtype[np.void]]
-    def __init__(self, color: FloatValue | ComponentsValue | VectorValue, power: FloatValue) -> None: ...
-    color: Any
-    power: Any
+    def __init__(self, color: _LightColor, power: FloatValue) -> None: ...
+    color: _LightColor
+    power: float
+
+_LightReturned: TypeAlias = Light[npt.NDArray[np.float16]]
 
 @type_check_only
 class _SceneLike(Protocol):
@@ -96,24 +105,28 @@ class _SceneDict(TypedDict):
 
 _SceneValue: TypeAlias = _SceneLike | _SceneDict | np.void
 
-class Scene(kf.Struct):
+_SceneLights = TypeVar("_SceneLights", bound=VectorValue, default=Any)
+
+class Scene(kf.Struct, Generic[_SceneLights]):
     """Scene: its fields are numbers, lists or arrays, or tensors where a function takes it field by field."""
 
     dtype: ClassVar[np.dtype[np.void]]
-    def __init__(self, lights: VectorValue, scale: FloatValue, on: BoolValue) -> None: ...
-    lights: Any
-    scale: Any
-    on: Any
+    def __init__(self, lights: _SceneLights, scale: FloatValue, on: BoolValue) -> None: ...
+    lights: _SceneLights
+    scale: float
+    on: bool
+
+_SceneReturned: TypeAlias = Scene[list[_LightReturned]]
 
 @type_check_only
 class _AdvanceResult(NamedTuple):
-    result: Ray
-    ray: Ray
+    result: _RayReturned
+    ray: _RayReturned
 
 @type_check_only
 class _AdvanceAllResult(NamedTuple):
-    result: Ray
-    ray: Ray
+    result: Ray[kf.Tensor, kf.Tensor]
+    ray: Ray[dict[str, Any], kf.Tensor]
 
 @type_check_only
 class _RaytraceBackward(kf.Backward):
