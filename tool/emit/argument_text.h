@@ -80,15 +80,21 @@ protected:
     }
 
     std::string from_storage(const std::string& loaded) const {
+        if (is_enum()) return innermost_of(planned_->type).name + "(" + loaded + ")";
         return host().element.scalar == manifest::Scalar::boolean ? loaded + " != 0" : loaded;
     }
 
     std::string to_storage(const std::string& value, const std::vector<std::int64_t>& extents) const {
+        // Enums are looped over where they are several.
+        if (is_enum()) return stored_scalar() + "(" + value + ")";
         if (host().element.scalar != manifest::Scalar::boolean) return value;
         return slang_name(manifest::Element{manifest::Scalar::uint8, extents}) + "(" + value + ")";
     }
 
+    bool is_enum() const { return innermost_of(planned_->type).is_enum; }
+
     std::string narrowed(const std::string& value) const {
+        if (is_enum()) return from_storage(stored_scalar() + "(" + value + ")");
         return gen::narrowed(value, host().element.scalar, slang_type());
     }
 

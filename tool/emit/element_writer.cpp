@@ -100,7 +100,7 @@ void ElementWriter::keep_quads(const std::string& name) {
 std::string ElementWriter::read_quads(const std::string& name, const std::string& read) {
     keep_quads(name);
     run_loads_.emplace_back(View::Object{{"statement", read}});
-    return name + ".get(kf_u)";
+    return from_storage(name + ".get(kf_u)");
 }
 
 std::string ElementWriter::add_quads() {
@@ -203,7 +203,8 @@ void ElementWriter::add_store(const std::string& local) {
     const std::string kept = "kf_out_" + argument_id(host());
     if (moves_quads()) {
         keep_quads(kept);
-        results_.emplace_back(View::Object{{"statement", kept + ".set(kf_u, " + local + ")"}});
+        results_.emplace_back(
+            View::Object{{"statement", kept + ".set(kf_u, " + to_storage(local, host().trailing) + ")"}});
         run_stores_.emplace_back(View::Object{{"statement", kept + ".store(" + target + ", kf_first, " +
                                                                 whole_run_.step(call_.group_size[0]) + ")"}});
         return;

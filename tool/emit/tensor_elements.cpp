@@ -77,7 +77,7 @@ private:
         const std::string type = declared_name(argument.type.element.front());
         if (!is_new(type)) return;
         start();
-        add_leaf(argument.host, {}, false);
+        add_leaf(argument, {}, false);
         finish(type);
     }
 
@@ -89,7 +89,7 @@ private:
         for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
             const PlannedArgument& leaf = call_.arguments[static_cast<std::size_t>(i)];
             if (differential && !is_differentiable_leaf(leaf)) continue;
-            add_leaf(leaf.host, leaf.path, differential || parameter.type.form == TensorForm::atomic);
+            add_leaf(leaf, leaf.path, differential || parameter.type.form == TensorForm::atomic);
         }
         finish(type);
     }
@@ -110,16 +110,21 @@ private:
     }
 
     /// `summed`: some tensor adds to such elements.
-    void add_leaf(const Argument& leaf, const std::string& path, bool summed) {
+    void add_leaf(const PlannedArgument& planned, const std::string& path, bool summed) {
+        const Argument& leaf = planned.host;
         const std::string scalar = slang_name(leaf.element.scalar);
         const std::string value = subscripted("kf_v" + path, leaf.trailing);
         const auto all = [&](const std::string& statement) {
             return one(loop_over(leaf.trailing, statement));
         };
         const std::string at = place("kf_at", leaf);
-        reads_.emplace_back(all(value + " = kf.read<" + scalar + ">(" + at + ")"));
-        writes_.emplace_back(all("kf.write<" + scalar + ">(" + at + ", " + value + ")"));
-        fills_.emplace_back(all(value + " = " + scalar + "(kf_value)"));
+        const Type& inner = innermost_of(planned.type);
+        const auto to = [&](const std::string& type, const std::string& text) {
+            return inner.is_enum ? type + "(" + text + ")" : text;
+        };
+        reads_.emplace_back(all(value + " = " + to(inner.name, "kf.read<" + scalar + ">(" + at + ")")));
+        writes_.emplace_back(all("kf.write<" + scalar + ">(" + at + ", " + to(scalar, value) + ")"));
+        fills_.emplace_back(all(value + " = " + to(inner.name, scalar + "(kf_value)")));
         if (!summed) return;
         const bool apart = needs_scratch(leaf, pass_, sums_);
         const std::string sum = apart ? place_apart(leaf) : place("kf_sum.address", leaf);

@@ -49,6 +49,8 @@ std::string refusal(const PlannedArgument& argument, Accumulate way) {
     const Argument& host = argument.host;
     if (is_only_written(host.role)) {
         if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
+        const Type& inner = innermost_of(argument.type);
+        if (way != Accumulate::none && inner.is_enum) return "values of an enum can't be combined";
         if (way == Accumulate::sum && host.element.scalar == Scalar::boolean)
             return "sums are of numbers, not of bool";
         return {};

@@ -39,6 +39,14 @@ std::vector<std::string> element_notes(const std::string& word) {
     return notes;
 }
 
+/// An enum's elements are called by its name too.
+std::vector<std::string> element_notes(const std::string& word, const Type& type) {
+    const Type& inner = innermost_of(type);
+    if (!inner.is_enum) return element_notes(word);
+    return {"'" + inner.name + "' is an enum that is kept in '" + kind_name(inner) +
+            "': elements are either of these"};
+}
+
 /// What rule 1 needs to know: the host's dimensions end in those of the parameter.
 struct Split {
     std::int64_t call_rank = 0;
@@ -101,7 +109,7 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
             return error(kind, "kind-element",
                          subject(target) + ": '" + kind.element + "' in kind '" + kind.spelling +
                              "' is no scalar, vector, matrix or sized array",
-                         element_notes(kind.element));
+                         element_notes(kind.element, target.type));
         }
         element = *named;
     }

@@ -86,7 +86,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
                      {"kinds for it: value, tensor[rank]"});
     }
     const std::optional<manifest::Element> element = element_of(target.type);
-    if (!element || !feeds(generator, *element)) {
+    if (!element || !feeds(generator, *element) || innermost_of(target.type).is_enum) {
         return error(
             kind, "argument-type",
             subject + ": '" + kind.spelling + "' can't feed a parameter of type '" + target.type.name + "'",

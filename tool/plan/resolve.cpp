@@ -271,8 +271,9 @@ private:
             const auto element = static_cast<std::int64_t>(host.element.extents.size());
             const auto trailing = static_cast<std::int64_t>(host.trailing.size());
             const std::string& stated = choice.parameters[i]->element;
-            const std::int64_t other =
-                parse_type(stated) == parse_type(kind_name(fit.planned.arguments[first].type)) ? 0 : 1;
+            const Type& type = fit.planned.arguments[first].type;
+            const std::string own = innermost_of(type).is_enum ? type.name : kind_name(type);
+            const std::int64_t other = parse_type(stated) == parse_type(own) ? 0 : 1;
             distances.emplace(parameter.name,
                               leaf && !stated.empty() ? 2 * std::abs(element - trailing) + other : 0);
         }

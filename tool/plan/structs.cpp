@@ -107,7 +107,9 @@ private:
         return whole(kind, type, place);
     }
 
-    Parameter leaf(const KindSpec& kind, const Type& type, const Place& place) {
+    Parameter leaf(const KindSpec& given, const Type& type, const Place& place) {
+        KindSpec kind = given;
+        kind.element = without_enum(given.element, type);
         Parameter parameter;
         parameter.leaf = next();
         Feed feed_target = target_.feed;
@@ -303,7 +305,7 @@ private:
             return "this version of kfgen passes no textures, samplers, buffers or pointers, in structs or "
                    "alone; a Tensor does for a buffer, in a struct that is given field by field";
         }
-        return "make it a field of one of these types, and convert it in Slang: an enum to and from int";
+        return "make it a field of one of these types, and convert it in Slang";
     }
 
     /// Every leaf has a host type; says which field has none.

@@ -82,9 +82,11 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
         return error("type-not-supported", "a '" + type.name + "' has rank " + std::to_string(type.extent) +
                                                "; tensors have a rank of 1 to " + std::to_string(max_rank));
     }
-    if (type.form == TensorForm::atomic && !can_add(element->scalar)) {
+    const Type& inner = innermost_of(type);
+    if (type.form == TensorForm::atomic && (inner.is_enum || !can_add(element->scalar))) {
         return error("type-not-supported",
-                     "'" + slang_name(element->scalar) + "' can't be added to atomically",
+                     "'" + (inner.is_enum ? inner.name : slang_name(element->scalar)) +
+                         "' can't be added to atomically",
                      {"an AtomicTensor is made of float, half, double, int, uint, int64_t or uint64_t"});
     }
     if (kind.kind == Kind::value) {

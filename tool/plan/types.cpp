@@ -171,7 +171,22 @@ std::string slang_name(const manifest::Element& element) {
     return name;
 }
 
+const Type& innermost_of(const Type& type) {
+    const Type* inner = &type;
+    while ((inner->kind == TypeKind::array || inner->kind == TypeKind::tensor) && inner->element.size() == 1)
+        inner = &inner->element.front();
+    return *inner;
+}
+
+std::string without_enum(const std::string& text, const Type& type) {
+    const Type& inner = innermost_of(type);
+    const std::size_t bracket = std::min(text.find('['), text.size());
+    if (!inner.is_enum || text.substr(0, bracket) != inner.name) return text;
+    return kind_name(inner) + text.substr(bracket);
+}
+
 std::string declared_name(const Type& type) {
+    if (type.is_enum) return type.name;
     if (type.kind == TypeKind::array) {
         return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }

@@ -19,6 +19,12 @@ std::vector<std::string> notes_of_refused(const Type& type);
 /// float2x3[4]: float32, {4, 2, 3}); nothing for any other type, or past four extents.
 std::optional<manifest::Element> element_of(const Type& type);
 
+/// What it is made of, in the end: of arrays and tensors their elements', of anything else itself.
+const Type& innermost_of(const Type& type);
+/// `text`, the element that a kind names, with the integer that an enum is kept in for the enum that `type`
+/// is made of: "int[2]" for "Color[2]".
+std::string without_enum(const std::string& text, const Type& type);
+
 /// How kernels declare it: "float3", "float2x3", "Array<float2, 3>".
 std::string declared_name(const Type& type);
 /// How a kind's <...> spells it: "float3", "float2x3", "float2[3]"; of a tensor, its element.

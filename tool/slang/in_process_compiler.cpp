@@ -242,6 +242,28 @@ private:
         return module;
     }
 
+    /// A parameter's type may be declared where only the user's module imports it from. Importing all of that
+    /// always could make calls ambiguous that are not.
+    static Outcome<slang::IModule*> load_kernel(Session& session, const std::string& text) {
+        const std::string name = "kernel_" + text_hash(text);
+        Outcome<slang::IModule*> module = session.load_text(name, text);
+        if (module) {
+            return module;
+        }
+        const auto is_unknown = [](const Outcome<slang::IModule*>& loaded) {
+            const Diagnostics& errors = loaded.errors();
+            return std::any_of(errors.begin(), errors.end(),
+                               [](const Diagnostic& error) { return error.id == "slang-E30015"; });
+        };
+        const std::string imports = is_unknown(module) ? session.imports_of_files() : std::string();
+        if (imports.empty()) {
+            return module;
+        }
+        // On the first line, so that the others keep their numbers.
+        Outcome<slang::IModule*> again = session.load_text(name + "_imports", imports + text);
+        return !again && is_unknown(again) ? std::move(module) : std::move(again);
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
         const Outcome<Session*> found = session_for(target);
         if (!found) {
@@ -261,8 +283,7 @@ private:
         if (Diagnostics errors = load_imports(session, source.text); !errors.empty()) {
             return errors;
         }
-        const Outcome<slang::IModule*> module =
-            session.load_text("kernel_" + text_hash(source.text), source.text);
+        const Outcome<slang::IModule*> module = load_kernel(session, source.text);
         if (!module) {
             return module.errors();
         }

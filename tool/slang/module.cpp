@@ -16,7 +16,7 @@ std::string_view form_name(TensorForm form) {
 bool Type::operator==(const Type& other) const {
     const auto members = [](const Type& type) {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
-                        type.fields, type.name, type.differentiable, type.inherits);
+                        type.fields, type.name, type.differentiable, type.inherits, type.is_enum);
     };
     return members(*this) == members(other);
 }

@@ -70,6 +70,7 @@ struct Type {
     bool differentiable = false;         ///< conforms to IDifferentiable
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
+    bool is_enum = false;                ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
 
     bool operator==(const Type&) const;
 };

@@ -117,6 +117,20 @@ Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::
     return module;
 }
 
+std::string Session::imports_of_files() const {
+    std::string imports;
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        slang::IModule* module = session_->getLoadedModule(index);
+        const char* path = module->getFilePath();
+        std::error_code failure;
+        if (path != nullptr && std::find(files_.begin(), files_.end(), module) == files_.end() &&
+            fs::is_regular_file(path, failure)) {
+            imports += "import \"" + canonical_path(path).generic_string() + "\"; ";
+        }
+    }
+    return imports;
+}
+
 slang::IModule* Session::find_loaded(const fs::path& file) const {
     for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
         slang::IModule* module = session_->getLoadedModule(index);

@@ -29,6 +29,8 @@ public:
     [[nodiscard]] Diagnostics load_files(const std::vector<std::filesystem::path>& files);
     /// The modules of the files, in their order; owned by the session.
     [[nodiscard]] const std::vector<slang::IModule*>& files() const { return files_; }
+    /// What imports all other modules that the files import, on one line; nothing where there are none.
+    [[nodiscard]] std::string imports_of_files() const;
     /// Loads text under a name of its own; loading a name again gives the first text's module.
     Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
 

@@ -181,6 +181,15 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             }
             described.inherits = has_base(type);
             return described;
+        case Kind::Enum: {
+            slang::TypeReflection* kept = type.getElementType();
+            const std::optional<ScalarType> integer =
+                kept != nullptr ? scalar_type(kept->getScalarType()) : std::nullopt;
+            described.kind = integer ? TypeKind::scalar : TypeKind::other;
+            described.scalar = integer.value_or(ScalarType::float32);
+            described.is_enum = integer.has_value();
+            break;
+        }
         case Kind::Interface: described.kind = TypeKind::interface; break;
         case Kind::Resource:
         case Kind::SamplerState:

@@ -208,6 +208,29 @@ TEST(Compile, ImportsTheUsersModules) {
     EXPECT_TRUE(compiler->compile(source, CodeTarget::spirv).ok());
 }
 
+TEST(Compile, TypesThatOnlyTheUsersModuleImports) {
+    const ScratchFolder folder;
+    std::filesystem::create_directory(folder.path() / "parts");
+    (void)folder.write("parts/ray-types.slang",
+                       "public struct Ray { public float at; public float step; }\n");
+    CompilerOptions options;
+    options.modules = {folder.write("user.slang",
+                                    "import \"parts/ray-types\";\n"
+                                    "float along(Ray ray, float t) { return ray.at + ray.step * t; }\n")};
+    const auto compiler = make_compiler(options);
+    const auto source = [](const std::string& type) {
+        return kernel("import user;\nstruct Args { float* x; }\n", "Args",
+                      type + " ray = { 1, 2 };\nargs.x[0] = along(ray, args.x[1]);");
+    };
+    for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+        const Outcome<CompiledKernel> compiled = compiler->compile(source("Ray"), target);
+        EXPECT_TRUE(compiled.ok()) << (compiled ? "" : describe(compiled.errors()));
+        const Outcome<CompiledKernel> unknown = compiler->compile(source("Beam"), target);
+        ASSERT_FALSE(unknown.ok());
+        EXPECT_EQ(unknown.errors().front().id, "slang-E30015") << describe(unknown.errors());
+    }
+}
+
 TEST(Compile, TheSameBytesFromAnyFolderInAnyOrder) {
     const std::string text = "float poly(float a, float x) { return a * x * x; }\n";
     const KernelSource source =

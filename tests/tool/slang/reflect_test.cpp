@@ -62,10 +62,12 @@ TEST(Reflect, OtherTypes) {
     const Module module = reflect_text(
         "interface IShape { float area(); }\n"
         "enum Color { red, green }\n"
+        "namespace ns { enum Small : uint8_t { one }; }\n"
         "void f(float2x3 m, float a[2][3], int3 v[4], float u[], float* p, Texture2D<float4> t,\n"
-        "       SamplerState s, RWStructuredBuffer<int> b, IShape i, Color c, intptr_t n) {}\n");
+        "       SamplerState s, RWStructuredBuffer<int> b, IShape i, Color c, intptr_t n, ns.Small e[2]) "
+        "{}\n");
     const Function& f = function_named(module, "f");
-    ASSERT_EQ(f.parameters.size(), 11U);
+    ASSERT_EQ(f.parameters.size(), 12U);
     const auto type = [&](std::size_t index) { return f.parameters[index].type; };
     EXPECT_EQ(f.result.kind, TypeKind::void_type);
     EXPECT_EQ(type(0), (Type{TypeKind::matrix, ScalarType::float32, 2, 3, 0, {}, {}, "float2x3", true}));
@@ -85,9 +87,17 @@ TEST(Reflect, OtherTypes) {
     EXPECT_EQ(type(6).kind, TypeKind::resource);
     EXPECT_EQ(type(7).kind, TypeKind::resource);
     EXPECT_EQ(type(8).kind, TypeKind::interface);
-    EXPECT_EQ(type(9).kind, TypeKind::other);
+    EXPECT_EQ(type(9).kind, TypeKind::scalar);
+    EXPECT_EQ(type(9).scalar, ScalarType::int32);
     EXPECT_EQ(type(9).name, "Color");
+    EXPECT_TRUE(type(9).is_enum);
+    EXPECT_FALSE(type(9).differentiable);
     EXPECT_EQ(type(10).scalar, ScalarType::int64);
+    EXPECT_FALSE(type(10).is_enum);
+    EXPECT_EQ(type(11).name, "ns.Small[2]");
+    ASSERT_EQ(type(11).element.size(), 1U);
+    EXPECT_EQ(type(11).element[0].scalar, ScalarType::uint8);
+    EXPECT_TRUE(type(11).element[0].is_enum);
 }
 
 TEST(Reflect, Structs) {

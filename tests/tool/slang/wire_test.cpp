@@ -42,6 +42,7 @@ TEST(Wire, Modules) {
                                 Member::method,
                                 "doc \xff",
                                 {"/m.slang", 1, 2}});
+    module.functions[0].result.is_enum = true;
     module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
