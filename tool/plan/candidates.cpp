@@ -32,15 +32,6 @@ std::string plain_name(const std::string& function) {
     return name;
 }
 
-bool is_named(const Function& function, const CallSpec& call, const std::string& plain) {
-    if (!is_specialised(function)) return function.name == plain;
-    const std::optional<TypeText> own = parse_type(function.name);
-    std::optional<TypeText> meant = parse_type(call.function);
-    // What the last name states is for the function's own parameters.
-    if (meant && function.is_generic() && meant->name == ".") meant->arguments.back().arguments.clear();
-    return own && own == meant;
-}
-
 std::string generics_text(const Function& function) {
     std::string text;
     for (const GenericParameter& generic : function.generics) {
@@ -93,6 +84,15 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
 
 bool is_specialised(const Function& function) { return function.name.find('<') != std::string::npos; }
 
+bool is_named(const Function& function, const CallSpec& call) {
+    if (!is_specialised(function)) return function.name == plain_name(call.function);
+    const std::optional<TypeText> own = parse_type(function.name);
+    std::optional<TypeText> meant = parse_type(call.function);
+    // What the last name states is for the function's own parameters.
+    if (meant && function.is_generic() && meant->name == ".") meant->arguments.back().arguments.clear();
+    return own && own == meant;
+}
+
 std::string signature(const Function& function) {
     std::string text = function.result.name.empty() ? "void" : function.result.name;
     text += " " + function.name + generics_text(function) + "(";
@@ -115,14 +115,16 @@ std::vector<std::string> candidate_notes(const std::vector<const Function*>& fun
     return notes;
 }
 
-Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module) {
+Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module,
+                                                      const std::vector<Function>& more) {
     std::vector<const Function*> named;
     std::set<std::string> known;
     const std::string name = plain_name(call.function);
     for (const Function& function : module.functions) {
         known.insert(function.name);
-        if (is_named(function, call, name)) named.push_back(&function);
+        if (is_named(function, call)) named.push_back(&function);
     }
+    for (const Function& function : more) named.push_back(&function);
     if (named.empty()) {
         return Diagnostic{Severity::error, "function-unknown", call.function_location,
                           "no function '" + call.function + "' in the spec's modules",
@@ -139,8 +141,10 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
                           candidate_notes(named)};
     }
     if (call.function.find('<') != std::string::npos) {
-        std::erase_if(callable, [](const Function* function) {
-            return !function->is_generic() && !is_specialised(*function);
+        std::erase_if(callable, [&](const Function* function) {
+            const bool chosen =
+                std::any_of(more.begin(), more.end(), [&](const Function& one) { return &one == function; });
+            return !function->is_generic() && !is_specialised(*function) && !chosen;
         });
         if (callable.empty()) {
             return Diagnostic{

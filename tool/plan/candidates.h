@@ -12,7 +12,12 @@ namespace kf::gen {
 /// none; "this" is among the arguments of a method. Generic arguments in the call's "function" are not looked
 /// at, but that only generic ones fit them. Errors: "function-unknown", "generic-argument",
 /// "function-method", "argument-unknown", "argument-missing".
-Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module);
+/// `more`: functions that the module has for this call alone; they must outlive what is returned.
+Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module,
+                                                      const std::vector<Function>& more = {});
+
+/// Whether the call's "function" names it.
+bool is_named(const Function& function, const CallSpec& call);
 
 /// Whether it is of an extension of one type of a generic struct: "Box<float>.area" is its whole name.
 bool is_specialised(const Function& function);

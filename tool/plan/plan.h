@@ -82,7 +82,9 @@ struct PlannedFunction {
     [[nodiscard]] std::string member_name() const {
         return name.substr(owner.empty() ? 0 : owner.size() + 1);
     }
-    [[nodiscard]] bool is_method() const { return !calls.empty() && calls.front().member == Member::method; }
+    [[nodiscard]] bool is_method() const {
+        return !owner.empty() && !calls.empty() && calls.front().member == Member::method;
+    }
 
     bool operator==(const PlannedFunction&) const = default;
 };

@@ -16,6 +16,7 @@
 #include "plan/generators.h"
 #include "plan/instance.h"
 #include "plan/overloads.h"
+#include "plan/shared_members.h"
 #include "plan/structs.h"
 #include "plan/tensor_parameter.h"
 #include "plan/type_text.h"
@@ -260,8 +261,8 @@ private:
         Outcome<PlannedCall> planned = plan_one(instance.value().function, choice);
         if (!planned) return planned.errors();
         Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
-        fit.planned.by_adapter = instance.value().by_interface || function.member == Member::method ||
-                                 function.member == Member::constructor;
+        fit.planned.by_adapter = instance.value().by_interface || function.is_overload ||
+                                 function.member == Member::method || function.member == Member::constructor;
         std::map<std::string, std::int64_t> distances;
         for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
             const manifest::Parameter& parameter = fit.planned.parameters[i].host;
@@ -346,6 +347,9 @@ private:
         planned.member = function.member;
         if (function.member != Member::none) planned.owner = owner_of(function.name);
         if (function.member == Member::method) planned.owner = function.parameters.front().type.name;
+        Outcome<bool> classless = has_no_class(function, planned.owner);
+        if (!classless) return classless.errors();
+        if (classless.value()) planned.owner.clear();
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
         std::vector<GradientWish> grads;
@@ -375,6 +379,18 @@ private:
         if (planned.has_jvp) errors = check_forward_diff(function, planned, *call_.forward_diff);
         if (!errors.empty()) return errors;
         return planned;
+    }
+
+    /// Members of scalars and vectors are functions like others: the host has no class for them.
+    Outcome<bool> has_no_class(const Function& function, const std::string& owner) const {
+        if (function.member == Member::method)
+            return function.parameters.front().type.kind != TypeKind::structure;
+        if (function.member == Member::constructor)
+            return function.result.kind != TypeKind::structure && function.result.kind != TypeKind::other;
+        if (function.member == Member::none) return false;
+        Outcome<std::optional<Type>> type = types_.type_named(owner);
+        if (!type) return type.errors();
+        return type.value() && type.value()->kind != TypeKind::structure;
     }
 
     /// Whether it is a tensor parameter through which calls write.
@@ -709,7 +725,14 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             errors.push_back(*failure);
             continue;
         }
-        const Outcome<std::vector<const Function*>> candidates = find_candidates(call, module);
+        const Outcome<std::vector<Function>> shared =
+            shared_members(call, module, types != nullptr ? *types : no_types);
+        if (!shared) {
+            errors.insert(errors.end(), shared.errors().begin(), shared.errors().end());
+            continue;
+        }
+        const Outcome<std::vector<const Function*>> candidates =
+            find_candidates(call, module, shared.value());
         if (!candidates) {
             errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
             continue;

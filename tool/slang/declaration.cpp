@@ -248,7 +248,13 @@ std::size_t SourceText::token_at(std::int64_t line, std::int64_t column) const {
     return static_cast<std::size_t>(found - tokens_.begin());
 }
 
-std::string SourceText::extended_type(std::int64_t line, std::int64_t column) const {
+bool SourceText::has_body(std::int64_t line, std::int64_t column) const {
+    std::size_t index = token_at(line, column);
+    while (index < tokens_.size() && tokens_[index].kind != Kind::boundary) ++index;
+    return index < tokens_.size() && text_of(tokens_[index]) == "{";
+}
+
+std::string SourceText::type_around(std::int64_t line, std::int64_t column, std::string_view keyword) const {
     std::size_t index = token_at(line, column);
     if (index == tokens_.size()) {
         return {};
@@ -267,15 +273,15 @@ std::string SourceText::extended_type(std::int64_t line, std::int64_t column) co
         --first;
     }
     std::string type;
-    bool in_extension = false;
+    bool begun = false;
     int angles = 0;
     for (std::size_t at = first; at < brace; ++at) {
         const std::string_view text = text_of(tokens_[at]);
         if (tokens_[at].kind == Kind::comment) {
             continue;
         }
-        if (!in_extension) {
-            in_extension = text == "extension";
+        if (!begun) {
+            begun = text == keyword;
             continue;
         }
         angles += text == "<" ? 1 : text == ">" ? -1 : 0;

@@ -23,8 +23,12 @@ public:
     [[nodiscard]] std::string comment_behind(std::int64_t line, std::int64_t column) const;
     /// The source from there to the end of its line.
     [[nodiscard]] std::string_view text_at(std::int64_t line, std::int64_t column) const;
-    /// Of what is declared there inside an extension: the type extended, without blanks; else nothing.
-    [[nodiscard]] std::string extended_type(std::int64_t line, std::int64_t column) const;
+    /// Of what is declared there inside an extension, or an interface, which `keyword` says: the type's name,
+    /// without blanks; else nothing.
+    [[nodiscard]] std::string type_around(std::int64_t line, std::int64_t column,
+                                          std::string_view keyword) const;
+    /// Whether the function whose name is there is given a body.
+    [[nodiscard]] bool has_body(std::int64_t line, std::int64_t column) const;
 
 private:
     enum class Kind : std::uint8_t { code, comment, boundary };

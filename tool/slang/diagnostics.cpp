@@ -82,6 +82,9 @@ public:
         unknown_ += (unknown_.empty() ? "" : "; ") + std::string(line);
     }
     Diagnostics take() {
+        for (Diagnostic& error : errors_) {
+            add_cure(error);
+        }
         if (errors_.empty()) {
             errors_ = std::move(remarks_);
         }
@@ -125,6 +128,19 @@ private:
         }
     }
     void add_note(std::string text) { current_->back().notes.push_back(std::move(text)); }
+
+    // Kernels can't say whose function they mean, as the user's own module does by being the nearest.
+    static void add_cure(Diagnostic& error) {
+        const bool slangs_own = std::any_of(
+            error.notes.begin(), error.notes.end(),
+            [](const std::string& note) { return note.find(".meta.slang:") != std::string::npos; });
+        if (slangs_own && error.message.starts_with("ambiguous call")) {
+            error.notes.emplace_back(
+                "Slang has a function of this name and these types: mark yours [OverloadRank(1)], or put it "
+                "into "
+                "a namespace");
+        }
+    }
 
     struct Seen {
         std::string id;

@@ -125,6 +125,8 @@ struct Function {
     Member member = Member::none;            ///< of a struct
     std::string doc;                         ///< the comment written above it, markers stripped, lines kept
     Location location;
+    bool is_overload =
+        false;  ///< functions that the module doesn't declare have its name, perhaps Slang's own
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;
@@ -139,11 +141,22 @@ struct StructText {
     bool operator==(const StructText&) const = default;
 };
 
+/// A member of every type that a pattern fits: of "Pair<T,float>", by an extension of some of them, or of
+/// "This", by an interface that gives it to what conforms to it.
+struct SharedMember {
+    std::string owner;                       ///< the pattern, in which generic parameters stand
+    std::vector<GenericParameter> generics;  ///< the pattern's own
+    Function function;                       ///< its name is its last one; its types name the pattern's too
+
+    bool operator==(const SharedMember&) const = default;
+};
+
 /// Every function of the spec's modules by name, in source order, and what was read to learn of them.
 struct Module {
     std::vector<std::string> module_names;  ///< what generated kernels must `import`
     std::vector<Function> functions;        ///< overloads share a name
     std::vector<StructText> structs;        ///< those with a comment, or with one at a field
+    std::vector<SharedMember> shared;       ///< what has no whole name before a type is chosen
     std::vector<std::string> dependencies;  ///< every source file read, absolute, sorted
 };
 

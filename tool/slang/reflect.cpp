@@ -32,12 +32,13 @@ Direction direction_of(slang::VariableReflection& parameter) {
 class Walker {
 public:
     Walker(slang::ISession& session, slang::IModule& module, std::vector<Function>& functions,
-           std::vector<StructText>& structs)
+           std::vector<StructText>& structs, std::vector<SharedMember>& shared)
         : session_(&session),
           types_(*module.getLayout()),
           file_(module.getFilePath() != nullptr ? module.getFilePath() : ""),
           functions_(&functions),
-          structs_(&structs) {}
+          structs_(&structs),
+          shared_(&shared) {}
 
     void walk_module(DeclReflection& module) {
         for (unsigned index = 0; index < module.getChildrenCount(); ++index) {
@@ -47,6 +48,17 @@ public:
             } else {
                 walk(child, {});
             }
+        }
+    }
+
+    void note_overloads(slang::ProgramLayout& program) {
+        for (Function& function : *functions_) {
+            const auto named = [&](const Function& other) { return other.name == function.name; };
+            slang::FunctionReflection* found =
+                function.member == Member::none ? program.findFunctionByName(function.name.c_str()) : nullptr;
+            function.is_overload =
+                found != nullptr && found->isOverloaded() &&
+                found->getOverloadCount() > std::count_if(functions_->begin(), functions_->end(), named);
         }
     }
 
@@ -70,6 +82,7 @@ private:
         std::string type = {};  // the struct's: "ns.Box<T>"
         bool open = false;      // whether that names generic parameters
         bool extends = false;   // an extension of it
+        bool shared = false;    // `type` is a pattern, with the generic parameters so far
     };
 
     Type type_of(const Scope& scope) const {
@@ -166,31 +179,105 @@ private:
         if (place.file.empty()) {
             return;
         }
-        const std::string text = source(place.file)->extended_type(place.line, place.column);
+        const std::string conforming = source(place.file)->type_around(place.line, place.column, "interface");
+        if (!conforming.empty()) {
+            const Type inner = types_.describe_named(scope.prefix + conforming);
+            walk_interface(declaration,
+                           inner.kind == TypeKind::other ? types_.describe_named(conforming) : inner);
+            return;
+        }
+        const std::string text = source(place.file)->type_around(place.line, place.column, "extension");
         const std::size_t arguments = std::min(text.find('<'), text.size());
         if (text.empty()) {
             return;
         }
         const std::string own = own_generics(scope);
         if (!own.empty()) {
-            // Of every Box<T>: as if it stood there. Others are not told apart by their names.
+            // Of every Box<T>: as if it stood there. Others are told apart when a type is chosen.
             std::string pattern = own;
             std::erase(pattern, ' ');
-            if (text.substr(arguments) == pattern) {
-                const std::string name = text.substr(0, arguments);
+            const std::string name = text.substr(0, arguments);
+            const bool builtin = name == "vector" || name == "matrix" || name == "Array";
+            if (text.substr(arguments) == pattern && !builtin) {
                 walk_children(declaration,
                               {name + ".", true, scope.generics, scope.depth + 1, name + own, true, true});
+            } else {
+                walk_children(declaration,
+                              {"", true, scope.generics, scope.depth + 1, text, true, true, true});
             }
             return;
         }
         for (const std::string& prefix : {scope.prefix, std::string()}) {
             const Type type = types_.describe_named(prefix + text);
-            if (type.kind == TypeKind::structure) {
+            if (type.kind == TypeKind::structure || type.kind == TypeKind::scalar ||
+                type.kind == TypeKind::vector || type.kind == TypeKind::matrix) {
                 walk_children(declaration,
                               {type.name + ".", true, {}, count_names(type.name), type.name, false, true});
                 return;
             }
         }
+    }
+
+    // What it gives a body to, all that conform to it have.
+    void walk_interface(DeclReflection& declaration, const Type& conforming) {
+        if (conforming.kind != TypeKind::interface) {
+            return;
+        }
+        // The compiler's own extensions, for derivatives, stand in the interface as they do in types.
+        const Scope inside{"", true, {{"This", {}, {conforming.name}, 0}}, 1, "This", true, true, true};
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            if (child.getKind() != DeclReflection::Kind::Func) {
+                continue;
+            }
+            const Location place = location_of(child);
+            if (place.file.empty() || !source(place.file)->has_body(place.line, place.column)) {
+                continue;
+            }
+            const std::size_t before = shared_->size();
+            add_function(child, inside);
+            if (shared_->size() > before) {
+                call_this(shared_->back().function, conforming.name + ".This");
+            }
+        }
+    }
+
+    // Slang's name for the type that conforms has the interface's in front.
+    static void call_this(Function& function, const std::string& slangs) {
+        const auto rename = [&](std::string& name) {
+            for (std::size_t at = name.find(slangs); at != std::string::npos; at = name.find(slangs)) {
+                name.replace(at, slangs.size(), "This");
+            }
+        };
+        rename(function.result.name);
+        for (Parameter& parameter : function.parameters) {
+            rename(parameter.type.name);
+        }
+    }
+
+    // Its types name generic parameters of the pattern, which are settled first, and of its own.
+    void add_shared(Function function, const Scope& scope) {
+        SharedMember member{scope.type, {}, {}};
+        std::vector<GenericParameter> own;
+        for (GenericParameter& generic : function.generics) {
+            (generic.part < scope.depth ? member.generics : own).push_back(std::move(generic));
+        }
+        function.generics = std::move(own);
+        if (function.member == Member::method && !may_differentiate(member)) {
+            function.parameters.front().no_diff = true;
+        }
+        member.function = std::move(function);
+        shared_->push_back(std::move(member));
+    }
+
+    // Of any type that conforms to an interface no more is differentiable than the interface says.
+    bool may_differentiate(const SharedMember& member) const {
+        const auto named =
+            std::find_if(member.generics.begin(), member.generics.end(),
+                         [&](const GenericParameter& one) { return one.name == member.owner; });
+        return named == member.generics.end() ||
+               std::any_of(named->constraints.begin(), named->constraints.end(),
+                           [&](const std::string& one) { return types_.describe_named(one).differentiable; });
     }
 
     // Two of "ns.Box<ns.Ray>".
@@ -329,7 +416,11 @@ private:
                             parameter.findModifier(Modifier::NoDiff) != nullptr;
         }
         note_derivative(written.attributes);
-        functions_->push_back(std::move(function));
+        if (scope.shared) {
+            add_shared(std::move(function), scope);
+        } else {
+            functions_->push_back(std::move(function));
+        }
     }
 
     // A constructor that the source has: one that Slang made up is where the struct's name is.
@@ -398,6 +489,7 @@ private:
     std::string file_;
     std::vector<Function>* functions_;
     std::vector<StructText>* structs_;
+    std::vector<SharedMember>* shared_;
     std::map<std::string, SourceText> sources_;
     std::set<std::string> derivatives_of_;
 };
@@ -409,9 +501,10 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     std::set<std::string> files;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, functions, described.structs);
+        Walker walker(session, *module, functions, described.structs, described.shared);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
+        walker.note_overloads(*module->getLayout());
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
         for (SlangInt32 index = 0; index < module->getDependencyFileCount(); ++index) {
             const fs::path path = module->getDependencyFilePath(index);

@@ -38,9 +38,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, generics, member, doc,
-                                   location)
+                                   location, is_overload)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, dependencies)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, dependencies)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
     json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});

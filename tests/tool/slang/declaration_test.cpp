@@ -31,7 +31,7 @@ DeclarationText declaration(const std::string& text) {
 
 std::string extended(const std::string& text) {
     const auto [line, column] = place_of_name(text);
-    return SourceText(text).extended_type(line, column);
+    return SourceText(text).type_around(line, column, "extension");
 }
 
 TEST(Declaration, ExtendedTypes) {
@@ -48,7 +48,18 @@ TEST(Declaration, ExtendedTypes) {
     EXPECT_EQ(extended("struct Ray { float NAME(); }"), "");
     EXPECT_EQ(extended("extension Ray { float f(); }\nfloat NAME();"), "");
     EXPECT_EQ(extended("float NAME();"), "");
-    EXPECT_EQ(SourceText("float f();").extended_type(7, 1), "");
+    EXPECT_EQ(SourceText("public interface ns::IShape : IOther { int f(); }").type_around(1, 44, "interface"),
+              "ns::IShape");
+    EXPECT_EQ(SourceText("struct S { int f(); }").type_around(1, 16, "interface"), "");
+    EXPECT_EQ(SourceText("float f();").type_around(7, 1, "extension"), "");
+}
+
+TEST(Declaration, BodiesAreTold) {
+    const SourceText text("interface I\n{\nint f();\nint g(int x)\n{ return x; }\nint h() // why\n;\n}");
+    EXPECT_FALSE(text.has_body(3, 5));
+    EXPECT_TRUE(text.has_body(4, 5));
+    EXPECT_FALSE(text.has_body(6, 5));
+    EXPECT_FALSE(text.has_body(9, 1));
 }
 
 TEST(Declaration, TripleSlashComment) {

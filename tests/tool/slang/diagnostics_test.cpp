@@ -32,6 +32,19 @@ TEST(SlangDiagnostics, MoreSpansAndNotesAreNotes) {
                 ElementsAre("b:4:2: declared here", "c:5:6: candidate", "c:5:6: float f(int)"));
 }
 
+TEST(SlangDiagnostics, AFunctionNamedAsSlangsOwnHasACure) {
+    const std::string ambiguous =
+        "E39999\terror\tk\t3\t15\t3\t18\tambiguous\n"
+        "E39999\tspan\tk\t3\t15\t3\t18\tambiguous call to overloaded operation\n";
+    const std::string own = "E39999\tnote\ta.slang\t5\t6\t5\t7\tcandidate: func lerp\n";
+    const std::string slangs = "E39999\tnote\thlsl.meta.slang\t5\t6\t5\t7\tcandidate: func lerp\n";
+    const Diagnostics cured = parse_slang_diagnostics(ambiguous + own + slangs);
+    ASSERT_EQ(cured.size(), 1U);
+    ASSERT_EQ(cured[0].notes.size(), 3U);
+    EXPECT_THAT(cured[0].notes.back(), testing::HasSubstr("[OverloadRank(1)]"));
+    EXPECT_EQ(parse_slang_diagnostics(ambiguous + own + own).at(0).notes.size(), 2U);
+}
+
 TEST(SlangDiagnostics, WarningsAndTheirNotesAreLeftOut) {
     EXPECT_TRUE(parse_slang_diagnostics("E30081\twarning\ta\t1\t2\t1\t3\tconversion\n"
                                         "E30081\tspan\ta\t1\t2\t1\t3\tfrom bool\n"

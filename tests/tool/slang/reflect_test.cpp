@@ -219,7 +219,7 @@ TEST(Reflect, ScopesMethodsAndGenerics) {
         names.push_back(function.name);
     }
     EXPECT_THAT(names, ElementsAre("a.b.f", "a.g", "T.m", "T.s", "T.__init", "T.extended", "T.q",
-                                   "a.U.__init", "id", "sum"));
+                                   "a.U.__init", "float.half_of", "id", "sum"));
     EXPECT_EQ(function_named(module, "T.extended").member, Member::method);
     EXPECT_EQ(function_named(module, "T.extended").parameters.at(0).type.kind, TypeKind::structure);
     EXPECT_EQ(function_named(module, "T.q").member, Member::static_one);
@@ -302,6 +302,50 @@ TEST(Reflect, AGenericsGradientsAreThoseOfEveryArgument) {
     EXPECT_TRUE(function_named(module, "none").parameters.at(0).no_diff);
     EXPECT_FALSE(function_named(module, "array").no_diff_result);
     EXPECT_FALSE(function_named(module, "array").parameters.at(0).no_diff);
+}
+
+TEST(Reflect, MembersOfSeveralTypes) {
+    const Module module = reflect_text(
+        "interface IShape { float area(); float twice(int k) { return k * area(); } This self() { return "
+        "this; } }\n"
+        "interface ISmooth : IDifferentiable { [Differentiable] float once(float x) { return x; } }\n"
+        "struct Box<T, U> { T a; U b; }\n"
+        "extension<T : IInteger> Box<T, float> { T get<S>(S by) { return a; } }\n"
+        "extension<T : IShape> T { static float three() { return 3; } }\n"
+        "extension<let N : int> vector<float, N> { float top() { return this[0]; } }\n"
+        "extension float2 { float low() { return this.y; } }\n");
+    std::vector<std::string> names;
+    for (const SharedMember& member : module.shared)
+        names.push_back(member.owner + "." + member.function.name);
+    EXPECT_THAT(names, ElementsAre("This.twice", "This.self", "This.once", "Box<T,float>.get", "T.three",
+                                   "vector<float,N>.top"));
+    const SharedMember& twice = module.shared.at(0);
+    EXPECT_EQ(twice.generics, (std::vector<GenericParameter>{{"This", "", {"IShape"}, 0}}));
+    EXPECT_FALSE(twice.function.is_generic());
+    EXPECT_EQ(twice.function.member, Member::method);
+    ASSERT_EQ(twice.function.parameters.size(), 2U);
+    EXPECT_EQ(twice.function.parameters[0].type.name, "This");
+    EXPECT_TRUE(twice.function.parameters[0].no_diff) << "IShape promises no derivative";
+    EXPECT_EQ(module.shared.at(1).function.result.name, "This");
+    EXPECT_FALSE(module.shared.at(2).function.parameters[0].no_diff);
+    EXPECT_TRUE(module.shared.at(2).function.backward_differentiable);
+    const SharedMember& get = module.shared.at(3);
+    EXPECT_EQ(get.generics, (std::vector<GenericParameter>{{"T", "", {"IInteger"}, 0}}));
+    ASSERT_EQ(get.function.generics.size(), 1U);
+    EXPECT_EQ(get.function.generics[0].name, "S");
+    EXPECT_EQ(module.shared.at(4).function.member, Member::static_one);
+    EXPECT_EQ(module.shared.at(5).generics, (std::vector<GenericParameter>{{"N", "int", {}, 0}}));
+    EXPECT_EQ(function_named(module, "float2.low").parameters.at(0).type.name, "float2");
+}
+
+TEST(Reflect, NamesOfSlangsOwnFunctions) {
+    const Module module = reflect_text(
+        "float lerp(float a, float b, float t) { return a; }\n"
+        "float mine(float a) { return a; }\n"
+        "float mine(int a) { return a; }\n");
+    EXPECT_TRUE(function_named(module, "lerp").is_overload);
+    EXPECT_FALSE(module.functions.at(1).is_overload);
+    EXPECT_FALSE(module.functions.at(2).is_overload);
 }
 
 TEST(Reflect, TypesAreLookedUpByName) {

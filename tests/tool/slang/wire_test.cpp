@@ -41,8 +41,10 @@ TEST(Wire, Modules) {
                                 {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
                                 Member::method,
                                 "doc \xff",
-                                {"/m.slang", 1, 2}});
+                                {"/m.slang", 1, 2},
+                                true});
     module.functions[0].result.is_enum = true;
+    module.shared.push_back({"Box<T>", {{"T", "", {}, 0}}, module.functions[0]});
     module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
@@ -50,6 +52,7 @@ TEST(Wire, Modules) {
     EXPECT_EQ(back.value().dependencies, module.dependencies);
     EXPECT_EQ(back.value().functions, module.functions);
     EXPECT_EQ(back.value().structs, module.structs);
+    EXPECT_EQ(back.value().shared, module.shared);
 }
 
 TEST(Wire, Kernels) {
