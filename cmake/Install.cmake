@@ -1,4 +1,4 @@
-# Installation: the package KernelFunctions with the components runtime and tool.
+# Installation: the package KernelFunctions with the components runtime, tool and python.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/KernelFunctions)
 
@@ -14,9 +14,19 @@ if(TARGET kfgen)
     install(EXPORT KernelFunctionsTool NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT tool
         FILE KernelFunctionsToolTargets.cmake)
 endif()
+# The package of the Python that it was built for. Of a virtual environment as prefix this is on sys.path.
+if(TARGET kf_python)
+    set(KF_PYTHON_INSTALL_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages
+        CACHE STRING "Where the Python package is installed, relative to the prefix")
+    install(TARGETS kf_python LIBRARY DESTINATION ${KF_PYTHON_INSTALL_DIR}/kernelfunctions COMPONENT python)
+    get_target_property(package_files kf_python KF_PACKAGE_FILES)
+    install(FILES ${package_files} DESTINATION ${KF_PYTHON_INSTALL_DIR}/kernelfunctions COMPONENT python)
+else()
+    set(KF_PYTHON_INSTALL_DIR lib)  # the configuration looks there and finds nothing
+endif()
 
 configure_package_config_file(cmake/KernelFunctionsConfig.cmake.in KernelFunctionsConfig.cmake
-    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO PATH_VARS KF_PYTHON_INSTALL_DIR)
 write_basic_package_version_file(KernelFunctionsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
     ${CMAKE_CURRENT_BINARY_DIR}/KernelFunctionsConfig.cmake

@@ -1,5 +1,6 @@
 """An installed package serves a project that knows nothing else: find_package, add_kernel_functions, run."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,39 @@ def test_python_module_is_generated_too(consumer: Path) -> None:
         [sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "[2.0, 4.0, 6.0]", done.stderr
+
+
+def test_python_package_is_installed(prefix: Path, consumer: Path, tmp_path: Path) -> None:
+    folder = Path((consumer / "python_path").read_text())
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    assert folder == prefix / "lib" / version / "site-packages"
+    names = {path.name for path in (folder / "kernelfunctions").iterdir()}
+    assert {"__init__.py", "_kf.pyi", "_structs.py", "typing.py", "py.typed"} < names
+    program = """
+import kernelfunctions as kf
+from consumer import scale
+print(kf.__file__)
+print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(consumer / "scale.generated")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split("\n")[:2] == [
+        str(folder / "kernelfunctions" / "__init__.py"),
+        "[2.0, 4.0, 6.0]",
+    ], done.stderr
+
+
+def test_python_is_a_component_of_its_own(build_dir: Path, tmp_path: Path) -> None:
+    run("cmake", "--install", build_dir, "--component", "runtime", "--prefix", tmp_path / "runtime")
+    assert not list((tmp_path / "runtime").rglob("kernelfunctions"))
+    run("cmake", "--install", build_dir, "--component", "python", "--prefix", tmp_path / "python")
+    assert {path.name for path in (tmp_path / "python").iterdir()} <= {"lib"}
 
 
 def test_missing_component_is_said(build_dir: Path, tmp_path: Path) -> None:
