@@ -113,6 +113,8 @@ nlohmann::json time_strategies(const kf::Device& device, std::int64_t count) {
                                               at<reference::HalfSums>(sums), at<__half>(in.a.grad()),
                                               at<__half>(in.b.grad()), at<__half>(in.c.grad()),
                                               at<__half>(set.half_x.grad()), side * side, stream.get());
+            } else if (one.name == "sums") {
+                reference::sum_squares(x, at<float>(set.total), side * side, stream.get());
             } else {
                 reference::backward_of_rays(
                     at<const reference::Ray>(set.rays), 0.5F, at<const float>(set.ray_flow),

@@ -1,6 +1,8 @@
 // The kernels written by hand: float4 loads, sums from registers to warp, block and one atomic a block.
 #include "reference.h"
 
+#include "reference_blocks.h"
+
 namespace reference {
 namespace {
 
@@ -79,19 +81,6 @@ __global__ void __launch_bounds__(threads)
 /// As many as there is work for: measured to be quicker for a pass without sums than as many as run at once.
 unsigned all_blocks(std::int64_t count) { return unsigned((count + threads - 1) / threads); }
 
-/// As many as run at once, or fewer where there is less to do: an atomic for each.
-unsigned resident_blocks(const void* kernel, std::int64_t count) {
-    int device = 0;
-    int processors = 0;
-    int each = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
-    const std::int64_t needed = (count + threads - 1) / threads;
-    const std::int64_t resident = std::int64_t(processors) * each;
-    return unsigned(needed < resident ? needed : resident);
-}
-
 }  // namespace
 
 void forward(float a, float b, float c, const float* x, float* y, std::int64_t count, cudaStream_t stream) {
@@ -102,7 +91,7 @@ void forward(float a, float b, float c, const float* x, float* y, std::int64_t c
 void backward(const float* a, const float* b, const float* x, const float* grad_y, float* grad_a,
               float* grad_b, float* grad_c, float* grad_x, std::int64_t count, cudaStream_t stream) {
     const auto kernel = grad_x != nullptr ? &backward_kernel<true> : &backward_kernel<false>;
-    kernel<<<resident_blocks(reinterpret_cast<const void*>(kernel), count / 4), threads, 0, stream>>>(
+    kernel<<<resident_blocks(reinterpret_cast<const void*>(kernel), threads, count / 4), threads, 0, stream>>>(
         a, b, reinterpret_cast<const float4*>(x), reinterpret_cast<const float4*>(grad_y), grad_a, grad_b,
         grad_c, reinterpret_cast<float4*>(grad_x), count / 4);
 }

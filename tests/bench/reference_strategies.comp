@@ -1,6 +1,6 @@
 // The kernels written by hand for Vulkan: those of reference.cu and reference_strategies.cu, in GLSL. One of
-// POLYNOMIAL, ROWS, COLUMNS, INJECTIVE, HALF, STRUCTS is defined. Loads of 16 bytes, registers along what is shared,
-// then the subgroup, the group and one atomic.
+// POLYNOMIAL, ROWS, COLUMNS, INJECTIVE, HALF, STRUCTS, SUMS, GATHER is defined. Loads of 16 bytes, registers along what is
+// shared, then the subgroup, the group and one atomic.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
@@ -37,6 +37,10 @@ layout(push_constant, scalar) uniform Block
     Word a; Word b; Halves x; Halves flow; HalfSums sums; Word grad_a; Word grad_b; Word grad_c; HalfGradients grad_x;
 #elif defined(STRUCTS)
     Floats flow; Rays grad_rays;
+#elif defined(SUMS)
+    Quads x; Floats total;
+#elif defined(GATHER)
+    Floats x; Floats flow; Floats grad_w;
 #endif
     uint count;    // of what a thread takes at a time
     uint rows;
@@ -198,5 +202,26 @@ void main()
         sum.direction[k] += f * float(k + 1) * t;
     }
     grad_rays.at[i] = sum;
+}
+#elif defined(SUMS)
+// Of squares, to a total that is 0 before.
+void main()
+{
+    float sum = 0;
+    for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * threads)
+    {
+        const vec4 v = x.at[i];
+        sum += dot(v, v);
+    }
+    sum = sum_group(sum);
+    if (gl_LocalInvocationIndex == 0)
+        atomicAdd(total.at[0], sum);
+}
+#elif defined(GATHER)
+// All calls read one weight: an atomic addition each.
+void main()
+{
+    for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * threads)
+        atomicAdd(grad_w.at[0], flow.at[i] * x.at[i]);
 }
 #endif

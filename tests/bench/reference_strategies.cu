@@ -2,6 +2,8 @@
 // atomic.
 #include "reference_strategies.h"
 
+#include "reference_blocks.h"
+
 namespace reference {
 namespace {
 
@@ -161,6 +163,18 @@ __global__ void __launch_bounds__(threads) rays_kernel(float t, const float* __r
 }
 
 __global__ void __launch_bounds__(threads)
+    squares_kernel(const float4* __restrict__ x, float* total, std::int64_t count) {
+    float sum = 0;
+    const std::int64_t stride = std::int64_t(gridDim.x) * threads;
+    for (std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count; i += stride) {
+        const float4 v = x[i];
+        sum += dot4(v, v);
+    }
+    sum = sum_block(sum);
+    if (threadIdx.x == 0) atomicAdd(total, sum);
+}
+
+__global__ void __launch_bounds__(threads)
     gather_kernel(const float* __restrict__ x, const float* __restrict__ flow, float* grad_weight,
                   std::int64_t count) {
     const std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x;
@@ -202,15 +216,7 @@ void backward_injective(const float* x, const float* w, const float* grad_y, flo
 void backward_of_halves(const __half* a, const __half* b, const __half* x, const __half* grad_y, HalfSums* sums,
                         __half* grad_a, __half* grad_b, __half* grad_c, __half* grad_x, std::int64_t count,
                         cudaStream_t stream) {
-    int device = 0;
-    int processors = 0;
-    int each = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, halves_kernel, threads, 0);
-    const unsigned needed = blocks(count / 8);
-    const unsigned resident = unsigned(processors * each);
-    halves_kernel<<<needed < resident ? needed : resident, threads, 0, stream>>>(
+    halves_kernel<<<resident_blocks(reinterpret_cast<const void*>(halves_kernel), threads, count / 8), threads, 0, stream>>>(
         a, b, as<const Halves>(x), as<const Halves>(grad_y), sums, grad_a, grad_b, grad_c, as<Halves>(grad_x),
         count / 8);
 }
@@ -218,6 +224,12 @@ void backward_of_halves(const __half* a, const __half* b, const __half* x, const
 void backward_of_rays(const Ray*, float t, const float* grad_y, Ray* grad_rays, std::int64_t count,
                       cudaStream_t stream) {
     rays_kernel<<<blocks(count), threads, 0, stream>>>(t, grad_y, grad_rays, count);
+}
+
+void sum_squares(const float* x, float* total, std::int64_t count, cudaStream_t stream) {
+    cudaMemsetAsync(total, 0, sizeof(float), stream);
+    const unsigned blocks = resident_blocks(reinterpret_cast<const void*>(squares_kernel), threads, count / 4);
+    squares_kernel<<<blocks, threads, 0, stream>>>(as<const float4>(x), total, count / 4);
 }
 
 void gather_atomically(const float* x, const float* grad_y, float* grad_weight, std::int64_t count,

@@ -37,6 +37,9 @@ struct Ray {
 void backward_of_rays(const Ray* rays, float t, const float* grad_y, Ray* grad_rays, std::int64_t count,
                       cudaStream_t stream);
 
+/// The sum of squares, to a total that it sets to 0 first. `count` is a multiple of 4.
+void sum_squares(const float* x, float* total, std::int64_t count, cudaStream_t stream);
+
 /// y = weight x: one atomic addition for each number.
 void gather_atomically(const float* x, const float* grad_y, float* grad_weight, std::int64_t count,
                        cudaStream_t stream);

@@ -67,6 +67,7 @@ Strategies::Strategies(const kf::Device& device, std::int64_t count, std::size_t
         set.x = matrix(device, side_, side_, xs).with_grads();
         set.flow = matrix(device, side_, side_, flows);
         set.y = device.empty<float>({side_, side_}).with_grads(set.flow, {});
+        set.total = device.zeros<float, 2>({1, 1});
         set.half_x = device.tensor(halves(xs)).with_grads();
         set.half_flow = device.tensor(halves(flows));
         set.half_y = device.empty<kf::half>({total}).with_grads(set.half_flow, {});
@@ -93,6 +94,7 @@ std::vector<Strategies::Case> Strategies::cases(const bench::Module& module) con
          }},
         {"structs", 52 * static_cast<double>(rays()),
          [&module](const StrategySet& set) { module.along.backward(set.rays, 0.5F, set.ray_y); }},
+        {"sums", 4 * total, [&module](const StrategySet& set) { module.squared(set.x, kf::out(set.total)); }},
     };
 }
 
@@ -101,6 +103,8 @@ std::vector<double> Strategies::take_gradients(const std::string& name) const {
     const StrategySet& set = sets_.front();
     if (name == "structs") {
         take(values, set.rays.grad());
+    } else if (name == "sums") {
+        take(values, set.total);
     } else if (name == "half") {
         for (const auto* tensor : {&inputs_.a, &inputs_.b, &inputs_.c, &set.half_x})
             take(values, tensor->grad());
@@ -128,6 +132,8 @@ nlohmann::json Strategies::errors(const bench::Module& module) const {
             columns[j] += part;
         }
     }
+    double squares = 0;
+    for (const float x : xs) squares += double{x} * x;
     const auto per_row = matrix(device_, side_, 1, std::vector<float>(n, 1)).with_grads();
     const auto per_column = matrix(device_, 1, side_, std::vector<float>(n, 1)).with_grads();
     nlohmann::json result;
@@ -139,6 +145,8 @@ nlohmann::json Strategies::errors(const bench::Module& module) const {
         const auto x = set.x.with_grads();
         scaled.backward(x, per_row, set.y);
         scaled.backward(x, per_column, set.y);
+        const auto total = module.squared.options({.deterministic = deterministic})(set.x);
+        result[prefix + "sums"] = worst(total.to_vector(), {squares}, {squares});
         result[prefix + "rows"] = worst(per_row.grad().to_vector(), rows, rows);
         result[prefix + "columns"] = worst(per_column.grad().to_vector(), columns, columns);
     }

@@ -17,7 +17,8 @@ namespace bench_support {
 struct StrategySet {
     kf::Tensor<float, 2> x;
     kf::Tensor<float, 2> flow;
-    kf::Tensor<float, 2> y;  ///< with the flow as its gradient
+    kf::Tensor<float, 2> y;      ///< with the flow as its gradient
+    kf::Tensor<float, 2> total;  ///< one number, what results are summed to
     kf::Tensor<kf::half, 1> half_x;
     kf::Tensor<kf::half, 1> half_flow;
     kf::Tensor<kf::half, 1> half_y;
@@ -54,7 +55,7 @@ public:
     /// Ours, with the kernels of `module`.
     [[nodiscard]] std::vector<Case> cases(const bench::Module& module) const;
 
-    /// Of the first set: what a case has added to gradients, which are zeros afterwards.
+    /// Of the first set: what a case has added to gradients, or summed, which are zeros afterwards.
     [[nodiscard]] std::vector<double> take_gradients(const std::string& name) const;
 
     /// The largest errors against float64, relative to the sum of what is added up.

@@ -18,7 +18,8 @@ using namespace bench_support;
 
 using Call = std::function<void()>;
 
-/// Microseconds for one of `calls` calls that are waited for together; of each, by turns.
+/// Microseconds for one of `calls` calls that are waited for together; of each, by turns. Short calls need
+/// several batches of the runtime's (64 commands), so that the host records one while the GPU runs another.
 std::vector<double> batches(const kf::Device& device, int calls, int rounds, const std::vector<Call>& each) {
     const auto round = [&](const Call& call) {
         for (int i = 0; i < calls; ++i) call();
@@ -77,7 +78,7 @@ nlohmann::json time_size(const kf::Device& device, const bench::Module& module, 
                        {"b.grad", relative(b.grad().to_vector()[0], expected.b)},
                        {"c.grad", relative(c.grad().to_vector()[0], expected.c)},
                        {"x.grad", gradient_error(xs, flows, x.grad().to_vector())}};
-    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 29) / count, 8, 64));
+    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 29) / count, 8, 512));
     const auto numbers = static_cast<double>(count);
     compare(result, device, "forward.values", 8 * numbers, calls, 15,
             [&] { module.polynomial(2, 8, -1, x, kf::out(y)); }, {});
@@ -104,7 +105,7 @@ nlohmann::json time_strategies(const kf::Device& device, const bench::Module& mo
                                std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(2, (std::int64_t{1} << 24) / count));
     const Strategies strategies(device, count, wanted);
-    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / count, 4, 64));
+    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 28) / count, 4, 512));
     nlohmann::json result{{"count", strategies.side() * strategies.side()}};
     std::size_t turn = 0;
     const auto next = [&]() -> const StrategySet& {
@@ -127,14 +128,25 @@ nlohmann::json time_strategies(const kf::Device& device, const bench::Module& mo
     return result;
 }
 
-nlohmann::json time_gather(const kf::Device& device, const bench::Module& module, std::int64_t count) {
+nlohmann::json time_gather(const kf::Device& device, const bench::Module& module, HandWritten* by_hand,
+                           std::int64_t count) {
     const auto x = device.tensor(uniform(count, 1));
     const auto y = device.empty<float>({count}).with_grads(device.tensor(uniform(count, 2)), {});
     const auto weights = device.tensor<float>({1}).with_grads();
     const auto exact = module.weighted.options({.deterministic = true});
-    return {{"count", count},
-            {"gather_us", batch(device, 32, 9, [&] { module.weighted.backward(weights, x, y); })},
-            {"gather.deterministic_us", batch(device, 8, 5, [&] { exact.backward(weights, x, y); })}};
+    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 25) / count, 8, 512));
+    std::vector<Call> each{[&] { module.weighted.backward(weights, x, y); }};
+    if (by_hand != nullptr) each.emplace_back([&] { by_hand->gather(x, y, weights); });
+    const std::vector<double> times = batches(device, calls, 9, each);
+    nlohmann::json result{
+        {"count", count},
+        {"gather_us", times[0]},
+        {"gather.deterministic_us", batch(device, 8, 5, [&] { exact.backward(weights, x, y); })}};
+    if (by_hand != nullptr) {
+        result["gather.one_atomic_each_us"] = times[1];
+        result["times_faster"] = times[1] / times[0];
+    }
+    return result;
 }
 
 nlohmann::json time_calls(const kf::Device& device, const bench::Module& module) {
@@ -182,7 +194,7 @@ int main(int argc, char** argv) {
             }
         }
         for (const int power : {16, 20, 22}) {
-            result["gathers"].push_back(time_gather(device, module, std::int64_t{1} << power));
+            result["gathers"].push_back(time_gather(device, module, by_hand, std::int64_t{1} << power));
         }
         result["sums_of_ones"] = sum_ones(device, std::int64_t{1} << largest);
         std::cout << result.dump(2) << '\n';

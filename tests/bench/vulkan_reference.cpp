@@ -64,7 +64,8 @@ private:
 HandWritten::HandWritten(std::shared_ptr<kf::driver::Device> driver, const std::filesystem::path& folder)
     : driver_(std::move(driver)), sums_(driver_->allocate(4 * sizeof(float))) {
     driver_->fill(sums_, 0, sums_->size, 0);
-    for (const char* name : {"polynomial", "rows", "columns", "injective", "half", "structs"}) {
+    for (const char* name :
+         {"polynomial", "rows", "columns", "injective", "half", "structs", "sums", "gather"}) {
         kf::manifest::Image image;
         image.format = "spirv";
         image.entry_point = "main";
@@ -104,6 +105,14 @@ void HandWritten::polynomial(const kf::Tensor<float, 1>& a, const kf::Tensor<flo
     dispatch("polynomial", resident(quads), block.sizes(quads));
 }
 
+void HandWritten::gather(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& y,
+                         const kf::Tensor<float, 1>& weights) {
+    const auto count = static_cast<std::uint32_t>(x.size());
+    Block block;
+    block.reads(x).reads(y.grad_in()).writes(weights.grad_out());
+    dispatch("gather", resident(count), block.sizes(count));
+}
+
 void HandWritten::run(const std::string& name, const StrategyInputs& inputs, const StrategySet& set) {
     const auto rows = static_cast<std::uint32_t>(set.x.shape()[0]);
     const std::uint32_t wide = static_cast<std::uint32_t>(set.x.shape()[1]) / 4;
@@ -121,6 +130,12 @@ void HandWritten::run(const std::string& name, const StrategyInputs& inputs, con
         const auto rays = static_cast<std::uint32_t>(set.rays.size());
         block.reads(set.ray_flow).writes(set.rays.grad_out());
         dispatch(name, groups_of(rays), block.sizes(rays, 0, 0, 0.5F));
+        return;
+    }
+    if (name == "sums") {
+        const kf::detail::TensorState& total = *set.total.any().state();
+        driver_->fill(total.allocation, total.offset, sizeof(float), 0);
+        dispatch(name, resident(rows * wide), block.reads(set.x).writes(set.total).sizes(rows * wide));
         return;
     }
     const kf::Tensor<float, 2>& w = name == "rows"      ? inputs.per_row

@@ -23,6 +23,10 @@ public:
     void polynomial(const kf::Tensor<float, 1>& a, const kf::Tensor<float, 1>& b,
                     const kf::Tensor<float, 1>& c, const kf::Tensor<float, 1>& x,
                     const kf::Tensor<float, 1>& y);
+    /// The gradient of one weight that all calls read, weights[0] x: an atomic addition each. y has its
+    /// gradient.
+    void gather(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& y,
+                const kf::Tensor<float, 1>& weights);
     /// The case of Strategies::cases() of that name.
     void run(const std::string& name, const StrategyInputs& inputs, const StrategySet& set);
 
