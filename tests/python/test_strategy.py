@@ -156,6 +156,43 @@ def test_gathers(
         np.testing.assert_array_equal(run(deterministic=True), exact)
 
 
+@pytest.mark.parametrize("count", [0, 1, 31, 33, 4097])
+@pytest.mark.parametrize("weights", [1, 3, 200])
+@pytest.mark.parametrize(
+    ("name", "scalar"),
+    [("pick_all", np.float32), ("pick_all_in_96", np.float32), ("pick_all_half", np.float16)],
+)
+def test_gathers_that_all_calls_share(
+    strategy: ModuleType,
+    rng: np.random.Generator,
+    name: str,
+    scalar: type[np.floating],
+    weights: int,
+    count: int,
+) -> None:
+    """Of more elements than a subgroup keeps the sums of, and of one that only some lanes read."""
+    at = rng.integers(0, weights, count).astype(np.int32)
+    at[: count // 2] = weights // 2
+    x = rng.uniform(-2, 2, count).astype(np.float32)
+    held = np.arange(weights + 2).astype(scalar)
+    before = rng.integers(-8, 8, weights + 2).astype(scalar)
+    gradient = kf.Tensor.from_numpy(before)
+    tensor = kf.Tensor.from_numpy(held)[1 : weights + 1].with_grads(grad_out=gradient[1 : weights + 1])
+    getattr(strategy, name).backward(at, tensor, x)
+    factors = np.arange(weights) % 3 + 1
+    wanted = before.astype(np.float64)
+    wanted[1 : weights + 1] += factors * x.astype(np.float64).sum()
+    wanted[1 : weights + 1] += np.bincount(at[x > 0], minlength=weights)
+    # Each call's gradient of a half is one.
+    rounding = 2.0**-11 if scalar is np.float16 else 1e-6
+    np.testing.assert_allclose(
+        gradient.to_numpy().astype(np.float64),
+        wanted,
+        rtol=rounding,
+        atol=rounding * (np.abs(x).sum() * 3 + count + 8),
+    )
+
+
 def test_gathers_of_vectors_in_batches(strategy: ModuleType, rng: np.random.Generator) -> None:
     at = rng.integers(0, 5, 4097).astype(np.int32)
     x = rng.uniform(-2, 2, (4097, 3)).astype(np.float32)

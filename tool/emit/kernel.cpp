@@ -132,8 +132,10 @@ private:
         View::Object view;
         view.emplace("title", kernel.name);
         view.emplace("imports",
-                     list(imports_of(plan_, call_, {is_exact(), whole_run_.beside > 1, sums_integers()})));
+                     list(imports_of(plan_, call_,
+                                     {is_exact(), keeps_sums(), whole_run_.beside > 1, sums_integers()})));
         view.emplace("is_exact", is_exact());
+        view.emplace("keeps_sums", keeps_sums());
         View::List fields;
         for (const BlockField& field : fields_) {
             View::Object one;
@@ -203,6 +205,17 @@ private:
                                return writes_gradient(argument.host, pass_) &&
                                       !is_floating_point(argument.host.element.scalar);
                            });
+    }
+
+    /// Gradients of tensors that the function reads itself, where many lanes may add to one element.
+    bool keeps_sums() const {
+        return !is_exact() && std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                                          [&](const PlannedArgument& argument) {
+                                              const Scalar scalar = argument.host.element.scalar;
+                                              return is_whole(argument.host) &&
+                                                     writes_gradient(argument.host, pass_) &&
+                                                     (scalar == Scalar::float16 || scalar == Scalar::float32);
+                                          });
     }
 
     bool generates() const {

@@ -65,6 +65,7 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
                                      [](const PlannedArgument& argument) { return is_whole(argument.host); });
     if (needs.exact) imports.insert(imports.begin(), "kf_exact");
+    if (needs.gathers) imports.insert(imports.begin(), "kf_gathers");
     if (needs.integers) imports.insert(imports.begin(), "kf_integers");
     if (needs.quads) imports.insert(imports.begin(), "kf_runs");
     if (tensors) imports.insert(imports.begin(), "kf");

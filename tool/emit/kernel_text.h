@@ -33,6 +33,7 @@ std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
 /// What decides which modules a kernel needs.
 struct Needs {
     bool exact = false;     ///< its sums are
+    bool gathers = false;   ///< it keeps sums of gathers
     bool quads = false;     ///< it moves small scalars in fours
     bool integers = false;  ///< it sums some
 };

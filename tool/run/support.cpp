@@ -9,6 +9,7 @@ std::vector<std::pair<std::string, std::string>> support_modules() {
     // Every kernel imports the first. Shaders written for SlangPy import its module.
     return {{"kf_kernel", std::string(embedded::kf_kernel_slang)},
             {"kf_exact", std::string(embedded::kf_exact_slang)},
+            {"kf_gathers", std::string(embedded::kf_gathers_slang)},
             {"kf_integers", std::string(embedded::kf_integers_slang)},
             {"kf_runs", std::string(embedded::kf_runs_slang)},
             {"kf_rows", std::string(embedded::kf_rows_slang)},

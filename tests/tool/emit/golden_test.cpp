@@ -153,6 +153,16 @@ std::vector<Case> cases() {
           function_of("uint", "shuffle", {{"uint[4]", "keys"}}, false),
           documented(function_of("float", "jitter", {{"int[2]", "at"}, {"float2", "noise"}, {"float", "x"}}),
                      "Moves x a little.")}},
+        // Tensors that the function reads where it likes: gradients of floats, of halves, of doubles.
+        {"gathers",
+         R"([{"function": "look_up", "args": {"table": "tensor[1]", "at": "tensor[1]"},
+              "backward": {"deterministic": "auto"}},
+             {"function": "look_up_half", "args": {"table": "tensor[2]", "at": "tensor[1]"}, "backward": true},
+             {"function": "look_up_double", "args": {"table": "tensor[1]", "at": "tensor[1]"}, "backward": true}])",
+         {documented(function_of("float", "look_up", {{"DiffTensor<float, 1>", "table"}, {"int", "at"}}),
+                     "What a table holds."),
+          function_of("half", "look_up_half", {{"DiffTensor<half, 2>", "table"}, {"int2", "at"}}),
+          function_of("double", "look_up_double", {{"DiffTensor<double, 1>", "table"}, {"int", "at"}})}},
         // Structs by value, in tensors and field by field, nested and in arrays.
         {"rays",
          R"([{"function": "raytrace", "args": {"t": "value", "ray": ["value", "tensor[1]",
