@@ -27,6 +27,19 @@ bool has_a_place_for_each(const py::array& array) {
     return true;
 }
 
+/// Of views so entangled that telling takes too long it is said, too.
+bool share_memory(const py::array& a, const py::array& b) {
+    constexpr int most_work = 10'000;
+    const py::module_ numpy = py::module_::import("numpy");
+    try {
+        return py::cast<bool>(numpy.attr("shares_memory")(a, b, py::arg("max_work") = most_work));
+    } catch (py::error_already_set& error) {
+        // TooHardError, which is one and has moved between NumPy's versions.
+        if (!error.matches(PyExc_RuntimeError)) throw;
+        return true;
+    }
+}
+
 }  // namespace
 
 void refuse_masked(py::handle array, const Where& where) {
@@ -47,18 +60,6 @@ void check_writable(const py::array& array, const Where& where) {
         refuse(ErrorCode::aliasing, where,
                "the array is written to, but elements of it share memory: its strides are " +
                    shown(array.attr("strides")) + " bytes, its shape is " + shown(array.attr("shape")));
-    }
-}
-
-/// Of views so entangled that telling takes too long it is said, too.
-bool share_memory(const py::array& a, const py::array& b) {
-    constexpr int most_work = 10'000;
-    const py::module_ numpy = py::module_::import("numpy");
-    try {
-        return py::cast<bool>(numpy.attr("shares_memory")(a, b, py::arg("max_work") = most_work));
-    } catch (py::error_already_set& error) {
-        if (!error.matches(numpy.attr("exceptions").attr("TooHardError"))) throw;
-        return true;
     }
 }
 

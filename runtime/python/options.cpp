@@ -73,8 +73,7 @@ void bind_options(py::module_& module) {
     module.def(
         "set_options", [](const py::kwargs& given) { process_options() = options_of("set_options", given); },
         "Options of all functions, where neither their own options() nor a block of kf.options() says "
-        "otherwise: "
-        "deterministic=True. What isn't named is not set.");
+        "otherwise: deterministic=True. What isn't named is not set.");
 }
 
 }  // namespace kf::python
