@@ -193,6 +193,23 @@ def test_gathers_that_all_calls_share(
     )
 
 
+def test_gathers_from_two_tensors_do_not_meet(strategy: ModuleType) -> None:
+    """Tensors all start at multiples of 256 bytes. Beside 2^31 a subgroup's sum alone rounds to nothing."""
+    count, blocks, large = 65536, 32, 2.0**31
+    memory = kf.Tensor.from_numpy(np.full(64 * (blocks + 1), large, np.float32))
+    slope = kf.Tensor.from_numpy(np.ones(1, np.float32)).with_grads(grad_out=memory[0:1])
+    x = np.ones(count, np.float32)
+    whole = 0
+    for block in range(1, blocks + 1):
+        at = slice(64 * block, 64 * block + 1)
+        offset = kf.Tensor.from_numpy(np.ones(1, np.float32)).with_grads(grad_out=memory[at])
+        strategy.line_of_two.backward(slope, offset, x)
+        whole += int(memory[at].to_numpy()[0] == large + count)
+    assert whole >= 3 * blocks // 4
+    untouched = np.delete(memory.to_numpy(), np.s_[::64])
+    np.testing.assert_array_equal(untouched, np.full(untouched.shape, large))
+
+
 def test_gathers_of_vectors_in_batches(strategy: ModuleType, rng: np.random.Generator) -> None:
     at = rng.integers(0, 5, 4097).astype(np.int32)
     x = rng.uniform(-2, 2, (4097, 3)).astype(np.float32)

@@ -209,13 +209,13 @@ private:
 
     /// Gradients of tensors that the function reads itself, where many lanes may add to one element.
     bool keeps_sums() const {
-        return !is_exact() && std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                                          [&](const PlannedArgument& argument) {
-                                              const Scalar scalar = argument.host.element.scalar;
-                                              return is_whole(argument.host) &&
-                                                     writes_gradient(argument.host, pass_) &&
-                                                     (scalar == Scalar::float16 || scalar == Scalar::float32);
-                                          });
+        if (is_exact() || call_.group_size[0] < manifest::usual_lanes) return false;
+        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                           [&](const PlannedArgument& argument) {
+                               const Scalar scalar = argument.host.element.scalar;
+                               return is_whole(argument.host) && writes_gradient(argument.host, pass_) &&
+                                      (scalar == Scalar::float16 || scalar == Scalar::float32);
+                           });
     }
 
     bool generates() const {
