@@ -51,8 +51,9 @@ std::string refusal(const PlannedArgument& argument, Accumulate way) {
         if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
         const Type& inner = innermost_of(argument.type);
         if (way != Accumulate::none && inner.is_enum) return "values of an enum can't be combined";
-        if (way == Accumulate::sum && host.element.scalar == Scalar::boolean)
-            return "sums are of numbers, not of bool";
+        if (way != Accumulate::none && host.element.scalar == Scalar::boolean)
+            return way == Accumulate::sum ? "sums are of numbers, not of bool"
+                                          : "values of bool can't be combined";
         return {};
     }
     if (host.access != manifest::Access::none && way != Accumulate::sum && way != Accumulate::overwrite)

@@ -114,10 +114,14 @@ TEST(AccumulateTest, WaysThatThereArent) {
     EXPECT_THAT(
         f(R"("accumulate": {"result": "sum"}, "result": {"kind": "tensor[1]", "accumulate": "sum"})").message,
         HasSubstr("are given twice"));
-    const Diagnostic error =
-        refused(R"({"function": "odd", "args": {"a": "tensor[1]"}, "accumulate": {"result": "sum"}})");
-    EXPECT_EQ(error.id, "accumulate-way");
-    EXPECT_THAT(error.message, HasSubstr("not of bool"));
+    const auto of_bool = [](const std::string& way) {
+        return refused(R"({"function": "odd", "args": {"a": "tensor[1]"}, "accumulate": {"result": ")" + way +
+                       "\"}}");
+    };
+    EXPECT_EQ(of_bool("sum").id, "accumulate-way");
+    EXPECT_THAT(of_bool("sum").message, HasSubstr("not of bool"));
+    EXPECT_EQ(of_bool("first").id, "accumulate-way");
+    EXPECT_THAT(of_bool("first").message, HasSubstr("values of bool can't be combined"));
 }
 
 TEST(AccumulateTest, OverloadsOfferTheSame) {
