@@ -207,6 +207,14 @@ def test_methods_of_enums(extensions: ModuleType, size: int) -> None:
     assert extensions.is_green(200) is True
 
 
+@every_size
+def test_constructors(extensions: ModuleType, size: int) -> None:
+    a, b = numbers((size,), np.dtype(np.float32), 1), np.arange(size, dtype=np.int32)
+    wanted = np.stack([a, b.astype(np.float32), np.full(size, 7, np.float32)], -1)
+    np.testing.assert_array_equal(extensions.make_three(a, b).to_numpy(), wanted)
+    np.testing.assert_array_equal(extensions.make_color(a, 0).to_numpy(), np.where(a > 0, 200, 0))
+
+
 # ---- Functions named as Slang's own are ----
 
 

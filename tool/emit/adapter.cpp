@@ -19,7 +19,7 @@ std::string direction_of(manifest::Role role) {
 
 /// What the adapter calls.
 std::string callee(const PlannedCall& call) {
-    if (call.member == Member::constructor) return call.owner;
+    if (call.member == Member::constructor) return owner_of(call.function);
     if (call.member != Member::method) return call.function;
     return object_name + call.function.substr(owner_of(call.function).size());
 }
@@ -49,7 +49,8 @@ View::List adapters(const PlannedCall& call) {
             continue;
         }
         const bool object = call.member == Member::method && parameters.empty();
-        const std::string name = object ? object_name : parameter.host.name;
+        // Not the bare name, which may be the function's.
+        const std::string name = object ? object_name : "kf_arg_" + parameter.host.name;
         parameters += (parameters.empty() ? "" : ", ") + type + " " + name;
         if (!object) passed += (passed.empty() ? "" : ", ") + name;
     }
