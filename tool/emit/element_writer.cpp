@@ -53,17 +53,17 @@ std::string ElementWriter::load() {
     if (is_generated(host())) return generated_value(generated());
     if (is_in_block(host())) return narrowed(args(SlotKind::value));
     if (rows_) {
-        return in_row("kf_" + argument_id(host()),
+        return in_row("kf_kept_" + argument_id(host()),
                       pointer(args(SlotKind::address), element_offset(data_strides, "kf_at_")), {});
     }
     if (moves_quads()) return add_quads();
     if (run_ > 1 && host().role == Role::in && host().call_rank > 0) return in_shared_run();
-    return in_run("kf_" + argument_id(host()),
+    return in_run("kf_kept_" + argument_id(host()),
                   if_there(from_storage(load_from(SlotKind::address, data_strides, "kf_at_")), slang_type()));
 }
 
 std::string ElementWriter::in_shared_run() {
-    const std::string name = "kf_" + argument_id(host());
+    const std::string name = "kf_kept_" + argument_id(host());
     const std::string shared = "kf_shared_" + argument_id(host());
     shared_.emplace_back(View::Object{{"type", slang_type()},
                                       {"name", shared},
@@ -104,7 +104,7 @@ std::string ElementWriter::read_quads(const std::string& name, const std::string
 }
 
 std::string ElementWriter::add_quads() {
-    const std::string name = "kf_" + argument_id(host());
+    const std::string name = "kf_kept_" + argument_id(host());
     const std::string address = args(SlotKind::address);
     if (host().tangent_of >= 0) return read_quads(name, quads_or(name, address, "0"));
     if (host().role != Role::in || host().call_rank == 0) return read_quads(name, load_quads(name, address));
@@ -157,17 +157,17 @@ std::string ElementWriter::load_gradient() {
     // A missing output gradient means 1.
     if (rows_) {
         const std::string address = args(SlotKind::grad_in);
-        return in_row("kf_grad_" + argument_id(host()),
-                      pointer(address, element_offset(grad_in_strides, "kf_grad_in_at_")), address);
+        return in_row("kf_flow_" + argument_id(host()),
+                      pointer(address, element_offset(grad_in_strides, "kf_flowat_")), address);
     }
     if (moves_quads()) {
-        const std::string name = "kf_grad_" + argument_id(host());
+        const std::string name = "kf_flow_" + argument_id(host());
         const std::string address = args(SlotKind::grad_in);
         return read_quads(name, quads_or(name, address, "1"));
     }
-    return in_run("kf_grad_" + argument_id(host()),
+    return in_run("kf_flow_" + argument_id(host()),
                   args(SlotKind::grad_in) + " != nullptr ? " +
-                      load_from(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " + slang_type() +
+                      load_from(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " + slang_type() +
                       "(1)");
 }
 
@@ -178,7 +178,7 @@ std::string ElementWriter::load_scalar() {
 
 std::string ElementWriter::load_gradient_scalar() {
     return args(SlotKind::grad_in) + " != nullptr ? " +
-           scalar_at(SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_") + " : " +
+           scalar_at(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " +
            slang_name(host().element.scalar) + "(1)";
 }
 

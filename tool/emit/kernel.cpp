@@ -257,20 +257,20 @@ private:
     void add_primal() {
         const std::string id = argument_id(host());
         if (host().role == Role::in) {
-            primal_.push_back(host().differentiable ? "pair_" + id + ".p" : "arg_" + id);
+            primal_.push_back(host().differentiable ? "kf_pair_" + id + ".p" : "kf_arg_" + id);
             return;
         }
-        add_local(slang_type(), "arg_" + id, {});
+        add_local(slang_type(), "kf_arg_" + id, {});
         if (host().role == Role::result) {
-            result_ = "arg_" + id + " = ";
+            result_ = "kf_arg_" + id + " = ";
         } else {
-            primal_.push_back("arg_" + id);
+            primal_.push_back("kf_arg_" + id);
         }
-        add_output("arg_" + id);
+        add_output("kf_arg_" + id);
     }
 
     void add_struct_primal(const PlannedParameter& parameter) {
-        const std::string name = "arg_" + struct_id(parameter);
+        const std::string name = "kf_arg_" + struct_id(parameter);
         if (parameter.role == Role::out) {
             add_struct_local(parameter, name, Source::data);
             for_each_field(parameter, [&] { add_output(name + planned_->path); });
@@ -279,7 +279,7 @@ private:
     }
 
     void add_forward() {
-        const std::string name = "arg_" + argument_id(host());
+        const std::string name = "kf_arg_" + argument_id(host());
         if (host().role == Role::in) {
             add_loaded("const ", name, Source::data);
         } else if (host().role == Role::inout) {
@@ -308,23 +308,23 @@ private:
         const bool input = host().role == Role::in || host().role == Role::inout;
         if (!host().differentiable) {
             if (!input) return;
-            add_loaded("const ", "arg_" + id, Source::data);
-            passed_.push_back("arg_" + id);
+            add_loaded("const ", "kf_arg_" + id, Source::data);
+            passed_.push_back("kf_arg_" + id);
             return;
         }
         if (!input) {
-            add_loaded("const ", "grad_" + id, Source::gradient);
-            passed_.push_back("grad_" + id);
+            add_loaded("const ", "kf_grad_" + id, Source::gradient);
+            passed_.push_back("kf_grad_" + id);
             return;
         }
-        std::string pair = is_looped(*planned_) ? add_loaded("", "arg_" + id, Source::data) : load();
+        std::string pair = is_looped(*planned_) ? add_loaded("", "kf_arg_" + id, Source::data) : load();
         if (host().role == Role::inout) {
-            pair += ", " +
-                    (is_looped(*planned_) ? add_loaded("", "grad_" + id, Source::gradient) : load_gradient());
+            pair += ", " + (is_looped(*planned_) ? add_loaded("", "kf_grad_" + id, Source::gradient)
+                                                 : load_gradient());
         }
-        add_local("var", "pair_" + id, "diffPair(" + pair + ")");
-        passed_.push_back("pair_" + id);
-        if (writes_gradient(host(), pass_)) add_gradient("pair_" + id + ".d");
+        add_local("var", "kf_pair_" + id, "diffPair(" + pair + ")");
+        passed_.push_back("kf_pair_" + id);
+        if (writes_gradient(host(), pass_)) add_gradient("kf_pair_" + id + ".d");
     }
 
     // ---- Structs: a local of the function's own type, and a load or store for each field ----
@@ -379,7 +379,7 @@ private:
     }
 
     void add_struct_forward(const PlannedParameter& parameter) {
-        const std::string name = "arg_" + struct_id(parameter);
+        const std::string name = "kf_arg_" + struct_id(parameter);
         add_struct_local(parameter, name, Source::data);
         if (parameter.role == Role::result) {
             result_ = name + " = ";
@@ -397,25 +397,25 @@ private:
         const bool differentiable = parameter.type.differentiable && !parameter.no_diff;
         if (!differentiable && !input) return;
         if (!input) {
-            add_struct_local(parameter, "grad_" + id, Source::gradient);
-            passed_.push_back("grad_" + id);
+            add_struct_local(parameter, "kf_grad_" + id, Source::gradient);
+            passed_.push_back("kf_grad_" + id);
             return;
         }
-        add_struct_local(parameter, "arg_" + id, Source::data);
+        add_struct_local(parameter, "kf_arg_" + id, Source::data);
         if (!differentiable) {
-            passed_.push_back("arg_" + id);
+            passed_.push_back("kf_arg_" + id);
             return;
         }
-        std::string pair = "arg_" + id;
+        std::string pair = "kf_arg_" + id;
         if (parameter.role == Role::inout) {
-            add_struct_local(parameter, "grad_" + id, Source::gradient);
-            pair += ", grad_" + id;
+            add_struct_local(parameter, "kf_grad_" + id, Source::gradient);
+            pair += ", kf_grad_" + id;
         }
-        add_local("var", "pair_" + id, "diffPair(" + pair + ")");
-        passed_.push_back("pair_" + id);
+        add_local("var", "kf_pair_" + id, "diffPair(" + pair + ")");
+        passed_.push_back("kf_pair_" + id);
         for_each_field(parameter, [&] {
             if (writes_gradient(host(), pass_) && !is_whole(host()))
-                add_gradient("pair_" + id + ".d" + planned_->path);
+                add_gradient("kf_pair_" + id + ".d" + planned_->path);
         });
     }
 
@@ -427,9 +427,9 @@ private:
         const std::string id =
             leaf ? argument_id(call_.arguments[static_cast<std::size_t>(parameter.host.leaf)].host)
                  : struct_id(parameter);
-        const std::string pair = "pair_" + id;
+        const std::string pair = "kf_pair_" + id;
         if (parameter.role == Role::in || parameter.role == Role::inout) {
-            std::string values = add_read(parameter, "arg_" + id);
+            std::string values = add_read(parameter, "kf_arg_" + id);
             if (const PlannedParameter* tangent = tangent_of(parameter, Role::in))
                 values += ", " + add_read(*tangent, "kf_d_" + id);
             add_local("var", pair, "diffPair(" + values + ")");
@@ -483,7 +483,7 @@ private:
             const Argument& tangent = call_.arguments[i].host;
             if (tangent.tangent_of != primal || !tangent.differentiable) continue;
             select(i);
-            view = add_view("view_" + argument_id(host()), SlotKind::address, data_strides, "kf_at_");
+            view = add_view("kf_view_" + argument_id(host()), SlotKind::address, data_strides, "kf_at_");
         }
         select(static_cast<std::size_t>(primal));
         return view;
@@ -495,14 +495,13 @@ private:
     std::string add_tensor() {
         TensorViews views;
         const std::string id = argument_id(host());
-        views.data = add_view("view_" + id, SlotKind::address, data_strides, "kf_at_");
+        views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
         if (reads_gradient(host(), pass_)) {
-            views.grad_in =
-                add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
+            views.grad_in = add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
         }
-        if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("grad_out_view_" + id);
+        if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("kf_gradview_" + id);
         if (call_.is_jvp) views.grad_in = views.grad_out = add_tangent_view();
-        std::string name = "arg_" + id;
+        std::string name = "kf_arg_" + id;
         add_local("const " + slang_type(), name,
                   tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
         return name;
@@ -513,20 +512,20 @@ private:
         TensorViews views;
         const std::string id = struct_id(parameter);
         const std::int64_t first = parameter.host.leaf;
-        views.data = add_view("view_" + id, SlotKind::address, data_strides, "kf_at_");
+        views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
         if (lead(first, Part::gradient)) {
             if (reads_gradient(host(), pass_)) {
                 views.grad_in =
-                    add_view("grad_in_view_" + id, SlotKind::grad_in, grad_in_strides, "kf_grad_in_at_");
+                    add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
             }
             if (writes_gradient(host(), pass_)) {
                 views.grad_out =
-                    add_view("grad_out_view_" + id, SlotKind::grad_out, grad_out_strides, "kf_grad_out_at_");
+                    add_view("kf_gradview_" + id, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
             }
         }
         if (!views.grad_out.empty() && lead(first, Part::sums)) views.apart = add_sums_apart(parameter);
         if (call_.is_jvp && lead(first, Part::gradient)) views.grad_in = views.grad_out = add_tangent_view();
-        std::string name = "arg_" + id;
+        std::string name = "kf_arg_" + id;
         add_local("const " + declared_name(parameter.type), name,
                   tensor_initializer(parameter.type.form, views, pass_ == PassKind::forward));
         return name;
@@ -545,8 +544,8 @@ private:
         const std::string scalars = std::to_string(scalar_count(host().trailing));
         std::string first = "0";
         if (host().call_rank > 0)
-            first = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride) + " / " +
-                    scalars;
+            first =
+                add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride) + " / " + scalars;
         std::string text = "uint64_t(" + args(SlotKind::scratch) + "), " + first + ", " +
                            args(SlotKind::scratch_count) + " / " + scalars;
         for_each_field(parameter, [&] {
@@ -580,14 +579,14 @@ private:
     /// Halves are summed in floats beside the gradient.
     std::string add_grad_out_view(const std::string& name) {
         if (!needs_scratch(host(), pass_, sums_)) {
-            return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_grad_out_at_");
+            return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
         }
         TensorView view = tensor_view();
         view.address = args(SlotKind::scratch);
         view.scalar_bytes = sums_exactly() ? 8 * exact_words() : 4;
         view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
         if (host().call_rank > 0) {
-            view.offset = add_offset("kf_scratch_at_" + argument_id(host()), SlotKind::scratch_stride);
+            view.offset = add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride);
         }
         add_tensor_scratch(view);
         return add_view_local(name, view);
@@ -652,11 +651,11 @@ private:
         if (!strided_) {
             offset = times("kf_call", pitch());
         } else if (host().call_rank > 0 || is_pushed(host())) {
-            offset = add_offset("kf_grad_out_at_" + id, grad_out_strides.call);
+            offset = add_offset("kf_gradat_" + id, grad_out_strides.call);
             shared_offset = offset;
             if (scratch)
                 shared_offset =
-                    host().call_rank > 0 ? add_offset("kf_scratch_at_" + id, SlotKind::scratch_stride) : "0";
+                    host().call_rank > 0 ? add_offset("kf_scratchat_" + id, SlotKind::scratch_stride) : "0";
             if (!rows_) shared_offset = in_words(shared_offset);
         }
         const std::string mode = mode_of_call();
@@ -685,37 +684,37 @@ private:
                                           whole_run_.step(call_.group_size[0]) + ")";
                 add = moves_quads()
                           ? "kf.add_quads<" + slang_name(host().element.scalar) + ", " + sum_type() + ", " +
-                                run + ">(sum_" + id + ", " + kept + ", " + where
-                          : "sum_" + id + ".add_run<" + run +
+                                run + ">(kf_sum_" + id + ", " + kept + ", " + where
+                          : "kf_sum_" + id + ".add_run<" + run +
                                 (whole_run_.beside > 1 ? ", " + std::to_string(whole_run_.beside) : "") +
                                 ">(" + kept + ", " + where;
             } else {
-                add = "sum_" + id + ".add_one(" + gradient + ", " + mode + ", " + args(SlotKind::grad_out) +
-                      ", kf_call)";
+                add = "kf_sum_" + id + ".add_one(" + gradient + ", " + mode + ", " +
+                      args(SlotKind::grad_out) + ", kf_call)";
             }
-            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
+            finish = "kf_sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                      in_words("1") + ")";
         } else if (is_looped(*planned_)) {
-            add = loop("sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
+            add = loop("kf_sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
                        mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
                        pointer(shared, shared_offset + along(shared_strides)) + ")");
             finish = "if (" + args(SlotKind::grad_mode) + " == kf.grad_everywhere) " +
-                     loop("sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() + ", kf_thread.x, " +
-                          pointer(shared, "0" + along(shared_strides)) + ")");
+                     loop("kf_sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() +
+                          ", kf_thread.x, " + pointer(shared, "0" + along(shared_strides)) + ")");
         } else {
             const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
             const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
             const std::string own = mode + ", " + pointer(target, offset) + ", " + own_stride;
             if (strided_) {
-                add = "sum_" + id + ".add(" + gradient + ", " + own + ", " + pointer(shared, shared_offset) +
-                      ", " + shared_stride + ")";
+                add = "kf_sum_" + id + ".add(" + gradient + ", " + own + ", " +
+                      pointer(shared, shared_offset) + ", " + shared_stride + ")";
             } else {
                 const std::string old = "kf_old_" + id;
-                add_local("let", old, "sum_" + id + ".load_old(" + own + ")");
-                add = "sum_" + id + ".add_flat(" + gradient + ", " + old + ", " + own + ")";
+                add_local("let", old, "kf_sum_" + id + ".load_old(" + own + ")");
+                add = "kf_sum_" + id + ".add_flat(" + gradient + ", " + old + ", " + own + ")";
             }
-            finish = "sum_" + id + ".finish<" + size + ">(kf_thread.x, " + args(SlotKind::grad_mode) + ", " +
-                     shared + ", " + shared_stride + ")";
+            finish = "kf_sum_" + id + ".finish<" + size + ">(kf_thread.x, " + args(SlotKind::grad_mode) +
+                     ", " + shared + ", " + shared_stride + ")";
         }
         gradients_.emplace_back(View::Object{
             {"name", id},
@@ -748,10 +747,10 @@ private:
         const std::string sums = "uint64_t(" + args(scratch ? SlotKind::scratch : SlotKind::grad_out) + ")";
         row_gradients_.emplace_back(View::Object{
             {"name", id}, {"mode", mode}, {"row_at", shared_offset}, {"sums", sums}, {"step", step()}});
-        finish = "sum_" + id + ".finish<" + std::to_string(call_.group_size[0]) + ">(kf_thread.x, " + mode +
-                 ", " + sums + ")";
-        run_loads_.emplace_back(View::Object{{"statement", text.read_old("sum_" + id, old, mode)}});
-        return text.add("sum_" + id, kept, old, mode);
+        finish = "kf_sum_" + id + ".finish<" + std::to_string(call_.group_size[0]) + ">(kf_thread.x, " +
+                 mode + ", " + sums + ")";
+        run_loads_.emplace_back(View::Object{{"statement", text.read_old("kf_sum_" + id, old, mode)}});
+        return text.add("kf_sum_" + id, kept, old, mode);
     }
 
     /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.

@@ -1,0 +1,72 @@
+"""Parameters and functions called what kernels might call their own."""
+
+from types import ModuleType
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+import pytest
+from loader import Loader
+
+every_shape = pytest.mark.parametrize("shape", [(0, 1), (1, 31), (33, 31), (3, 4097)])
+
+
+@pytest.fixture(scope="module")
+def names(generated: Loader) -> ModuleType:
+    return generated("parameter_names")
+
+
+@every_shape
+@pytest.mark.parametrize(
+    ("name", "count", "scalar"), [("locals", 12, np.float32), ("locals_of_halves", 4, np.float16)]
+)
+@pytest.mark.parametrize("shared", ["nothing", "rows", "columns"])
+def test_locals(
+    names: ModuleType, name: str, count: int, scalar: type[np.floating], shared: str, shape: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(1)
+    part = {"nothing": shape, "rows": (shape[0], 1), "columns": (1, shape[1])}[shared]
+    values = [rng.integers(-4, 5, part if i % 2 else shape).astype(scalar) for i in range(count)]
+    wanted = sum((i + 1) * value.astype(np.float64) for i, value in enumerate(values))
+    function = getattr(names, name)
+    np.testing.assert_array_equal(function(*values).to_numpy(), wanted)
+    tensors = [kf.Tensor.from_numpy(value).with_grads() for value in values]
+    function.backward(*tensors)
+    for i, tensor in enumerate(tensors):
+        assert tensor.grad is not None
+        calls = np.prod(shape) // max(1, np.prod(values[i].shape))
+        np.testing.assert_array_equal(tensor.grad.to_numpy(), scalar((i + 1) * calls))
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 33, 4097])
+@pytest.mark.parametrize("step", [1, 2])
+def test_words_before_names(names: ModuleType, size: int, step: int) -> None:
+    rng = np.random.default_rng(2)
+    held = [kf.Tensor.from_numpy(rng.integers(-4, 5, size * step).astype(np.float32)) for _ in range(8)]
+    given = [tensor[::step].with_grads() for tensor in held]
+    values = [tensor.to_numpy() for tensor in given]
+    y, found = kf.Tensor.zeros((size,)), kf.Tensor.zeros((size,))
+    names.before(*given, y=y, out=found)
+    np.testing.assert_array_equal(y.to_numpy(), values[0] * values[7])
+    np.testing.assert_array_equal(
+        found.to_numpy(), sum((i + 1) * values[i] for i in range(7)) + np.zeros(size)
+    )
+    names.before.backward(*given)
+    factors: list[npt.ArrayLike] = [1 + values[7], 2, 3, 4, 5, 6, 7, values[0]]
+    for factor, tensor in zip(factors, given, strict=True):
+        assert tensor.grad is not None
+        np.testing.assert_array_equal(tensor.grad.to_numpy(), np.broadcast_to(factor, (size,)))
+
+
+@pytest.mark.parametrize(("name", "factor"), [("arg_x", 2), ("sum_x", 3), ("pair_x", 4)])
+def test_functions_called_as_locals_were(names: ModuleType, name: str, factor: int) -> None:
+    x = np.arange(33, dtype=np.float32)
+    tensor = kf.Tensor.from_numpy(x).with_grads()
+    np.testing.assert_array_equal(getattr(names, name)(tensor).to_numpy(), factor * x)
+    getattr(names, name).backward(tensor)
+    assert tensor.grad is not None
+    np.testing.assert_array_equal(tensor.grad.to_numpy(), np.full(33, factor))
+
+
+def test_a_parameter_called_as_its_function(names: ModuleType) -> None:
+    np.testing.assert_array_equal(names.sign(np.array([-1, 1], np.float32)).to_numpy(), [20, 10])
