@@ -11,6 +11,12 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+// "///<", "//!<", "/**<": of what stands before it.
+bool points_back(std::string_view comment) {
+    return comment.size() > 3 && comment[3] == '<' &&
+           (comment[2] == '!' || comment[2] == (comment[1] == '/' ? '/' : '*'));
+}
+
 std::size_t end_of_string(std::string_view text, std::size_t begin) {
     const char quote = text[begin];
     for (std::size_t at = begin + 1; at < text.size(); ++at) {
@@ -144,7 +150,7 @@ std::string SourceText::comment_above(std::size_t token) const {
         const Token& above = tokens_[first - 1];
         const bool block = above.kind == Kind::comment && text_of(above).starts_with("/*");
         // A comment behind other code on its line belongs to that code.
-        const bool taken = above.kind == Kind::comment && above.starts_line &&
+        const bool taken = above.kind == Kind::comment && above.starts_line && !points_back(text_of(above)) &&
                            (above.last_line == next_line - 1 || (block && above.last_line == next_line));
         if (!taken || (block && first != token)) {
             break;
@@ -177,12 +183,19 @@ std::string SourceText::comment_behind(std::int64_t line, std::int64_t column) c
     if (end + 1 >= tokens_.size() || tokens_[end + 1].first_line != tokens_[end].last_line) {
         return {};
     }
-    std::string_view text = text_of(tokens_[end + 1]);
-    if (tokens_[end + 1].kind != Kind::comment || text.substr(0, 2) != "//" || text.find('<') != 3) {
-        return {};
+    std::string doc;
+    for (std::size_t index = end + 1; index < tokens_.size(); ++index) {
+        const Token& token = tokens_[index];
+        std::string_view text = text_of(token);
+        const bool goes_on =
+            index == end + 1 || (token.starts_line && token.first_line == tokens_[index - 1].last_line + 1);
+        if (!goes_on || token.kind != Kind::comment || !text.starts_with("//") || !points_back(text)) {
+            break;
+        }
+        text = trim_right(text.substr(4));
+        doc += (index == end + 1 ? "" : "\n") + std::string(text.substr(text.starts_with(' ') ? 1 : 0));
     }
-    text = trim_right(text.substr(4));
-    return std::string(text.substr(text.starts_with(' ') ? 1 : 0));
+    return doc;
 }
 
 std::vector<std::string> SourceText::attributes_between(std::size_t first, std::size_t last) const {

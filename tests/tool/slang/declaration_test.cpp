@@ -124,9 +124,19 @@ TEST(Declaration, CommentsBehindAreThoseThatPointBack) {
     EXPECT_EQ(behind("float x; // no\n"), "");
     EXPECT_EQ(behind("float x; /// of what follows\n"), "");
     EXPECT_EQ(behind("float x;\n///< of something else\n"), "");
+    EXPECT_EQ(behind("float x; ///< How far\n         ///< it goes.\n/// Of y.\nfloat y;"),
+              "How far\nit goes.");
+    EXPECT_EQ(behind("float x; ///< How far.\n\n///< of nothing\n"), "How far.");
     EXPECT_EQ(behind("float x"), "");
     EXPECT_EQ(behind("float x;"), "");
     EXPECT_EQ(SourceText("float x;").comment_behind(3, 1), "");
+}
+
+TEST(Declaration, CommentsThatPointBackAreNotOfWhatFollows) {
+    EXPECT_EQ(declaration("float x; ///< How far\n///< it goes.\nfloat NAME();").doc, "");
+    EXPECT_EQ(declaration("float x; //!< How far\n//!< it goes.\n/// Adds.\nfloat NAME();").doc, "Adds.");
+    EXPECT_EQ(declaration("float x;\n/**< How far. */\nfloat NAME();").doc, "");
+    EXPECT_EQ(declaration("/// < 0 is clamped.\nfloat NAME();").doc, "< 0 is clamped.");
 }
 
 TEST(Declaration, PlacesOutsideTheTextGiveNothing) {
