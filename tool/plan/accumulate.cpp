@@ -148,6 +148,19 @@ bool may_combine(const PlannedCall& call, const PlannedArgument& output) {
     });
 }
 
+std::optional<std::string> name_to_sum(const PlannedCall& call, const PlannedArgument& output) {
+    for (const PlannedParameter& parameter : call.parameters) {
+        const std::string& name = parameter.host.name;
+        if (!is_meant(name, output)) continue;
+        const bool summed =
+            std::all_of(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
+                return !is_meant(name, argument) || refusal(argument, Accumulate::sum).empty();
+            });
+        if (summed) return name;
+    }
+    return std::nullopt;
+}
+
 Diagnostics check_ways(const PlannedCall& call) {
     Diagnostics errors;
     std::vector<std::string> possible;
@@ -183,9 +196,11 @@ Diagnostics check_ways(const PlannedCall& call) {
                 if (!is_meant(given.target, argument)) continue;
                 const std::string reason = refusal(argument, way);
                 if (reason.empty()) continue;
+                const std::string name =
+                    argument.host.name + (is_gradient(given.target) ? std::string(gradient_suffix) : "");
                 errors.push_back(
                     error(given, "accumulate-way",
-                          "'" + given.target + "' can't be accumulated by \"" + word(way) + "\": " + reason));
+                          "'" + name + "' can't be accumulated by \"" + word(way) + "\": " + reason));
                 break;
             }
         }

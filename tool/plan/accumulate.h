@@ -1,6 +1,9 @@
 // Ways to accumulate: which ones a call has, and the functions that `.accumulate()` picks from.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "plan/plan.h"
 #include "spec/spec.h"
 
@@ -13,6 +16,9 @@ std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& pla
 
 /// Whether calls may share the elements of an output.
 bool may_combine(const PlannedCall& call, const PlannedArgument& output);
+
+/// What "accumulate" calls the output, or the struct that it is of, where its values can be summed.
+std::optional<std::string> name_to_sum(const PlannedCall& call, const PlannedArgument& output);
 
 /// Names what there is nothing to accumulate in, and ways that there aren't.
 Diagnostics check_ways(const PlannedCall& call);

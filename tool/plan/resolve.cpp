@@ -136,9 +136,11 @@ Diagnostics check_outputs(const PlannedCall& call, bool alternatives) {
                               ", but the call's rank is " + std::to_string(rank) +
                               ": calls would write over each other",
                           {"an output is never broadcast; give it a kind of rank " +
-                               std::to_string(argument.host.rank - argument.host.call_rank + rank),
-                           "or say how its values are combined: \"accumulate\": {\"" + argument.host.name +
-                               "\": [\"sum\"]}"}});
+                           std::to_string(argument.host.rank - argument.host.call_rank + rank)}});
+        if (const auto summed = name_to_sum(call, argument)) {
+            errors.back().notes.push_back("or say how its values are combined: \"accumulate\": {\"" +
+                                          *summed + "\": [\"sum\"]}");
+        }
         if (!alternatives) continue;
         for (std::string& note : rank_notes(call.arguments, rank))
             errors.back().notes.push_back(std::move(note));

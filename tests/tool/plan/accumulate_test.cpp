@@ -11,8 +11,12 @@ namespace {
 using manifest::Accumulate;
 using test::function_of;
 using test::plan_of;
+using test::struct_of;
+using test::type_named;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::vector<Function>& functions() {
     static const std::vector<Function> all{
@@ -122,6 +126,55 @@ TEST(AccumulateTest, WaysThatThereArent) {
     EXPECT_THAT(of_bool("sum").message, HasSubstr("not of bool"));
     EXPECT_EQ(of_bool("first").id, "accumulate-way");
     EXPECT_THAT(of_bool("first").message, HasSubstr("values of bool can't be combined"));
+}
+
+Type color() {
+    Type type = type_named("int");
+    type.name = "Color";
+    type.is_enum = true;
+    return type;
+}
+
+std::vector<Function> of_structs() {
+    Function mixed = function_of("float", "mixed", {{"float", "a"}});
+    mixed.result = struct_of("Mixed", {{"x", type_named("float")}, {"k", color()}});
+    Function pair = function_of("float", "pair", {{"float", "a"}});
+    pair.result = struct_of("Pair", {{"x", type_named("float")}, {"y", type_named("float")}});
+    Function pick = function_of("float", "pick", {{"float", "a"}});
+    pick.result = color();
+    return {mixed, pair, pick};
+}
+
+TEST(AccumulateTest, RefusalsNameTheField) {
+    const Outcome<Plan> plan =
+        plan_of(R"({"function": "mixed", "args": {"a": "tensor[1]"}, "accumulate": {"result": "sum"}})",
+                of_structs());
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.errors()[0].message,
+              "'result.k' can't be accumulated by \"sum\": values of an enum can't be combined");
+}
+
+TEST(AccumulateTest, SumsAreSuggestedOnlyOfWhatHasThem) {
+    const auto notes = [](const std::string& function, const std::string& result,
+                          const std::vector<Function>& all) {
+        const Outcome<Plan> plan = plan_of(
+            R"({"function": ")" + function + R"(", "args": {"a": "tensor[1]"}, "result": ")" + result + "\"}",
+            all);
+        EXPECT_FALSE(plan);
+        return plan ? std::vector<std::string>() : plan.errors()[0].notes;
+    };
+    const auto suggestion = HasSubstr("accumulate");
+    EXPECT_THAT(notes("pair", "tensor[0]", of_structs()),
+                Contains(HasSubstr(R"("accumulate": {"result": ["sum"]})")));
+    EXPECT_THAT(notes("mixed", "tensor[0]", of_structs()), Not(Contains(suggestion)));
+    EXPECT_THAT(notes("pick", "value", of_structs()), Not(Contains(suggestion)));
+    EXPECT_THAT(notes("odd", "value", functions()), Not(Contains(suggestion)));
+    // What is read too has no ways.
+    const Outcome<Plan> plan = plan_of(
+        R"({"function": "g", "args": {"a": "tensor[1]", "y": "tensor[1]", "z": "tensor[0]"}})", functions());
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.errors()[0].id, "output-broadcast");
+    EXPECT_THAT(plan.errors()[0].notes, Not(Contains(suggestion)));
 }
 
 TEST(AccumulateTest, OverloadsOfferTheSame) {
