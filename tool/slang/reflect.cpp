@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -186,7 +187,8 @@ private:
                            inner.kind == TypeKind::other ? types_.describe_named(conforming) : inner);
             return;
         }
-        const std::string text = source(place.file)->type_around(place.line, place.column, "extension");
+        const std::string text =
+            in_scope(source(place.file)->type_around(place.line, place.column, "extension"), scope);
         const std::size_t arguments = std::min(text.find('<'), text.size());
         if (text.empty()) {
             return;
@@ -198,24 +200,74 @@ private:
             std::erase(pattern, ' ');
             const std::string name = text.substr(0, arguments);
             const bool builtin = name == "vector" || name == "matrix" || name == "Array";
-            if (text.substr(arguments) == pattern && !builtin) {
-                walk_children(declaration,
-                              {name + ".", true, scope.generics, scope.depth + 1, name + own, true, true});
-            } else {
-                walk_children(declaration,
-                              {"", true, scope.generics, scope.depth + 1, text, true, true, true});
+            const std::size_t names = count_names(name);
+            Scope inside{"", true, scope.generics, names, text, true, true, true};
+            for (GenericParameter& generic : inside.generics) {
+                generic.part = names - 1;
             }
+            if (text.substr(arguments) == pattern && !builtin) {
+                inside.prefix = name + ".";
+                inside.type = name + own;
+                inside.shared = false;
+            }
+            walk_children(declaration, inside);
             return;
         }
-        for (const std::string& prefix : {scope.prefix, std::string()}) {
-            const Type type = types_.describe_named(prefix + text);
-            if (type.kind == TypeKind::structure || type.kind == TypeKind::scalar ||
-                type.kind == TypeKind::vector || type.kind == TypeKind::matrix) {
-                walk_children(declaration,
-                              {type.name + ".", true, {}, count_names(type.name), type.name, false, true});
-                return;
-            }
+        const Type type = types_.describe_named(text);
+        if (type.kind == TypeKind::structure || type.kind == TypeKind::scalar ||
+            type.kind == TypeKind::vector || type.kind == TypeKind::matrix) {
+            walk_children(declaration,
+                          {type.name + ".", true, {}, count_names(type.name), type.name, false, true});
         }
+    }
+
+    // A type as it is called outside of the namespaces that it is named in: "ns.Box<T,ns.Ray>" of
+    // "Box<T,Ray>".
+    std::string in_scope(const std::string& text, const Scope& scope) const {
+        std::string whole;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t begin = at;
+            while (at < text.size() && is_name_part(text[at])) {
+                ++at;
+            }
+            if (at == begin) {
+                whole += text[at++];
+                continue;
+            }
+            // What follows arguments is a name inside of what they are of.
+            const bool inner = begin > 0 && text[begin - 1] == '>';
+            const std::string name = dotted(text.substr(begin, at - begin));
+            whole += inner ? name : outer_name(name, scope);
+        }
+        return whole;
+    }
+
+    std::string outer_name(const std::string& name, const Scope& scope) const {
+        const bool stands_for_another =
+            std::any_of(scope.generics.begin(), scope.generics.end(),
+                        [&](const GenericParameter& generic) { return generic.name == name; });
+        if (stands_for_another) {
+            return name;
+        }
+        for (std::string prefix = scope.prefix; !prefix.empty();) {
+            if (types_.describe_named(prefix + name).kind != TypeKind::other) {
+                return prefix + name;
+            }
+            prefix.pop_back();
+            prefix.erase(prefix.rfind('.') + 1);
+        }
+        return name;
+    }
+
+    static bool is_name_part(char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == ':';
+    }
+
+    static std::string dotted(std::string name) {
+        for (std::size_t at = name.find("::"); at != std::string::npos; at = name.find("::")) {
+            name.replace(at, 2, ".");
+        }
+        return name;
     }
 
     // What it gives a body to, all that conform to it have.

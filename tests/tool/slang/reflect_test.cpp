@@ -288,6 +288,44 @@ TEST(Reflect, ExtensionsOfGenerics) {
     EXPECT_EQ(module.functions.size(), 3U);
 }
 
+TEST(Reflect, ExtensionsInsideOfNamespaces) {
+    const Module module = reflect_text(
+        "struct Global<T> { T v; };\n"
+        "struct Ray { float3 o; };\n"
+        "namespace shop {\n"
+        "interface IPriced { float price(); };\n"
+        "struct Ray { float3 o; };\n"
+        "struct Pair<T, U> { T first; U second; };\n"
+        "struct Box<T> { T v; };\n"
+        "extension<T : __BuiltinFloatingPointType> Pair<T, float> { float sum() { return second; } };\n"
+        "extension<T> Pair<T, Box<Ray>> { T one() { return first; } };\n"
+        "extension<T> Box<T> { T got() { return v; } };\n"
+        "extension<T> Global<T> { T here() { return v; } };\n"
+        "extension<T : IPriced> T { float dear() { return 2 * price(); } };\n"
+        "extension Pair<Ray, Box<int>> { int plain() { return 1; } };\n"
+        "namespace back { extension<T> Box<T> { T again() { return v; } } }\n"
+        "}\n"
+        "extension<T> shop::Pair<T, int> { T told() { return first; } };\n"
+        "extension<T> shop::Box<T> { T outside() { return v; } };\n");
+    std::vector<std::string> names;
+    for (const Function& function : module.functions) {
+        names.push_back(function.name);
+    }
+    EXPECT_THAT(names, ElementsAre("shop.Box.got", "Global.here", "shop.Pair<shop.Ray, shop.Box<int>>.plain",
+                                   "shop.Box.again", "shop.Box.outside"));
+    EXPECT_EQ(parameters_text(function_named(module, "shop.Box.got")), "T@1");
+    EXPECT_EQ(parameters_text(function_named(module, "Global.here")), "T@0");
+    EXPECT_EQ(parameters_text(function_named(module, "shop.Box.again")), "T@1");
+    EXPECT_EQ(parameters_text(function_named(module, "shop.Box.outside")), "T@1");
+    EXPECT_EQ(function_named(module, "shop.Box.got").parameters.at(0).type.name, "shop.Box<T>");
+    names.clear();
+    for (const SharedMember& member : module.shared) {
+        names.push_back(member.owner + "." + member.function.name);
+    }
+    EXPECT_THAT(names, ElementsAre("shop.Pair<T,float>.sum", "shop.Pair<T,shop.Box<shop.Ray>>.one", "T.dear",
+                                   "shop.Pair<T,int>.told"));
+}
+
 TEST(Reflect, AGenericsGradientsAreThoseOfEveryArgument) {
     const Module module = reflect_text(
         "[Differentiable] T some<T : IFloat>(T x, no_diff T k, int n) { return x * k; }\n"
