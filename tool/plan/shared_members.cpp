@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "plan/candidates.h"
 #include "plan/type_text.h"
@@ -79,35 +80,81 @@ private:
     Bindings bindings_;
 };
 
-/// Whether the pattern is a parameter alone: an interface's members, which a type's own go before.
-bool is_open(const SharedMember& member) {
-    return std::any_of(member.generics.begin(), member.generics.end(),
-                       [&](const GenericParameter& generic) { return generic.name == member.owner; });
+/// Of members that take the same Slang prefers those of extensions that say whose they are, as it does a
+/// type's own (0), to those of an extension of all that conform to an interface (1), and those to the
+/// interface's (2).
+int distance_of(const SharedMember& member) {
+    const bool open = std::any_of(member.generics.begin(), member.generics.end(),
+                                  [&](const GenericParameter& one) { return one.name == member.owner; });
+    if (!open) return 0;
+    return member.owner == "This" ? 2 : 1;
+}
+
+/// Whether a call of `other` would be one of `nearer`, too.
+bool takes_the_same(const Function& nearer, const Function& other) {
+    if (nearer.member != other.member || nearer.parameters.size() != other.parameters.size()) return false;
+    std::vector<std::string> names;
+    for (const GenericParameter& generic : nearer.generics) names.push_back(generic.name);
+    Bindings bindings;
+    for (std::size_t i = 0; i < other.parameters.size(); ++i) {
+        const std::optional<TypeText> pattern = parse_type(nearer.parameters[i].type.name);
+        const std::optional<TypeText> type = parse_type(other.parameters[i].type.name);
+        if (!pattern || !type) {
+            if (nearer.parameters[i].type.name != other.parameters[i].type.name) return false;
+        } else if (!unify(*pattern, *type, names, bindings)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The type that the call's function is a member of; nothing where there is no such type.
+Outcome<std::optional<TypeText>> known_owner(const CallSpec& call, TypeLookup& types) {
+    const std::optional<TypeText> meant = parse_type(call.function);
+    if (!meant) return std::optional<TypeText>();
+    std::optional<TypeText> owner = parse_type(owner_of(spelled(*meant)));
+    if (!owner) return owner;
+    const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
+    if (!type) return type.errors();
+    if (!type.value()) return std::optional<TypeText>();
+    // Slang finds "Box<T>" for "Box", too.
+    const std::optional<TypeText> found = parse_type(type.value()->name);
+    const bool chosen =
+        !found || found->name != owner->name || found->arguments.size() == owner->arguments.size();
+    return chosen ? owner : std::optional<TypeText>();
 }
 
 }  // namespace
 
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types) {
     std::vector<Function> members;
-    const std::optional<TypeText> meant = parse_type(call.function);
-    if (!meant || module.shared.empty()) return members;
-    const std::optional<TypeText> owner = parse_type(owner_of(spelled(*meant)));
-    if (!owner) return members;
     const std::string last = name_parts(call.function).back();
-    const bool own = std::any_of(module.functions.begin(), module.functions.end(),
-                                 [&](const Function& function) { return is_named(function, call); });
-    std::optional<bool> known;
+    std::vector<const SharedMember*> named;
     for (const SharedMember& member : module.shared) {
-        if (member.function.name != last || (own && is_open(member))) continue;
-        if (!known) {
-            const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
-            if (!type) return type.errors();
-            known = type.value().has_value();
-        }
-        if (!*known) break;
-        Outcome<std::optional<Function>> fitted = Fitter(member, *owner, types).fit();
+        if (member.function.name == last) named.push_back(&member);
+    }
+    if (named.empty()) return members;
+    const Outcome<std::optional<TypeText>> owner = known_owner(call, types);
+    if (!owner) return owner.errors();
+    if (!owner.value()) return members;
+    std::vector<std::pair<int, Function>> near;
+    for (const Function& function : module.functions) {
+        if (is_named(function, call)) near.emplace_back(0, function);
+    }
+    std::stable_sort(named.begin(), named.end(), [](const SharedMember* a, const SharedMember* b) {
+        return distance_of(*a) < distance_of(*b);
+    });
+    for (const SharedMember* member : named) {
+        Outcome<std::optional<Function>> fitted = Fitter(*member, *owner.value(), types).fit();
         if (!fitted) return fitted.errors();
-        if (fitted.value()) members.push_back(std::move(*fitted.value()));
+        if (!fitted.value()) continue;
+        const int distance = distance_of(*member);
+        const bool hidden = std::any_of(near.begin(), near.end(), [&](const auto& one) {
+            return one.first < distance && takes_the_same(one.second, *fitted.value());
+        });
+        if (hidden) continue;
+        near.emplace_back(distance, *fitted.value());
+        members.push_back(std::move(*fitted.value()));
     }
     return members;
 }

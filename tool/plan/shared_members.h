@@ -10,8 +10,8 @@
 namespace kf::gen {
 
 /// The module's shared members that the call names, as members of the type that it names: of "Sq.area" the
-/// default of an interface that Sq conforms to, unless Sq has an area of its own; of "Pair<int,float>.sum"
-/// that of an extension of Pair<T,float>. Errors are the compiler's own failures.
+/// default of an interface that Sq conforms to, unless Sq has an area of its own that takes the same; of
+/// "Pair<int,float>.sum" that of an extension of Pair<T,float>. Errors are the compiler's own failures.
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
 }  // namespace kf::gen
