@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "plan/shared_members.h"
 #include "plan/type_text.h"
 #include "spec/names.h"
 
@@ -116,7 +117,7 @@ std::vector<std::string> candidate_notes(const std::vector<const Function*>& fun
 }
 
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module,
-                                                      const std::vector<Function>& more) {
+                                                      const std::vector<Function>& more, TypeLookup& types) {
     std::vector<const Function*> named;
     std::set<std::string> known;
     const std::string name = plain_name(call.function);
@@ -126,9 +127,16 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
     }
     for (const Function& function : more) named.push_back(&function);
     if (named.empty()) {
-        return Diagnostic{Severity::error, "function-unknown", call.function_location,
-                          "no function '" + call.function + "' in the spec's modules",
-                          suggestion_notes(name, "functions", {known.begin(), known.end()})};
+        const Outcome<std::vector<std::string>> shared = shared_names(call, module, types);
+        if (!shared) return shared.errors();
+        known.insert(shared.value().begin(), shared.value().end());
+        // Their names have the type's generic arguments.
+        const std::optional<TypeText> meant = parse_type(call.function);
+        const bool near = meant && closest(spelled(*meant), shared.value());
+        return Diagnostic{
+            Severity::error, "function-unknown", call.function_location,
+            "no function '" + call.function + "' in the spec's modules",
+            suggestion_notes(near ? spelled(*meant) : name, "functions", {known.begin(), known.end()})};
     }
     std::vector<const Function*> callable;
     const bool on_object = gives_this(call);

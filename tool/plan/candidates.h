@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slang/module.h"
+#include "slang/type_lookup.h"
 #include "spec/spec.h"
 
 namespace kf::gen {
@@ -14,7 +15,7 @@ namespace kf::gen {
 /// "function-method", "argument-unknown", "argument-missing".
 /// `more`: functions that the module has for this call alone; they must outlive what is returned.
 Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, const Module& module,
-                                                      const std::vector<Function>& more = {});
+                                                      const std::vector<Function>& more, TypeLookup& types);
 
 /// Whether the call's "function" names it.
 bool is_named(const Function& function, const CallSpec& call);

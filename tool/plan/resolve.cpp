@@ -727,20 +727,19 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             errors.push_back(*failure);
             continue;
         }
-        const Outcome<std::vector<Function>> shared =
-            shared_members(call, module, types != nullptr ? *types : no_types);
+        TypeLookup& lookup = types != nullptr ? *types : no_types;
+        const Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
         if (!shared) {
             errors.insert(errors.end(), shared.errors().begin(), shared.errors().end());
             continue;
         }
         const Outcome<std::vector<const Function*>> candidates =
-            find_candidates(call, module, shared.value());
+            find_candidates(call, module, shared.value(), lookup);
         if (!candidates) {
             errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
             continue;
         }
-        std::vector<PlannedCall> calls =
-            CallPlanner(call, types != nullptr ? *types : no_types, errors).plan(candidates.value());
+        std::vector<PlannedCall> calls = CallPlanner(call, lookup, errors).plan(candidates.value());
         add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
     }
     for (const PlannedFunction& function : plan.functions) {

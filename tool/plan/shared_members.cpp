@@ -159,4 +159,19 @@ Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module
     return members;
 }
 
+Outcome<std::vector<std::string>> shared_names(const CallSpec& call, const Module& module,
+                                               TypeLookup& types) {
+    std::vector<std::string> names;
+    if (module.shared.empty()) return names;
+    const Outcome<std::optional<TypeText>> owner = known_owner(call, types);
+    if (!owner) return owner.errors();
+    if (!owner.value()) return names;
+    for (const SharedMember& member : module.shared) {
+        const Outcome<std::optional<Function>> fitted = Fitter(member, *owner.value(), types).fit();
+        if (!fitted) return fitted.errors();
+        if (fitted.value()) names.push_back(fitted.value()->name);
+    }
+    return names;
+}
+
 }  // namespace kf::gen

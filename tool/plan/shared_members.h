@@ -14,4 +14,7 @@ namespace kf::gen {
 /// "Pair<int,float>.sum" that of an extension of Pair<T,float>. Errors are the compiler's own failures.
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
+/// Every shared member of the type that the call names, as calls spell it: "Pair<int, float>.sum".
+Outcome<std::vector<std::string>> shared_names(const CallSpec& call, const Module& module, TypeLookup& types);
+
 }  // namespace kf::gen

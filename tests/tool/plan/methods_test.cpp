@@ -125,6 +125,36 @@ TEST(Methods, AreNotFoundUnderOtherNames) {
         ElementsAre("argument-type"));
 }
 
+/// Knows the structs Ext and Two, of which Ext conforms to everything.
+class TwoStructs final : public TypeLookup {
+public:
+    Outcome<std::optional<Type>> type_named(const std::string& name) override {
+        if (name != "Ext" && name != "Two<int, float>") return std::optional<Type>();
+        return std::optional(struct_of(name, {}));
+    }
+    Outcome<bool> conforms(const std::string& type, const std::string&) override { return type == "Ext"; }
+};
+
+TEST(Methods, ThatSeveralTypesHaveAreSuggested) {
+    Module module;
+    module.functions = {function_of("float", "ext", {})};
+    const std::vector<GenericParameter> any{{"This", "", {"IShape"}, 0}};
+    const std::vector<GenericParameter> first{{"A", "", {}, 0}};
+    module.shared = {{"This", any, function_of("float", "area", {})},
+                     {"Two<A,float>", first, function_of("float", "scaled", {})}};
+    TwoStructs types;
+    const auto notes = [&](const std::string& function) {
+        const auto plan =
+            resolve(test::spec_of(R"({"function": ")" + function + R"(", "args": {}})"), module, &types);
+        EXPECT_THAT(ids(plan), ElementsAre("function-unknown"));
+        return plan ? std::vector<std::string>() : plan.errors()[0].notes;
+    };
+    EXPECT_THAT(notes("Ext.aera"), ElementsAre("did you mean 'Ext.area'?", "functions: Ext.area, ext"));
+    EXPECT_THAT(notes("Two<int,float>.scald"), ElementsAre("did you mean 'Two<int, float>.scaled'?",
+                                                           "functions: Two<int, float>.scaled, ext"));
+    EXPECT_THAT(notes("None.area"), ElementsAre("functions: ext"));
+}
+
 TEST(Methods, StaticOnesAndConstructorsAreCalledByTheType) {
     const auto twice = plan_of(R"({"function": "ns.Particle.twice", "args": {"x": "value"}})", functions());
     ASSERT_TRUE(twice) << ids(twice).front();
