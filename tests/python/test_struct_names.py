@@ -113,3 +113,8 @@ def test_a_field_does_not_hide_a_method(names: Any) -> None:
     taken = names.Taken(dtype_=3)
     assert taken.dtype_ == 3
     assert taken.dtype__(5) == 15
+
+
+def test_fields_called_as_the_struct(names: Any) -> None:
+    same = names.Same(Same=1, like=[2, 0, 0], dict=[0, 3, 0], value=[0, 0, 4])
+    assert names.plain(names.Around(Same=same, AroundFields=5)) == 15

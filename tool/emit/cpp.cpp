@@ -257,15 +257,15 @@ View::List layouts(const Plan& plan) {
 
 View::List strings(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
 
-std::vector<std::string> overload_doc(const PlannedCall& call) {
+std::vector<std::string> overload_doc(const PlannedCall& call, const CppStructs& structs) {
     std::vector<std::string> lines{describe_shape(call.rank)};
-    for (std::string& line : describe_arguments(host_items(call), cpp_argument_names(call)))
+    for (std::string& line : describe_arguments(host_items(call), cpp_argument_names(call, structs)))
         lines.push_back(std::move(line));
     return lines;
 }
 
 /// One entry for each call that has methods of this pass.
-View::List overloads(const CppFunction& function, CppPart part) {
+View::List overloads(const CppFunction& function, CppPart part, const CppStructs& structs) {
     const std::size_t indent = part == CppPart::function ? 4 : 8;
     const std::vector<PlannedCall>& calls = function.calls(part);
     View::List list;
@@ -282,7 +282,7 @@ View::List overloads(const CppFunction& function, CppPart part) {
         }
         if (declarations.empty()) continue;
         list.emplace_back(View::Object{{"separate", !list.empty()},
-                                       {"doc", strings(overload_doc(calls[call]))},
+                                       {"doc", strings(overload_doc(calls[call], structs))},
                                        {"declarations", std::move(declarations)}});
     }
     return list;
@@ -323,7 +323,8 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         }
         const auto derivative = [&](CppPart part) {
             View::List made;
-            if (function.has(part)) made.emplace_back(View::Object{{"overloads", overloads(function, part)}});
+            if (function.has(part))
+                made.emplace_back(View::Object{{"overloads", overloads(function, part, structs)}});
             return made;
         };
         views.emplace_back(
@@ -338,7 +339,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"jvp", derivative(CppPart::jvp)},
                          {"options", if_any(sums_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
-                         {"overloads", overloads(function, CppPart::function)}});
+                         {"overloads", overloads(function, CppPart::function, structs)}});
     }
     View::List asserts = layouts(plan);
     std::vector<CppMember> members;

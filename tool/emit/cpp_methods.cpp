@@ -67,7 +67,7 @@ public:
           structs_(structs),
           parameters_(parameters_of(call)),
           items_(host_items(call)),
-          names_(cpp_argument_names(call)) {}
+          names_(cpp_argument_names(call, structs)) {}
 
     std::vector<CppMethod> build() {
         if (call_.is_jvp) return build_jvp();
@@ -505,6 +505,19 @@ private:
     std::vector<CppMethod> methods_;
 };
 
+/// Of what the host gives for it: one name, or one for each field.
+void add_names(const manifest::Parameter& parameter, const Type& type, const std::string& name,
+               const CppStructs& structs, std::vector<std::string>& list) {
+    if (parameter.form != Form::fields) {
+        list.push_back(name);
+        return;
+    }
+    const std::vector<Field> fields = fields_of(type);
+    const std::vector<std::string>& members = structs.member_names_of(type).fields;
+    for (std::size_t i = 0; i < parameter.fields.size(); ++i)
+        add_names(parameter.fields[i], fields[i].type, name + "." + members[i], structs, list);
+}
+
 }  // namespace
 
 std::string CppMethod::name() const { return kind == CppMethodKind::call ? "operator()" : "append_to"; }
@@ -547,25 +560,13 @@ void separate_scalars(std::vector<CppMethod>& methods) {
     }
 }
 
-std::vector<std::string> cpp_argument_names(const PlannedCall& call) {
+std::vector<std::string> cpp_argument_names(const PlannedCall& call, const CppStructs& structs) {
     UniqueNames names;
     std::vector<std::string> list;
-    const std::vector<PlannedArgument> items = host_items(call);
-    std::size_t at = 0;
     for (const PlannedParameter& parameter : parameters_of(call)) {
         const bool is_result = parameter.role == manifest::Role::result;
         const std::string name = names.claim(is_result ? "result" : cpp_identifier(parameter.host.name));
-        for (const std::size_t end = at + manifest::item_count(parameter.host); at < end; ++at) {
-            std::string text = name;
-            const std::string& path = items[at].host.name;
-            for (std::size_t dot = path.find('.'); dot != std::string::npos;) {
-                const std::size_t next = path.find('.', dot + 1);
-                text += "." + cpp_identifier(
-                                  path.substr(dot + 1, next == std::string::npos ? next : next - dot - 1));
-                dot = next;
-            }
-            list.push_back(std::move(text));
-        }
+        add_names(parameter.host, parameter.type, name, structs, list);
     }
     return list;
 }

@@ -61,6 +61,6 @@ std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, c
 void separate_scalars(std::vector<CppMethod>& methods);
 
 /// The items' names in C++, all different: "ray.origin" where the ray is given field by field.
-std::vector<std::string> cpp_argument_names(const PlannedCall& call);
+std::vector<std::string> cpp_argument_names(const PlannedCall& call, const CppStructs& structs);
 
 }  // namespace kf::gen

@@ -2,6 +2,7 @@
 #include "emit/cpp_structs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "emit/element.h"
 #include "emit/text.h"
@@ -19,21 +20,6 @@ std::string struct_name(const Type& type) {
     if (dot != std::string::npos) name = name.substr(dot + 1);
     if (type.kind != TypeKind::structure) return pascal_case(name);
     return cpp_identifier(name);
-}
-
-/// The members' names, in order: a keyword's trailing _ must not make it another field's name.
-std::vector<std::string> member_names(const Type& type) {
-    UniqueNames names;
-    const std::vector<Field> fields = fields_of(type);
-    std::vector<std::string> members;
-    for (const Field& field : fields) {
-        if (cpp_identifier(field.name) == field.name) names.claim(field.name);
-    }
-    for (const Field& field : fields) {
-        const std::string name = cpp_identifier(field.name);
-        members.push_back(name == field.name ? name : names.claim(name));
-    }
-    return members;
 }
 
 /// What stands behind "///".
@@ -63,32 +49,62 @@ bool is_member_of(const CppMember& member, const Type& type, manifest::Form form
                        [&](const PlannedCall& call) { return call.parameters.front().host.form == form; });
 }
 
+/// "Scaler_scale", "Scaler_scale.backward": of the module.
+std::string called(const CppMember& member) {
+    return member.member + (member.pass.empty() ? "" : "." + member.pass);
+}
+
+/// `kept`: the struct's own name, and those of types that it uses. Where names meet, those that would differ
+/// from Slang's anyway give way: a keyword's trailing _ must not make it another member's name.
+CppMemberNames member_names(const Type& type, std::set<std::string> kept, const Plan& plan) {
+    std::vector<CppMember> members;
+    for (const PlannedFunction& function : plan.functions) {
+        for (const char* pass : {"", "backward", "fused", "jvp"}) {
+            const CppMember member{&function, {}, pass};
+            if (!function.is_hidden() && (is_member_of(member, type, manifest::Form::value) ||
+                                          is_member_of(member, type, manifest::Form::fields)))
+                members.push_back(member);
+        }
+    }
+    if (!members.empty()) kept.insert("Module");  // which they take
+    const std::vector<Field> fields = fields_of(type);
+    UniqueNames names(kept);
+    CppMemberNames made;
+    made.fields.resize(fields.size());
+    for (const bool renamed : {false, true}) {
+        const auto claim = [&](const std::string& slang, std::string& name) {
+            const std::string wanted = cpp_identifier(slang);
+            if (name.empty() && renamed == (wanted != slang || kept.contains(slang)))
+                name = names.claim(wanted);
+        };
+        for (std::size_t i = 0; i < fields.size(); ++i) claim(fields[i].name, made.fields[i]);
+        for (const CppMember& member : members) claim(member.name(), made.functions[member.name()]);
+    }
+    return made;
+}
+
 /// "decltype(auto) Ray::at(const Module& module, Arguments&&... arguments) const;", and what it does.
 struct MemberText {
     std::string head;
     std::string call;
 };
 
-/// "Scaler_scale", "Scaler_scale.backward": of the module.
-std::string called(const CppMember& member) {
-    return member.member + (member.pass.empty() ? "" : "." + member.pass);
-}
-
-MemberText member_text(const Type& type, const CppMember& member, std::size_t indent, const std::string& head,
-                       const std::string& tail) {
+MemberText member_text(const CppMemberNames& called_so, const CppMember& member, std::size_t indent,
+                       const std::string& head, const std::string& tail) {
     UniqueNames names;  // no parameter may hide a field
-    for (const std::string& name : member_names(type)) names.claim(name);
+    for (const std::string& name : called_so.fields) names.claim(name);
     const std::string module = names.claim("module");
     const std::string arguments = names.claim("arguments");
     const bool method = member.function->is_method();
-    return {wrap_list(indent, head + cpp_identifier(member.name()) + "(",
+    return {wrap_list(indent, head + called_so.functions.at(member.name()) + "(",
                       {"const Module& " + module, "Arguments&&... " + arguments},
                       (method ? ") const" : ")") + tail),
             module + "." + called(member) + "(" + (method ? "*this, " : "") + "std::forward<Arguments>(" +
                 arguments + ")...)"};
 }
 
-View::List methods_view(const Type& type, manifest::Form form, const std::vector<CppMember>& members) {
+View::List methods_view(const Type& type, const CppMemberNames& names, manifest::Form form,
+                        const std::vector<CppMember>& members) {
     View::List list;
     for (const CppMember& member : members) {
         if (!is_member_of(member, type, form)) continue;
@@ -100,7 +116,7 @@ View::List methods_view(const Type& type, manifest::Form form, const std::vector
                                        {"member", called(member)},
                                        {"doc", std::move(doc)},
                                        {"takes_this", method},
-                                       {"declaration", member_text(type, member, 4, head, ";").head}});
+                                       {"declaration", member_text(names, member, 4, head, ";").head}});
     }
     return list;
 }
@@ -119,10 +135,10 @@ std::pair<std::string, std::string> template_parameters(const Type& type) {
 }
 
 /// "requires kf::detail::fields_fit<…>", and the operator.
-std::string conversion_text(const Type& type, const std::string& name) {
+std::string conversion_text(const Type& type, const CppMemberNames& names, const std::string& name) {
     return "    requires kf::detail::fields_fit<\n        kf::detail::FieldTypes<" +
            template_parameters(type).second + ">,\n        kf::detail::FieldTypes<Others...>>\n" +
-           wrap_list(4, "operator " + name + "<Others...>() const { return {", member_names(type), "}; }");
+           wrap_list(4, "operator " + name + "<Others...>() const { return {", names.fields, "}; }");
 }
 
 /// "RayFields(PosType) -> RayFields<…>;"
@@ -145,6 +161,8 @@ CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_struct
     for (const UsedStruct& used : used_) {
         if (used.fields) templates_[kind_name(used.type)] = names.claim(struct_name(used.type) + "Fields");
     }
+    for (const UsedStruct& used : used_)
+        members_[kind_name(used.type)] = member_names(used.type, kept_names(used.type), plan);
 }
 
 std::string CppStructs::value_type(const Type& type) const {
@@ -163,6 +181,27 @@ std::string CppStructs::tensor_type(const PlannedArgument& item) const {
     return "kf::Tensor<" + type(item) + ", " + std::to_string(item.host.rank) + ">";
 }
 
+std::set<std::string> CppStructs::kept_names(const Type& owner) const {
+    std::set<std::string> kept;
+    const auto keep = [&](const Type& type) {
+        if (type.kind != TypeKind::structure) return;
+        const std::string slang = kind_name(type);
+        if (names_.contains(slang)) kept.insert(names_.at(slang));
+        if (templates_.contains(slang)) kept.insert(templates_.at(slang));
+    };
+    keep(owner);
+    for (const Field& field : fields_of(owner)) {
+        const Type* type = &field.type;
+        while (type->kind == TypeKind::array) type = &type->element.front();
+        keep(*type);
+    }
+    return kept;
+}
+
+const CppMemberNames& CppStructs::member_names_of(const Type& type) const {
+    return members_.at(kind_name(type));
+}
+
 std::string CppStructs::fields_template(const Type& type) const { return templates_.at(kind_name(type)); }
 
 std::set<std::string> CppStructs::names() const {
@@ -178,13 +217,13 @@ View::List CppStructs::structs_view(const std::string& name_space,
         if (!used.whole) continue;
         const std::string name = names_.at(kind_name(used.type));
         const StructLayout layout = layout_of(used.type);
-        const std::vector<std::string> members_called = member_names(used.type);
+        const CppMemberNames& names = member_names_of(used.type);
         View::List members;
         std::vector<std::string> terms{"sizeof(" + name + ") == " + std::to_string(layout.size),
                                        "std::is_trivially_copyable_v<" + name + ">"};
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
-            const std::string& member = members_called[i];
+            const std::string& member = names.fields[i];
             members.emplace_back(View::Object{
                 {"type", value_type(field.type)}, {"name", member}, {"doc", comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
@@ -195,7 +234,7 @@ View::List CppStructs::structs_view(const std::string& name_space,
                          {"doc", struct_comment(used)},
                          {"full", name_space + "::" + name},
                          {"members", std::move(members)},
-                         {"methods", methods_view(used.type, manifest::Form::value, members_of)},
+                         {"methods", methods_view(used.type, names, manifest::Form::value, members_of)},
                          {"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
     }
     return list;
@@ -205,10 +244,12 @@ View::List CppStructs::owners_view(const std::vector<CppMember>& members) const 
     View::List list;
     for (const UsedStruct& used : used_) {
         if (used.whole || !used.statics) continue;
-        list.emplace_back(View::Object{{"name", names_.at(kind_name(used.type))},
-                                       {"slang", used.type.name},
-                                       {"doc", struct_comment(used)},
-                                       {"methods", methods_view(used.type, manifest::Form::value, members)}});
+        const CppMemberNames& names = member_names_of(used.type);
+        list.emplace_back(
+            View::Object{{"name", names_.at(kind_name(used.type))},
+                         {"slang", used.type.name},
+                         {"doc", struct_comment(used)},
+                         {"methods", methods_view(used.type, names, manifest::Form::value, members)}});
     }
     return list;
 }
@@ -220,43 +261,43 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
         View::List members;
         UniqueNames types;
         const std::vector<Field> fields = fields_of(used.type);
-        const std::vector<std::string> members_called = member_names(used.type);
+        const CppMemberNames& names = member_names_of(used.type);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             members.emplace_back(View::Object{{"type", types.claim(pascal_case(fields[i].name) + "Type")},
-                                              {"name", members_called[i]},
+                                              {"name", names.fields[i]},
                                               {"doc", comment(used.field_docs[i])}});
         }
         const std::string& name = templates_.at(kind_name(used.type));
         list.emplace_back(
             View::Object{{"name", name},
-                         {"conversion", conversion_text(used.type, name)},
+                         {"conversion", conversion_text(used.type, names, name)},
                          {"guide", guide_text(used.type, name)},
                          {"slang", used.type.name},
                          {"doc", struct_comment(used)},
                          {"parameters", template_parameters(used.type).first},
                          {"members", std::move(members)},
-                         {"methods", methods_view(used.type, manifest::Form::fields, members_of)}});
+                         {"methods", methods_view(used.type, names, manifest::Form::fields, members_of)}});
     }
     return list;
 }
 
 View::List CppStructs::definitions_view(const std::vector<CppMember>& members) const {
     View::List list;
-    const auto add = [&](const Type& type, const CppMember& member, const std::string& owner,
+    const auto add = [&](const CppMemberNames& names, const CppMember& member, const std::string& owner,
                          View::List parameters) {
-        MemberText text = member_text(type, member, 0, "decltype(auto) " + owner + "::", " {");
+        MemberText text = member_text(names, member, 0, "decltype(auto) " + owner + "::", " {");
         list.emplace_back(View::Object{{"template", std::move(parameters)},
                                        {"head", std::move(text.head)},
                                        {"call", std::move(text.call)}});
     };
     for (const UsedStruct& used : used_) {
+        const CppMemberNames& own = member_names_of(used.type);
         for (const CppMember& member : members) {
             if ((used.whole || used.statics) && is_member_of(member, used.type, manifest::Form::value))
-                add(used.type, member, names_.at(kind_name(used.type)), {});
+                add(own, member, names_.at(kind_name(used.type)), {});
             if (!used.fields || !is_member_of(member, used.type, manifest::Form::fields)) continue;
             const auto [declared, names] = template_parameters(used.type);
-            add(used.type, member, templates_.at(kind_name(used.type)) + "<" + names + ">",
-                View::List{declared});
+            add(own, member, templates_.at(kind_name(used.type)) + "<" + names + ">", View::List{declared});
         }
     }
     return list;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ struct CppMember {
     }
 };
 
+/// What a struct's members are called.
+struct CppMemberNames {
+    std::vector<std::string> fields;               ///< in order
+    std::map<std::string, std::string> functions;  ///< by CppMember::name()
+};
+
 class CppStructs {
 public:
     /// Claims the structs' names.
@@ -34,6 +41,8 @@ public:
     [[nodiscard]] std::string tensor_type(const PlannedArgument& item) const;
     /// The template that takes a type field by field: "RayFields".
     [[nodiscard]] std::string fields_template(const Type& type) const;
+    /// Of a struct, or a vector that is taken field by field.
+    [[nodiscard]] const CppMemberNames& member_names_of(const Type& type) const;
     /// The structs' own names, which members of the module may not have.
     [[nodiscard]] std::set<std::string> names() const;
 
@@ -47,10 +56,13 @@ public:
 
 private:
     [[nodiscard]] std::string value_type(const Type& type) const;
+    /// What its members may not be called.
+    [[nodiscard]] std::set<std::string> kept_names(const Type& owner) const;
 
     std::vector<UsedStruct> used_;
-    std::map<std::string, std::string> names_;      ///< by Slang's name
-    std::map<std::string, std::string> templates_;  ///< the same
+    std::map<std::string, std::string> names_;       ///< by Slang's name
+    std::map<std::string, std::string> templates_;   ///< the same
+    std::map<std::string, CppMemberNames> members_;  ///< the same
 };
 
 }  // namespace kf::gen

@@ -179,6 +179,30 @@ TEST(Cpp, SpellsMatricesAndArrays) {
     EXPECT_EQ(cpp_type("float32_t4"), "kf::float4");
 }
 
+TEST(Cpp, KeepsFieldsApartThatDifferByAKeywordsUnderscore) {
+    PlannedCall one =
+        call(1, {value("t.delete"), value("t.delete_"), with_role(tensor("result", 1), Role::result)});
+    PlannedParameter taken;
+    taken.host.name = "t";
+    taken.host.form = manifest::Form::fields;
+    taken.host.leaves = 2;
+    taken.type.kind = TypeKind::structure;
+    taken.type.name = "Taken";
+    for (const char* name : {"delete", "delete_"}) {
+        manifest::Parameter& field = taken.host.fields.emplace_back();
+        field.name = name;
+        field.leaf = static_cast<std::int64_t>(taken.type.fields.size());
+        taken.type.fields.push_back({name, one.arguments[taken.type.fields.size()].type});
+    }
+    PlannedParameter result;
+    result.host.name = "result";
+    result.host.leaf = 2;
+    result.role = Role::result;
+    one.parameters = {taken, result};
+    EXPECT_THAT(emitted(testing::plan("p", {{"f", "", {one}}})).source,
+                HasSubstr("{Arg::in(t.delete__), Arg::in(t.delete_), "));
+}
+
 TEST(Cpp, KeepsFunctionsApartWhoseClassesWouldMeet) {
     const PlannedCall one = call(1, {tensor("x", 1), with_role(tensor("", 1), Role::result)});
     const std::string header =
