@@ -115,6 +115,13 @@ def test_a_field_does_not_hide_a_method(names: Any) -> None:
     assert taken.dtype__(5) == 15
 
 
+def test_methods_of_like_names(names: Any) -> None:
+    meeting = names.Meeting(delete=3, v=5)
+    # A keyword of the class's own gets as many _ as other members leave free.
+    assert meeting.np___(7) == 7
+    assert (meeting.np_(7), meeting.np__(7), meeting.delete_()) == (5, 3, 30)
+
+
 def test_fields_called_as_the_struct(names: Any) -> None:
     same = names.Same(Same=1, like=[2, 0, 0], dict=[0, 3, 0], value=[0, 0, 4])
     assert names.plain(names.Around(Same=same, AroundFields=5)) == 15

@@ -233,6 +233,31 @@ def test_attributes(folder: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
+NAMES = """
+import kernelfunctions as kf
+from kf_names.names import Around, Meeting, Same, plain
+
+same = Same(1, [1, 2, 3], (1, 2, 3), 2.5)
+around: float | kf.Tensor = plain({"Same": same, "AroundFields": 1.0})
+other: float | kf.Tensor = plain(Around(Same=same, AroundFields=1.0))
+like: tuple[int, int, int] = same.dict
+meeting = Meeting(1.0, 2.0)
+weights: float = meeting.np_(1.0) + meeting.np__(1.0) + meeting.np___(1.0) + meeting.delete_()
+"""
+
+
+def test_names(folder: Path) -> None:
+    """And that mypy finds nothing in the stub itself."""
+    result = check(folder, NAMES)
+    assert result.returncode == 0, result.stdout
+
+
+def test_names_are_what_the_stub_says() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(NAMES, "names", "exec"), names)
+    assert names["weights"] == 14.0
+
+
 def test_attributes_are_what_the_stub_says(folder: Path) -> None:
     """The program that mypy takes, run."""
     names: dict[str, Any] = {}

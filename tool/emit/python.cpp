@@ -515,12 +515,28 @@ std::string import_line(const std::string& head, const std::set<std::string>& na
 
 View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
 
-/// Of a class that has names of its own, and those of its fields, which would hide a method's.
-std::string attribute_name(const PlannedFunction& function, const PythonStructs& structs) {
-    const std::string member = function.member_name();
-    std::string name = detail::is_kept_by_python(member) ? member + "_" : python_identifier(member);
-    while (structs.has_field(function.owner, name)) name += "_";
-    return name;
+/// Of each function, in a class that has names of its own, and those of its fields, which would hide a
+/// method's. A trailing _ must not make it another member's name, either.
+std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& structs) {
+    std::map<std::string, std::set<std::string>> taken;  // by owner
+    std::vector<std::string> names(plan.functions.size());
+    for (const bool renamed : {false, true}) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const PlannedFunction& function = plan.functions[i];
+            if (function.is_hidden() || !names[i].empty()) continue;
+            std::set<std::string>& others = taken[function.owner];
+            const std::string member = function.member_name();
+            std::string name = detail::is_kept_by_python(member) ? member + "_" : python_identifier(member);
+            const auto is_free = [&] {
+                return !structs.has_field(function.owner, name) && !others.contains(name);
+            };
+            if (!renamed && (name != member || !is_free())) continue;
+            while (!is_free()) name += '_';
+            others.insert(name);
+            names[i] = name;
+        }
+    }
+    return names;
 }
 
 }  // namespace
@@ -539,10 +555,12 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     std::set<std::string> typing{"type_check_only"};
     bool numpy = false;
     bool sequences = false;
-    for (const PlannedFunction& function : plan.functions) {
+    const std::vector<std::string> attributes_called = attribute_names(plan, structs);
+    for (std::size_t i = 0; i < plan.functions.size(); ++i) {
+        const PlannedFunction& function = plan.functions[i];
         if (function.is_hidden()) continue;
         const std::string owner = structs.class_named(function.owner);
-        const std::string attribute = attribute_name(function, structs);
+        const std::string& attribute = attributes_called[i];
         const std::string member =
             owner.empty() ? members.claim(python_identifier(function.name)) : owner + "." + attribute;
         if (owner.empty()) exported.insert("\"" + member + "\"");

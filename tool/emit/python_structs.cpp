@@ -87,9 +87,12 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
         if (used.type.kind != TypeKind::structure) continue;
         used_.push_back(used);
         names_[used.type.name] = names.claim(class_name(used.type));
-        objects_[used.type.name] = classes.claim("_" + class_name(used.type) + "Value");
-        claim_variables(used, classes);
+        const std::string base = "_" + class_name(used.type);
+        objects_[used.type.name] = {classes.claim(base + "Value"), classes.claim(base + "Like"),
+                                    classes.claim(base + "Dict")};
     }
+    // Behind all structs' own: fields may be called "like" or "dict", too.
+    for (const UsedStruct& used : used_) claim_variables(used, classes);
     if (has_variables()) typing_.insert({"Generic", "TypeAlias"});
     for (const UsedStruct& used : used_) {
         if (!is_object(used) && !variables_.contains(used.type.name)) continue;
@@ -111,7 +114,7 @@ PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& 
 std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     std::string text;
     if (type.kind == TypeKind::structure) {
-        text = objects_.contains(type.name) ? objects_.at(type.name) : "Any";
+        text = objects_.contains(type.name) ? objects_.at(type.name).value : "Any";
     } else if (holds_structs(type)) {
         text = "VectorValue";
     } else if (const std::optional<manifest::Element> element = element_of(type)) {
@@ -281,15 +284,14 @@ View::List PythonStructs::returned_view(const UsedStruct& used) const {
 
 /// What stands for a struct where one is taken. `renamed`: an attribute isn't called as its field.
 View PythonStructs::object_view(const UsedStruct& used, View::List fields, bool renamed) const {
-    const std::string& value = objects_.at(used.type.name);
-    const std::string base = value.substr(0, value.rfind("Value"));
+    const auto& [value, like, dict] = objects_.at(used.type.name);
     const bool own = has_own_attributes(used.type);
-    std::string kinds = own ? base + "Like" : names_.at(used.type.name);
-    kinds += " | " + base + "Dict";
+    std::string kinds = own ? like : names_.at(used.type.name);
+    kinds += " | " + dict;
     if (used.whole && has_layout(used.type)) kinds += " | np.void";
     return View::Object{
-        {"value", value},     {"has_like", own}, {"like", base + "Like"},     {"dict", base + "Dict"},
-        {"renamed", renamed}, {"kinds", kinds},  {"given", std::move(fields)}};
+        {"value", value}, {"has_like", own},           {"like", like}, {"dict", dict}, {"renamed", renamed},
+        {"kinds", kinds}, {"given", std::move(fields)}};
 }
 
 View::List PythonStructs::stub_view(const std::map<std::string, View::List>& attributes) const {

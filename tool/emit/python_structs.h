@@ -24,7 +24,9 @@ public:
     [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::Parameter& parameter,
                                         const Type& type) const;
     /// What a parameter takes for one: "_RayValue".
-    [[nodiscard]] const std::string& object_of(const Type& type) const { return objects_.at(type.name); }
+    [[nodiscard]] const std::string& object_of(const Type& type) const {
+        return objects_.at(type.name).value;
+    }
     /// Names of typing and of kernelfunctions.typing that the stub's classes use.
     [[nodiscard]] const std::set<std::string>& typing_words() const { return typing_; }
     [[nodiscard]] const std::set<std::string>& words() const { return words_; }
@@ -55,8 +57,15 @@ private:
     View::List returned_view(const UsedStruct& used) const;
     View object_view(const UsedStruct& used, View::List fields, bool renamed) const;
 
+    /// What stands for a struct where one is taken: all of it, one with its attributes, and a dict.
+    struct ObjectNames {
+        std::string value;
+        std::string like;
+        std::string dict;
+    };
+
     std::map<std::string, std::string> names_;    ///< by Slang's name
-    std::map<std::string, std::string> objects_;  ///< by Slang's name
+    std::map<std::string, ObjectNames> objects_;  ///< by Slang's name
     /// By Slang's name: for each field the type variable for what it holds; empty where that is always alike.
     std::map<std::string, std::vector<std::string>> variables_;
     std::map<std::string, std::string> returned_;  ///< by Slang's name: one that is returned by value
