@@ -13,6 +13,7 @@
 #include "core/describe.h"
 #include "core/generator.h"
 #include "core/items.h"
+#include "core/python_names.h"
 #include "python/errors.h"
 #include "python/options.h"
 
@@ -182,17 +183,17 @@ std::string result_class(const std::string& function) {
 }
 
 py::object named_tuple(const FunctionInfo& info) {
-    py::list fields;
+    std::vector<std::string> fields;
     for (const auto& parameter : info.parameters) {
         if (parameter.tangent_of) continue;
         if (parameter.role == Role::result)
-            fields.insert(0, parameter.keyword);
+            fields.insert(fields.begin(), parameter.keyword);
         else if (is_returned(parameter))
-            fields.append(parameter.keyword);
+            fields.push_back(parameter.keyword);
     }
     if (fields.size() < 2) return py::none();
     return py::module_::import("collections")
-        .attr("namedtuple")(result_class(info.function.name), fields, py::arg("rename") = true);
+        .attr("namedtuple")(result_class(info.function.name), detail::python_result_names(fields));
 }
 
 /// The arguments of a forward derivative: tangents={"a": …} becomes one keyword for each.
@@ -314,9 +315,7 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
 }
 
 std::string keyword_of(const std::string& name, Role role, bool jvp) {
-    const bool reserved = role != Role::result && (name == "out" || name == "shape" || name == "stream" ||
-                                                   (jvp && name == "tangents"));
-    return name + (reserved ? "_" : "");
+    return role == Role::result ? name : detail::python_keyword(name, jvp);
 }
 
 }  // namespace

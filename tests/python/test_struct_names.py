@@ -125,3 +125,17 @@ def test_methods_of_like_names(names: Any) -> None:
 def test_fields_called_as_the_struct(names: Any) -> None:
     same = names.Same(Same=1, like=[2, 0, 0], dict=[0, 3, 0], value=[0, 0, 4])
     assert names.plain(names.Around(Same=same, AroundFields=5)) == 15
+
+
+RESULTS = ("result", "y_", "count", "index", "lambda_", "y", "result_", "field0", "kf_")
+
+
+def test_results(names: Any) -> None:
+    """Their names are the parameters', where named tuples can have those."""
+    found = names.parted(2)
+    assert found._fields == RESULTS
+    assert found == (2, 3, 4, 5, 6, 7, 8, 9, 10)
+    assert (found.count, found.index, found.y_, found.field0) == (4, 5, 3, 9)
+    spread = names.parted_all(np.arange(3, dtype=np.float32))
+    assert spread._fields == RESULTS
+    np.testing.assert_array_equal(spread.kf_.to_numpy(), np.arange(3) + 8)

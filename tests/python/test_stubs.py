@@ -235,8 +235,14 @@ def test_attributes(folder: Path) -> None:
 
 NAMES = """
 import kernelfunctions as kf
-from kf_names.names import Around, Meeting, Same, plain
+import numpy as np
+from kf_names.names import Around, Meeting, Same, parted, parted_all, plain
 
+found = parted(2.0)
+count: int = found.count
+index: float = found.index
+first: float = found.y_ + found.field0 + found.lambda_ + found.y + found.result + found.result_ + found.kf_
+spread: kf.Tensor = parted_all(np.zeros(3, np.float32)).count
 same = Same(1, [1, 2, 3], (1, 2, 3), 2.5)
 around: float | kf.Tensor = plain({"Same": same, "AroundFields": 1.0})
 other: float | kf.Tensor = plain(Around(Same=same, AroundFields=1.0))
@@ -255,7 +261,7 @@ def test_names(folder: Path) -> None:
 def test_names_are_what_the_stub_says() -> None:
     names: dict[str, Any] = {}
     exec(compile(NAMES, "names", "exec"), names)
-    assert names["weights"] == 14.0
+    assert (names["count"], names["index"], names["weights"]) == (4, 5.0, 14.0)
 
 
 def test_attributes_are_what_the_stub_says(folder: Path) -> None:

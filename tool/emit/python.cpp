@@ -97,6 +97,13 @@ PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
                               : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
 
+/// One thing that comes back.
+struct Returned {
+    std::size_t parameter;
+    std::string name;  ///< the loaded function's
+    std::string type;
+};
+
 /// A named tuple of results.
 struct Tuple {
     std::string name;
@@ -262,23 +269,31 @@ private:
         made.takes_shape = !is_backward(form) && call.rank > 0;
         for (const PlannedArgument& argument : call.arguments)
             made.takes_shape = made.takes_shape && (argument.host.call_rank == 0 || !is_input(argument.host));
-        std::vector<std::pair<std::string, std::string>> results;
-        std::set<std::string> differentiable;
+        std::vector<Returned> results;
+        std::set<std::size_t> differentiable;
         std::size_t at = 0;
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const PlannedArgument& item = items[at];
             at += manifest::item_count(parameters[i].host);
             if (bound_ && i == 0) continue;
             if (parameters[i].tangent_of >= 0) {
-                const std::string& primal = names[static_cast<std::size_t>(parameters[i].tangent_of)];
+                const auto primal = static_cast<std::size_t>(parameters[i].tangent_of);
                 if (parameters[i].role == Role::out) differentiable.insert(primal);
             } else {
+                const std::size_t before = results.size();
                 add_parameter(made, call, parameters[i], item, names[i], form, results);
+                if (results.size() == before) continue;
+                const bool returned = parameters[i].role == Role::result;
+                results.back().parameter = i;
+                results.back().name =
+                    returned ? "result" : detail::python_keyword(parameters[i].host.name, is_jvp(form));
+                if (returned) std::rotate(results.begin(), results.end() - 1, results.end());
             }
         }
         std::string result = is_backward(form) ? "None" : result_type(results);
         if (is_jvp(form)) {
-            for (auto& [name, type] : results) type = differentiable.contains(name) ? type : "None";
+            for (Returned& one : results)
+                if (!differentiable.contains(one.parameter)) one.type = "None";
             result = "tuple[" + result + ", " + result_type(results) + "]";
         }
         made.results.insert(std::move(result));
@@ -288,7 +303,7 @@ private:
     /// `item`: what the host passes for the parameter, or for its first field.
     void add_parameter(PythonSignature& made, const PlannedCall& call, const PlannedParameter& parameter,
                        const PlannedArgument& item, const std::string& name, Form form,
-                       std::vector<std::pair<std::string, std::string>>& results) {
+                       std::vector<Returned>& results) {
         const bool fields = parameter.host.form == manifest::Form::fields;
         const Argument& argument = item.host;
         const bool returned = parameter.role == Role::result;
@@ -300,7 +315,7 @@ private:
             else if (is_value(argument))
                 type = is_whole(item) ? structs_.value_of(item.type) : returned_number(argument.element);
             numpy_ = numpy_ || type.find("npt.") != std::string::npos;
-            results.insert(returned ? results.begin() : results.end(), {name, type});
+            results.push_back({0, {}, type});
         }
         if (parameter.role == Role::in || parameter.role == Role::inout) {
             // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
@@ -330,13 +345,18 @@ private:
                item.host.role != Role::in;
     }
 
-    std::string result_type(const std::vector<std::pair<std::string, std::string>>& results) {
+    std::string result_type(const std::vector<Returned>& results) {
         if (results.empty()) return "None";
-        if (results.size() == 1) return results.front().second;
+        if (results.size() == 1) return results.front().type;
+        std::vector<std::string> names;
+        for (const Returned& one : results) names.push_back(one.name);
+        names = detail::python_result_names(names);
+        std::vector<std::pair<std::string, std::string>> fields;
+        for (std::size_t i = 0; i < results.size(); ++i) fields.emplace_back(names[i], results[i].type);
         for (const Tuple& tuple : tuples_)
-            if (tuple.fields == results) return tuple.name;
+            if (tuple.fields == fields) return tuple.name;
         const std::string number = tuples_.empty() ? "" : std::to_string(tuples_.size() + 1);
-        tuples_.push_back({class_ + "Result" + number, results});
+        tuples_.push_back({class_ + "Result" + number, std::move(fields)});
         return tuples_.back().name;
     }
 
@@ -602,7 +622,8 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                 typing.insert("NamedTuple");
                 View::List fields;
                 for (const auto& [name, type] : tuple.fields)
-                    fields.emplace_back(View::Object{{"name", name}, {"type", type}});
+                    fields.emplace_back(View::Object{
+                        {"name", name}, {"type", type}, {"hides", detail::is_tuple_method(name)}});
                 tuples.emplace_back(View::Object{{"class", tuple.name}, {"fields", std::move(fields)}});
             }
         }
