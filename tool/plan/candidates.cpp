@@ -133,10 +133,18 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         // Their names have the type's generic arguments.
         const std::optional<TypeText> meant = parse_type(call.function);
         const bool near = meant && closest(spelled(*meant), shared.value());
-        return Diagnostic{
+        Diagnostic error{
             Severity::error, "function-unknown", call.function_location,
             "no function '" + call.function + "' in the spec's modules",
             suggestion_notes(near ? spelled(*meant) : name, "functions", {known.begin(), known.end()})};
+        const Outcome<std::optional<std::string>> open = open_owner(call, types);
+        if (!open) return open.errors();
+        if (open.value()) {
+            error.notes.insert(
+                error.notes.begin(),
+                "'" + *open.value() + "' is generic: its members are called with its arguments");
+        }
+        return error;
     }
     std::vector<const Function*> callable;
     const bool on_object = gives_this(call);

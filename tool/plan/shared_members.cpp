@@ -108,23 +108,38 @@ bool takes_the_same(const Function& nearer, const Function& other) {
     return true;
 }
 
+/// What the call's function is a member of, as the call spells it.
+std::optional<TypeText> owner_text(const CallSpec& call) {
+    const std::optional<TypeText> meant = parse_type(call.function);
+    return meant ? parse_type(owner_of(spelled(*meant))) : std::nullopt;
+}
+
 /// The type that the call's function is a member of; nothing where there is no such type.
 Outcome<std::optional<TypeText>> known_owner(const CallSpec& call, TypeLookup& types) {
-    const std::optional<TypeText> meant = parse_type(call.function);
-    if (!meant) return std::optional<TypeText>();
-    std::optional<TypeText> owner = parse_type(owner_of(spelled(*meant)));
+    const std::optional<TypeText> owner = owner_text(call);
     if (!owner) return owner;
     const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
     if (!type) return type.errors();
     if (!type.value()) return std::optional<TypeText>();
+    const Outcome<std::optional<std::string>> open = open_owner(call, types);
+    if (!open) return open.errors();
+    return open.value() ? std::optional<TypeText>() : owner;
+}
+
+}  // namespace
+
+Outcome<std::optional<std::string>> open_owner(const CallSpec& call, TypeLookup& types) {
+    const std::optional<TypeText> owner = owner_text(call);
+    if (!owner) return std::optional<std::string>();
+    const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
+    if (!type) return type.errors();
+    if (!type.value()) return std::optional<std::string>();
     // Slang finds "Box<T>" for "Box", too.
     const std::optional<TypeText> found = parse_type(type.value()->name);
     const bool chosen =
         !found || found->name != owner->name || found->arguments.size() == owner->arguments.size();
-    return chosen ? owner : std::optional<TypeText>();
+    return chosen ? std::optional<std::string>() : spelled(*found);
 }
-
-}  // namespace
 
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types) {
     std::vector<Function> members;

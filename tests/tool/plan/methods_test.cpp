@@ -129,6 +129,7 @@ TEST(Methods, AreNotFoundUnderOtherNames) {
 class TwoStructs final : public TypeLookup {
 public:
     Outcome<std::optional<Type>> type_named(const std::string& name) override {
+        if (name == "Two") return std::optional(struct_of("Two<A, B>", {}));
         if (name != "Ext" && name != "Two<int, float>") return std::optional<Type>();
         return std::optional(struct_of(name, {}));
     }
@@ -153,6 +154,9 @@ TEST(Methods, ThatSeveralTypesHaveAreSuggested) {
     EXPECT_THAT(notes("Two<int,float>.scald"), ElementsAre("did you mean 'Two<int, float>.scaled'?",
                                                            "functions: Two<int, float>.scaled, ext"));
     EXPECT_THAT(notes("None.area"), ElementsAre("functions: ext"));
+    EXPECT_THAT(
+        notes("Two.scaled"),
+        ElementsAre("'Two<A, B>' is generic: its members are called with its arguments", "functions: ext"));
 }
 
 TEST(Methods, StaticOnesAndConstructorsAreCalledByTheType) {
