@@ -190,11 +190,7 @@ std::set<std::string> CppStructs::kept_names(const Type& owner) const {
         if (templates_.contains(slang)) kept.insert(templates_.at(slang));
     };
     keep(owner);
-    for (const Field& field : fields_of(owner)) {
-        const Type* type = &field.type;
-        while (type->kind == TypeKind::array) type = &type->element.front();
-        keep(*type);
-    }
+    for (const Field& field : fields_of(owner)) keep(innermost_of(field.type));
     return kept;
 }
 

@@ -7,6 +7,7 @@
 #include "plan/generators.h"
 #include "plan/structs.h"
 #include "plan/types.h"
+#include "spec/names.h"
 
 namespace kf::gen {
 namespace {
@@ -91,22 +92,10 @@ private:
     std::vector<UsedStruct>& used_;
 };
 
-/// "ns.Box" of "ns.Box<float, 3>".
-std::string without_arguments(const std::string& name) {
-    std::string text;
-    int depth = 0;
-    for (const char c : name) {
-        depth -= c == '>' ? 1 : 0;
-        if (depth == 0 && c != '<' && c != '>') text += c;
-        depth += c == '<' ? 1 : 0;
-    }
-    return text;
-}
-
 void add_docs(UsedStruct& used, const std::vector<StructText>& texts) {
     const std::vector<Field> fields = fields_of(used.type);
     used.field_docs.resize(fields.size());
-    const std::string name = without_arguments(used.type.name);
+    const std::string name = plain_name(used.type.name);
     const auto text =
         std::find_if(texts.begin(), texts.end(), [&](const StructText& one) { return one.name == name; });
     if (used.type.kind != TypeKind::structure || text == texts.end()) return;

@@ -8,23 +8,13 @@
 
 #include "core/python_names.h"
 #include "plan/type_text.h"
+#include "spec/names.h"
 
 namespace kf::gen {
 namespace {
 
-constexpr std::array<std::string_view, 97> cpp_keywords{
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
-    "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl",
-    "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
-    "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern",
-    "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-    "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
-    "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
-    "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true",
-    "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq",
-    // What generated functions call their own.
-    "args", "backward", "encoder", "function_", "result"};
+/// What generated functions call their own.
+constexpr std::array<std::string_view, 5> cpp_reserved{"args", "backward", "encoder", "function_", "result"};
 
 /// Macros of common C headers and compilers that look like names.
 constexpr std::array<std::string_view, 17> cpp_macros{
@@ -63,7 +53,8 @@ bool contains(const auto& words, std::string_view word) {
 
 std::string cpp_identifier(std::string_view name) {
     std::string text = identifier(name);
-    return contains(cpp_keywords, text) || contains(cpp_macros, text) ? text + "_" : text;
+    return is_cpp_keyword(text) || contains(cpp_reserved, text) || contains(cpp_macros, text) ? text + "_"
+                                                                                              : text;
 }
 
 std::string python_identifier(std::string_view name) {

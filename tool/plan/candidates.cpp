@@ -26,13 +26,6 @@ bool lists_exactly(const CallSpec& call, const Function& function) {
     return listed == std::multiset<std::string>(names.begin(), names.end());
 }
 
-/// "ns.foo" of "ns::foo<float, 3>": what the module calls it.
-std::string plain_name(const std::string& function) {
-    std::string name;
-    for (const std::string& part : name_parts(function)) name += (name.empty() ? "" : ".") + part;
-    return name;
-}
-
 std::string generics_text(const Function& function) {
     std::string text;
     for (const GenericParameter& generic : function.generics) {
@@ -127,22 +120,20 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
     }
     for (const Function& function : more) named.push_back(&function);
     if (named.empty()) {
-        const Outcome<std::vector<std::string>> shared = shared_names(call, module, types);
-        if (!shared) return shared.errors();
-        known.insert(shared.value().begin(), shared.value().end());
+        const Outcome<KnownMembers> members = known_members(call, module, types);
+        if (!members) return members.errors();
+        const std::vector<std::string>& shared = members.value().names;
+        known.insert(shared.begin(), shared.end());
         // Their names have the type's generic arguments.
         const std::optional<TypeText> meant = parse_type(call.function);
-        const bool near = meant && closest(spelled(*meant), shared.value());
+        const bool near = meant && closest(spelled(*meant), shared);
         Diagnostic error{
             Severity::error, "function-unknown", call.function_location,
             "no function '" + call.function + "' in the spec's modules",
             suggestion_notes(near ? spelled(*meant) : name, "functions", {known.begin(), known.end()})};
-        const Outcome<std::optional<std::string>> open = open_owner(call, types);
-        if (!open) return open.errors();
-        if (open.value()) {
-            error.notes.insert(
-                error.notes.begin(),
-                "'" + *open.value() + "' is generic: its members are called with its arguments");
+        if (const std::string& open = members.value().open; !open.empty()) {
+            error.notes.insert(error.notes.begin(),
+                               "'" + open + "' is generic: its members are called with its arguments");
         }
         return error;
     }

@@ -108,38 +108,27 @@ bool takes_the_same(const Function& nearer, const Function& other) {
     return true;
 }
 
-/// What the call's function is a member of, as the call spells it.
-std::optional<TypeText> owner_text(const CallSpec& call) {
-    const std::optional<TypeText> meant = parse_type(call.function);
-    return meant ? parse_type(owner_of(spelled(*meant))) : std::nullopt;
-}
+/// The type that a call's function is a member of.
+struct Owner {
+    TypeText text;     ///< as the call spells it
+    std::string open;  ///< "Box<T>", where that lacks the arguments; else empty
+};
 
-/// The type that the call's function is a member of; nothing where there is no such type.
-Outcome<std::optional<TypeText>> known_owner(const CallSpec& call, TypeLookup& types) {
-    const std::optional<TypeText> owner = owner_text(call);
-    if (!owner) return owner;
-    const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
+/// Nothing where there is no such type.
+Outcome<std::optional<Owner>> find_owner(const CallSpec& call, TypeLookup& types) {
+    const std::optional<TypeText> meant = parse_type(call.function);
+    const std::optional<TypeText> text = meant ? parse_type(owner_of(spelled(*meant))) : std::nullopt;
+    if (!text) return std::optional<Owner>();
+    const Outcome<std::optional<Type>> type = types.type_named(slang_text(*text));
     if (!type) return type.errors();
-    if (!type.value()) return std::optional<TypeText>();
-    const Outcome<std::optional<std::string>> open = open_owner(call, types);
-    if (!open) return open.errors();
-    return open.value() ? std::optional<TypeText>() : owner;
+    if (!type.value()) return std::optional<Owner>();
+    // Slang finds "Box<T>" for "Box", too.
+    const std::optional<TypeText> found = parse_type(type.value()->name);
+    const bool open = found && found->name == text->name && found->arguments.size() != text->arguments.size();
+    return std::optional<Owner>({*text, open ? spelled(*found) : std::string()});
 }
 
 }  // namespace
-
-Outcome<std::optional<std::string>> open_owner(const CallSpec& call, TypeLookup& types) {
-    const std::optional<TypeText> owner = owner_text(call);
-    if (!owner) return std::optional<std::string>();
-    const Outcome<std::optional<Type>> type = types.type_named(slang_text(*owner));
-    if (!type) return type.errors();
-    if (!type.value()) return std::optional<std::string>();
-    // Slang finds "Box<T>" for "Box", too.
-    const std::optional<TypeText> found = parse_type(type.value()->name);
-    const bool chosen =
-        !found || found->name != owner->name || found->arguments.size() == owner->arguments.size();
-    return chosen ? std::optional<std::string>() : spelled(*found);
-}
 
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types) {
     std::vector<Function> members;
@@ -149,9 +138,9 @@ Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module
         if (member.function.name == last) named.push_back(&member);
     }
     if (named.empty()) return members;
-    const Outcome<std::optional<TypeText>> owner = known_owner(call, types);
+    const Outcome<std::optional<Owner>> owner = find_owner(call, types);
     if (!owner) return owner.errors();
-    if (!owner.value()) return members;
+    if (!owner.value() || !owner.value()->open.empty()) return members;
     std::vector<std::pair<int, Function>> near;
     for (const Function& function : module.functions) {
         if (is_named(function, call)) near.emplace_back(0, function);
@@ -160,7 +149,7 @@ Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module
         return distance_of(*a) < distance_of(*b);
     });
     for (const SharedMember* member : named) {
-        Outcome<std::optional<Function>> fitted = Fitter(*member, *owner.value(), types).fit();
+        Outcome<std::optional<Function>> fitted = Fitter(*member, owner.value()->text, types).fit();
         if (!fitted) return fitted.errors();
         if (!fitted.value()) continue;
         const int distance = distance_of(*member);
@@ -174,19 +163,19 @@ Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module
     return members;
 }
 
-Outcome<std::vector<std::string>> shared_names(const CallSpec& call, const Module& module,
-                                               TypeLookup& types) {
-    std::vector<std::string> names;
-    if (module.shared.empty()) return names;
-    const Outcome<std::optional<TypeText>> owner = known_owner(call, types);
+Outcome<KnownMembers> known_members(const CallSpec& call, const Module& module, TypeLookup& types) {
+    KnownMembers known;
+    const Outcome<std::optional<Owner>> owner = find_owner(call, types);
     if (!owner) return owner.errors();
-    if (!owner.value()) return names;
+    if (!owner.value()) return known;
+    known.open = owner.value()->open;
+    if (!known.open.empty()) return known;
     for (const SharedMember& member : module.shared) {
-        const Outcome<std::optional<Function>> fitted = Fitter(member, *owner.value(), types).fit();
+        const Outcome<std::optional<Function>> fitted = Fitter(member, owner.value()->text, types).fit();
         if (!fitted) return fitted.errors();
-        if (fitted.value()) names.push_back(fitted.value()->name);
+        if (fitted.value()) known.names.push_back(fitted.value()->name);
     }
-    return names;
+    return known;
 }
 
 }  // namespace kf::gen

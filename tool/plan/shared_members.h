@@ -1,7 +1,6 @@
 // Members that a type has from an interface, or from an extension of several types.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +15,13 @@ namespace kf::gen {
 /// "Pair<int,float>.sum" that of an extension of Pair<T,float>. Errors are the compiler's own failures.
 Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
-/// "Box<T>" where the call names a member of a generic type without its arguments, as in "Box.area".
-Outcome<std::optional<std::string>> open_owner(const CallSpec& call, TypeLookup& types);
+/// What is known of the type that a call names a member of.
+struct KnownMembers {
+    std::vector<std::string> names;  ///< every shared one, as calls spell it: "Pair<int, float>.sum"
+    std::string open;  ///< "Box<T>" where the call lacks the type's arguments, as in "Box.area"; else empty
+};
 
-/// Every shared member of the type that the call names, as calls spell it: "Pair<int, float>.sum".
-Outcome<std::vector<std::string>> shared_names(const CallSpec& call, const Module& module, TypeLookup& types);
+/// For the message when there is no such member. Errors are the compiler's own failures.
+Outcome<KnownMembers> known_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
 }  // namespace kf::gen

@@ -2,130 +2,38 @@
 #include "spec/names.h"
 
 #include <algorithm>
-#include <set>
+#include <array>
+
+#include "core/python_names.h"
 
 namespace kf::gen {
 
+namespace {
+
+/// Sorted.
+constexpr std::array<std::string_view, 92> cpp_keywords{
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
+
+}  // namespace
+
+bool is_cpp_keyword(std::string_view name) { return std::ranges::binary_search(cpp_keywords, name); }
+
 bool is_reserved(std::string_view name) {
-    static const std::set<std::string_view> words{"False",
-                                                  "None",
-                                                  "True",
-                                                  "alignas",
-                                                  "alignof",
-                                                  "and",
-                                                  "and_eq",
-                                                  "as",
-                                                  "asm",
-                                                  "assert",
-                                                  "async",
-                                                  "auto",
-                                                  "await",
-                                                  "bitand",
-                                                  "bitor",
-                                                  "bool",
-                                                  "break",
-                                                  "case",
-                                                  "catch",
-                                                  "char",
-                                                  "char16_t",
-                                                  "char32_t",
-                                                  "char8_t",
-                                                  "class",
-                                                  "co_await",
-                                                  "co_return",
-                                                  "co_yield",
-                                                  "compl",
-                                                  "concept",
-                                                  "const",
-                                                  "const_cast",
-                                                  "consteval",
-                                                  "constexpr",
-                                                  "constinit",
-                                                  "continue",
-                                                  "decltype",
-                                                  "def",
-                                                  "default",
-                                                  "del",
-                                                  "delete",
-                                                  "do",
-                                                  "double",
-                                                  "dynamic_cast",
-                                                  "elif",
-                                                  "else",
-                                                  "enum",
-                                                  "except",
-                                                  "explicit",
-                                                  "export",
-                                                  "extern",
-                                                  "false",
-                                                  "finally",
-                                                  "float",
-                                                  "for",
-                                                  "friend",
-                                                  "from",
-                                                  "global",
-                                                  "goto",
-                                                  "if",
-                                                  "import",
-                                                  "in",
-                                                  "inline",
-                                                  "int",
-                                                  "is",
-                                                  "kernelfunctions",
-                                                  "kf",
-                                                  "lambda",
-                                                  "long",
-                                                  "mutable",
-                                                  "namespace",
-                                                  "new",
-                                                  "noexcept",
-                                                  "nonlocal",
-                                                  "not",
-                                                  "not_eq",
-                                                  "nullptr",
-                                                  "operator",
-                                                  "or",
-                                                  "or_eq",
-                                                  "pass",
-                                                  "private",
-                                                  "protected",
-                                                  "public",
-                                                  "raise",
-                                                  "register",
-                                                  "reinterpret_cast",
-                                                  "requires",
-                                                  "return",
-                                                  "short",
-                                                  "signed",
-                                                  "sizeof",
-                                                  "static",
-                                                  "static_assert",
-                                                  "static_cast",
-                                                  "std",
-                                                  "struct",
-                                                  "switch",
-                                                  "template",
-                                                  "this",
-                                                  "thread_local",
-                                                  "throw",
-                                                  "true",
-                                                  "try",
-                                                  "typedef",
-                                                  "typeid",
-                                                  "typename",
-                                                  "union",
-                                                  "unsigned",
-                                                  "using",
-                                                  "virtual",
-                                                  "void",
-                                                  "volatile",
-                                                  "wchar_t",
-                                                  "while",
-                                                  "with",
-                                                  "xor",
-                                                  "xor_eq",
-                                                  "yield"};
-    return words.count(name) != 0;
+    return is_cpp_keyword(name) || std::ranges::binary_search(detail::python_keywords, name) ||
+           name == "kf" || name == "kernelfunctions" || name == "std";
 }
 
 bool is_identifier(std::string_view name) {
@@ -153,6 +61,12 @@ std::vector<std::string> name_parts(std::string_view name) {
         }
     }
     return parts;
+}
+
+std::string plain_name(std::string_view name) {
+    std::string plain;
+    for (const std::string& part : name_parts(name)) plain += (plain.empty() ? "" : ".") + part;
+    return plain;
 }
 
 std::string default_host_name(std::string_view function) {

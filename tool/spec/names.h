@@ -7,6 +7,8 @@
 
 namespace kf::gen {
 
+bool is_cpp_keyword(std::string_view name);
+
 /// Keywords of C++20 and of Python 3, and the names kf, kernelfunctions and std.
 bool is_reserved(std::string_view name);
 
@@ -15,6 +17,9 @@ bool is_identifier(std::string_view name);
 
 /// "ns::Type<int>.method" -> {"ns", "Type", "method"}.
 std::vector<std::string> name_parts(std::string_view name);
+
+/// "ns.foo" of "ns::foo<float, 3>": what modules call it.
+std::string plain_name(std::string_view name);
 
 /// What the host calls a Slang function when the spec doesn't say: its last name, or for a constructor
 /// ("Type.__init") its type's.
