@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -280,14 +281,15 @@ private:
                 const auto primal = static_cast<std::size_t>(parameters[i].tangent_of);
                 if (parameters[i].role == Role::out) differentiable.insert(primal);
             } else {
-                const std::size_t before = results.size();
-                add_parameter(made, call, parameters[i], item, names[i], form, results);
-                if (results.size() == before) continue;
-                const bool returned = parameters[i].role == Role::result;
-                results.back().parameter = i;
-                results.back().name =
-                    returned ? "result" : detail::python_keyword(parameters[i].host.name, is_jvp(form));
-                if (returned) std::rotate(results.begin(), results.end() - 1, results.end());
+                add_parameter(made, parameters[i], item, names[i], form);
+                const std::optional<std::string> type = returned_type(call, parameters[i], item);
+                if (!type) continue;
+                if (parameters[i].role == Role::result) {
+                    results.insert(results.begin(), {i, "result", *type});
+                } else {
+                    const std::string& slang = parameters[i].host.name;
+                    results.push_back({i, detail::python_keyword(slang, is_jvp(form)), *type});
+                }
             }
         }
         std::string result = is_backward(form) ? "None" : result_type(results);
@@ -300,23 +302,28 @@ private:
         return made;
     }
 
+    /// What comes back of the parameter, if anything does.
+    std::optional<std::string> returned_type(const PlannedCall& call, const PlannedParameter& parameter,
+                                             const PlannedArgument& item) {
+        const bool fields = parameter.host.form == manifest::Form::fields;
+        if (parameter.role == Role::in || !returns(parameter, item)) return std::nullopt;
+        if (!fields && !has_host_value(item.host)) return std::nullopt;
+        std::string type = "kf.Tensor";
+        if (fields)
+            type = structs_.fields_of(call, parameter.host, parameter.type);
+        else if (is_value(item.host))
+            type = is_whole(item) ? structs_.value_of(item.type) : returned_number(item.host.element);
+        numpy_ = numpy_ || type.find("npt.") != std::string::npos;
+        return type;
+    }
+
     /// `item`: what the host passes for the parameter, or for its first field.
-    void add_parameter(PythonSignature& made, const PlannedCall& call, const PlannedParameter& parameter,
-                       const PlannedArgument& item, const std::string& name, Form form,
-                       std::vector<Returned>& results) {
+    void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
+                       const std::string& name, Form form) const {
         const bool fields = parameter.host.form == manifest::Form::fields;
         const Argument& argument = item.host;
         const bool returned = parameter.role == Role::result;
         if (!fields && !has_host_value(argument)) return;
-        if (parameter.role != Role::in && returns(parameter, item)) {
-            std::string type = "kf.Tensor";
-            if (fields)
-                type = structs_.fields_of(call, parameter.host, parameter.type);
-            else if (is_value(argument))
-                type = is_whole(item) ? structs_.value_of(item.type) : returned_number(argument.element);
-            numpy_ = numpy_ || type.find("npt.") != std::string::npos;
-            results.push_back({0, {}, type});
-        }
         if (parameter.role == Role::in || parameter.role == Role::inout) {
             // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
             const bool recorded = form == Form::backward_append_to || form == Form::fused_append_to;
