@@ -24,5 +24,8 @@ nlohmann::json time_strategies(const kf::Device& device, std::int64_t count);
 /// Gathers of one weight by all, against one atomic an element.
 nlohmann::json time_gather(const kf::Device& device, std::int64_t count);
 
+/// Gathers of one of 65,536 elements at random, against one atomic an element.
+nlohmann::json time_lookup(const kf::Device& device, std::int64_t count);
+
 /// CPU time of a call, by turns with bare launches of the same kernels.
 nlohmann::json time_calls(const kf::Device& device);

@@ -155,3 +155,25 @@ nlohmann::json time_gather(const kf::Device& device, std::int64_t count) {
         times["gather.one_atomic_each"]["us"].get<double>() / times["gather"]["us"].get<double>();
     return {{"count", count}, {"times", std::move(times)}, {"times_faster", ratio}};
 }
+
+nlohmann::json time_lookup(const kf::Device& device, std::int64_t count) {
+    const Stream stream;
+    const bench::Module module(device.with_stream(stream.get()));
+    const auto x = device.tensor(uniform(count, 1));
+    const auto index = device.tensor(indices(count, table_size, 3));
+    const auto y = device.empty<float>({count}).with_grads(device.tensor(uniform(count, 2)), {});
+    const auto table = device.zeros<float>({table_size}).with_grads();
+    const auto hand = device.zeros<float>({table_size});
+    device.wait();
+    Race race(stream.get(), 8);
+    const double bytes = 12 * static_cast<double>(count);
+    race.add("lookup", bytes, [&](std::size_t) { module.looked_up.backward(table, index, x, y); });
+    race.add("lookup.one_atomic_each", bytes, [&](std::size_t) {
+        reference::look_up_atomically(at<const float>(x), at<const std::int32_t>(index),
+                                      at<const float>(y.grad_in()), at<float>(hand), count, stream.get());
+    });
+    nlohmann::json times = race.run();
+    const double ratio =
+        times["lookup.one_atomic_each"]["us"].get<double>() / times["lookup"]["us"].get<double>();
+    return {{"count", count}, {"times", std::move(times)}, {"times_faster", ratio}};
+}

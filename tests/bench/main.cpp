@@ -28,7 +28,10 @@ int main(int argc, char** argv) {
             if (wants("strategies")) result["strategies"].push_back(time_strategies(device, count));
         }
         for (const int power : {16, 20, 22}) {
-            if (wants("gathers")) result["gathers"].push_back(time_gather(device, std::int64_t{1} << power));
+            if (wants("gathers")) {
+                result["gathers"].push_back(time_gather(device, std::int64_t{1} << power));
+                result["lookups"].push_back(time_lookup(device, std::int64_t{1} << power));
+            }
         }
         if (wants("sums")) result["sums_of_ones"] = bench_support::sum_ones(device, std::int64_t{1} << 26);
         std::cout << result.dump(2) << '\n';

@@ -43,6 +43,19 @@ inline std::vector<float> uniform(std::int64_t count, std::uint32_t seed) {
     return values;
 }
 
+/// Elements of the table that calls look up at random.
+constexpr std::int32_t table_size = 65536;
+
+/// Numbers in [0, end), the same every time.
+inline std::vector<std::int32_t> indices(std::int64_t count, std::int32_t end, std::uint32_t seed) {
+    std::vector<std::int32_t> values;
+    values.reserve(static_cast<std::size_t>(count));
+    for (const float value : uniform(count, seed)) {
+        values.push_back(static_cast<std::int32_t>(value * static_cast<float>(end)));
+    }
+    return values;
+}
+
 /// What the backward pass must give for polynomial(2, 8, -1, x) with `flow`, in float64.
 struct Expected {
     double a = 0;

@@ -1,6 +1,6 @@
 // The kernels written by hand for Vulkan: those of reference.cu and reference_strategies.cu, in GLSL. One of
-// POLYNOMIAL, ROWS, COLUMNS, INJECTIVE, HALF, STRUCTS, SUMS, GATHER is defined. Loads of 16 bytes, registers along what is
-// shared, then the subgroup, the group and one atomic.
+// POLYNOMIAL, ROWS, COLUMNS, INJECTIVE, HALF, STRUCTS, SUMS, GATHER, LOOKUP is defined. Loads of 16 bytes, registers along
+// what is shared, then the subgroup, the group and one atomic; the last two make an atomic addition for each call.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
@@ -20,6 +20,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer HalfGradien
 // A tensor of one half: the lower half of a word.
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Word { uint bits; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer HalfSums { float totals[3]; uint done; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Indices { int at[]; };
 struct Ray { float origin[3]; float direction[3]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Rays { Ray at[]; };
 
@@ -41,6 +42,8 @@ layout(push_constant, scalar) uniform Block
     Quads x; Floats total;
 #elif defined(GATHER)
     Floats x; Floats flow; Floats grad_w;
+#elif defined(LOOKUP)
+    Floats x; Indices index; Floats flow; Floats grad_table;
 #endif
     uint count;    // of what a thread takes at a time
     uint rows;
@@ -223,5 +226,12 @@ void main()
 {
     for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * threads)
         atomicAdd(grad_w.at[0], flow.at[i] * x.at[i]);
+}
+#elif defined(LOOKUP)
+// Each call reads an element of its own choice.
+void main()
+{
+    for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * threads)
+        atomicAdd(grad_table.at[index.at[i]], flow.at[i] * x.at[i]);
 }
 #endif

@@ -181,6 +181,13 @@ __global__ void __launch_bounds__(threads)
     if (i < count) atomicAdd(grad_weight, flow[i] * x[i]);
 }
 
+__global__ void __launch_bounds__(threads)
+    lookup_kernel(const float* __restrict__ x, const std::int32_t* __restrict__ index,
+                  const float* __restrict__ flow, float* grad_table, std::int64_t count) {
+    const std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x;
+    if (i < count) atomicAdd(grad_table + index[i], flow[i] * x[i]);
+}
+
 unsigned blocks(std::int64_t count) { return unsigned((count + threads - 1) / threads); }
 
 template <class T, class U>
@@ -235,6 +242,11 @@ void sum_squares(const float* x, float* total, std::int64_t count, cudaStream_t 
 void gather_atomically(const float* x, const float* grad_y, float* grad_weight, std::int64_t count,
                        cudaStream_t stream) {
     gather_kernel<<<blocks(count), threads, 0, stream>>>(x, grad_y, grad_weight, count);
+}
+
+void look_up_atomically(const float* x, const std::int32_t* index, const float* grad_y, float* grad_table,
+                        std::int64_t count, cudaStream_t stream) {
+    lookup_kernel<<<blocks(count), threads, 0, stream>>>(x, index, grad_y, grad_table, count);
 }
 
 }  // namespace reference

@@ -44,4 +44,8 @@ void sum_squares(const float* x, float* total, std::int64_t count, cudaStream_t 
 void gather_atomically(const float* x, const float* grad_y, float* grad_weight, std::int64_t count,
                        cudaStream_t stream);
 
+/// y = table[index] x: one atomic addition for each number.
+void look_up_atomically(const float* x, const std::int32_t* index, const float* grad_y, float* grad_table,
+                        std::int64_t count, cudaStream_t stream);
+
 }  // namespace reference

@@ -149,6 +149,24 @@ nlohmann::json time_gather(const kf::Device& device, const bench::Module& module
     return result;
 }
 
+nlohmann::json time_lookup(const kf::Device& device, const bench::Module& module, HandWritten* by_hand,
+                           std::int64_t count) {
+    const auto x = device.tensor(uniform(count, 1));
+    const auto index = device.tensor(indices(count, table_size, 3));
+    const auto y = device.empty<float>({count}).with_grads(device.tensor(uniform(count, 2)), {});
+    const auto table = device.zeros<float>({table_size}).with_grads();
+    const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 25) / count, 8, 512));
+    std::vector<Call> each{[&] { module.looked_up.backward(table, index, x, y); }};
+    if (by_hand != nullptr) each.emplace_back([&] { by_hand->look_up(x, index, y, table); });
+    const std::vector<double> times = batches(device, calls, 9, each);
+    nlohmann::json result{{"count", count}, {"lookup_us", times[0]}};
+    if (by_hand != nullptr) {
+        result["lookup.one_atomic_each_us"] = times[1];
+        result["times_faster"] = times[1] / times[0];
+    }
+    return result;
+}
+
 nlohmann::json time_calls(const kf::Device& device, const bench::Module& module) {
     const auto x = device.tensor(uniform(1024, 1));
     const auto y = device.empty<float>({1024});
@@ -195,6 +213,7 @@ int main(int argc, char** argv) {
         }
         for (const int power : {16, 20, 22}) {
             result["gathers"].push_back(time_gather(device, module, by_hand, std::int64_t{1} << power));
+            result["lookups"].push_back(time_lookup(device, module, by_hand, std::int64_t{1} << power));
         }
         result["sums_of_ones"] = sum_ones(device, std::int64_t{1} << largest);
         std::cout << result.dump(2) << '\n';

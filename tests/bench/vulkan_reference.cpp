@@ -65,7 +65,7 @@ HandWritten::HandWritten(std::shared_ptr<kf::driver::Device> driver, const std::
     : driver_(std::move(driver)), sums_(driver_->allocate(4 * sizeof(float))) {
     driver_->fill(sums_, 0, sums_->size, 0);
     for (const char* name :
-         {"polynomial", "rows", "columns", "injective", "half", "structs", "sums", "gather"}) {
+         {"polynomial", "rows", "columns", "injective", "half", "structs", "sums", "gather", "lookup"}) {
         kf::manifest::Image image;
         image.format = "spirv";
         image.entry_point = "main";
@@ -111,6 +111,14 @@ void HandWritten::gather(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 
     Block block;
     block.reads(x).reads(y.grad_in()).writes(weights.grad_out());
     dispatch("gather", resident(count), block.sizes(count));
+}
+
+void HandWritten::look_up(const kf::Tensor<float, 1>& x, const kf::Tensor<int, 1>& index,
+                          const kf::Tensor<float, 1>& y, const kf::Tensor<float, 1>& table) {
+    const auto count = static_cast<std::uint32_t>(x.size());
+    Block block;
+    block.reads(x).reads(index).reads(y.grad_in()).writes(table.grad_out());
+    dispatch("lookup", resident(count), block.sizes(count));
 }
 
 void HandWritten::run(const std::string& name, const StrategyInputs& inputs, const StrategySet& set) {

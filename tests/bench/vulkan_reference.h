@@ -27,6 +27,10 @@ public:
     /// gradient.
     void gather(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& y,
                 const kf::Tensor<float, 1>& weights);
+    /// The gradient of a table that each call reads at an index of its own, table[index] x: an atomic
+    /// addition each. y has its gradient.
+    void look_up(const kf::Tensor<float, 1>& x, const kf::Tensor<int, 1>& index,
+                 const kf::Tensor<float, 1>& y, const kf::Tensor<float, 1>& table);
     /// The case of Strategies::cases() of that name.
     void run(const std::string& name, const StrategyInputs& inputs, const StrategySet& set);
 
