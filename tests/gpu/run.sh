@@ -117,6 +117,18 @@ run_gtest() {
         --gtest_output=json:"$results/$(basename "$program").gtest.json" "$@"
 }
 
+# Every `every`-th of the files, beginning with the `share`-th.
+run_python() {
+    local id=$1 share=$2 every=$3 name=python.${1/:/_}.$2 files=() i
+    shift 3
+    for ((i = share + 1; i <= $#; i += every)); do
+        files+=("${!i}")
+    done
+    step "$name" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q "${files[@]}" -p no:cacheprovider \
+        --tb=short --maxfail=50 --junitxml="$results/$name.junit.xml"
+}
+
+# All beside one another: most of them use one core and little of the GPU.
 run_tests() {
     local program id
     for program in "$build"/tests/runtime/*/*_test "$build"/tests/tool/check/*_test; do
@@ -127,15 +139,17 @@ run_tests() {
                 else
                     skip "$(basename "$program")" "the Vulkan validation layer is not installed"
                 fi ;;
-            *) run_gtest "$program" ;;
+            *) run_gtest "$program" & ;;
         esac
     done
-    step samples "${limit[@]}" ctest --test-dir "$build" -R '^sample_' --output-on-failure
+    step samples "${limit[@]}" ctest --test-dir "$build" -R '^sample_' --output-on-failure &
+    local files=(tests/python/test_*.py) share every=8
     for id in $(device_ids all); do
-        step "python.${id/:/_}" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q tests/python \
-            -p no:cacheprovider --tb=short --maxfail=50 \
-            --junitxml="$results/python.${id/:/_}.junit.xml"
+        for ((share = 0; share < every; share++)); do
+            run_python "$id" $share $every "${files[@]}" &
+        done
     done
+    wait
     [ -n "$(device_ids cuda)" ] || skip "python.cuda" "$(why_no_cuda)"
 }
 
