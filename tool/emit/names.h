@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ class UniqueNames {
 public:
     explicit UniqueNames(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
     std::string claim(std::string name);
+    /// So that the name followed by any of `endings` is free, too, and taken from then on.
+    std::string claim_with(std::string name, std::span<const std::string_view> endings);
 
 private:
     std::set<std::string> taken_;

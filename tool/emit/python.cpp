@@ -2,10 +2,12 @@
 #include "emit/python.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,9 @@ using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
+
+/// What the names of a function's other classes in the stub end in.
+constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp", "Result"};
 
 bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
 
@@ -362,7 +367,8 @@ private:
         for (std::size_t i = 0; i < results.size(); ++i) fields.emplace_back(names[i], results[i].type);
         for (const Tuple& tuple : tuples_)
             if (tuple.fields == fields) return tuple.name;
-        const std::string number = tuples_.empty() ? "" : std::to_string(tuples_.size() + 1);
+        // An inner underscore, as names of functions' classes have none.
+        const std::string number = tuples_.empty() ? "" : "_" + std::to_string(tuples_.size() + 1);
         tuples_.push_back({class_ + "Result" + number, std::move(fields)});
         return tuples_.back().name;
     }
@@ -600,7 +606,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                          {"value", function.is_method() ? "_kf.Method(" + loaded + ")" : loaded},
                          {"doc", std::move(doc)}});
 
-        const std::string class_name = classes.claim("_" + pascal_case(function.name));
+        const std::string class_name = classes.claim_with("_" + pascal_case(function.name), stub_endings);
         const PlannedFunction* jvp =
             function.jvp < 0 ? nullptr : &plan.functions[static_cast<std::size_t>(function.jvp)];
         std::vector<FunctionWriter> writers{FunctionWriter(function, jvp, class_name, structs)};
@@ -608,7 +614,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         if (function.is_method()) {
             std::string bound = "kf.BoundFunction";
             if (FunctionWriter::can_be_bound(function)) {
-                bound = classes.claim("_Bound" + pascal_case(function.name));
+                bound = classes.claim_with("_Bound" + pascal_case(function.name), stub_endings);
                 writers.emplace_back(function, jvp, bound, structs, true);
             }
             attribute_type = "kf.Method[" + class_name + ", " + bound + "]";

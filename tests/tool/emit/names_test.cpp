@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string_view>
+
 namespace kf::gen {
 namespace {
 
@@ -42,6 +45,16 @@ TEST(Names, KeepsClaimedNamesApart) {
     EXPECT_EQ(names.claim("free"), "free");
     EXPECT_EQ(names.claim("free"), "free_");
     EXPECT_EQ(names.claim("free"), "free__");
+}
+
+TEST(Names, KeepsNamesApartFromWhatIsMadeOfOthers) {
+    constexpr std::array<std::string_view, 2> endings{"Backward", "Result"};
+    UniqueNames names;
+    EXPECT_EQ(names.claim_with("_Foo", endings), "_Foo");
+    EXPECT_EQ(names.claim_with("_FooBackward", endings), "_FooBackward_");
+    EXPECT_EQ(names.claim("_FooBackward_Result"), "_FooBackward_Result_");
+    EXPECT_EQ(names.claim("_BarResult"), "_BarResult");
+    EXPECT_EQ(names.claim_with("_Bar", endings), "_Bar_");
 }
 
 }  // namespace
