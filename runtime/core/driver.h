@@ -21,9 +21,10 @@ struct Info {
     std::uint64_t memory = 0;           ///< bytes of device memory
     std::vector<std::string> features;  ///< in the words of manifest::Image::features, sorted
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_block_size = 0;  ///< bytes of a parameter block passed by value
-    std::uint32_t max_groups = 65535;  ///< in one dimension
-    std::uint32_t processors = 1;      ///< multiprocessors (CUDA) or a guess good enough to size launches
+    std::uint32_t max_block_size = 0;    ///< bytes of a parameter block passed by value
+    std::uint32_t max_groups = 65535;    ///< in one dimension
+    std::uint32_t processors = 1;        ///< multiprocessors (CUDA) or a guess good enough to size launches
+    std::uint32_t turns_per_thread = 0;  ///< that its loop over calls may take; 0: any number
 };
 
 /// Device memory; freed (returned to the device's cache) once the last owner and the last submission
