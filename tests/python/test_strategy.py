@@ -193,6 +193,18 @@ def test_gathers_that_all_calls_share(
     )
 
 
+@pytest.mark.parametrize("weights", [1, 2, 3, 4])
+def test_gathers_of_few_elements_lose_nothing(strategy: ModuleType, weights: int) -> None:
+    """Lanes that share an element add to it once: beside 2^26 a single 1 is nothing."""
+    count, large = 65536, 2.0**26
+    tensor = kf.Tensor.from_numpy(np.ones(weights, np.float32))
+    gradient = kf.Tensor.from_numpy(np.full(weights, large, np.float32))
+    at = (np.arange(count) % weights).astype(np.int32)
+    strategy.pick.backward(at, tensor.with_grads(grad_out=gradient), np.ones(count, np.float32))
+    found = gradient.to_numpy().astype(np.float64) - large
+    np.testing.assert_allclose(found, np.bincount(at), rtol=0.05)
+
+
 def test_gathers_from_two_tensors_do_not_meet(strategy: ModuleType) -> None:
     """Tensors all start at multiples of 256 bytes. Beside 2^31 a subgroup's sum alone rounds to nothing."""
     count, blocks, large = 65536, 32, 2.0**31
