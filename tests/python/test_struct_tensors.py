@@ -87,9 +87,9 @@ def test_structs_are_written_and_nothing_beside_them(structs: Any, count: int) -
     rays = filled(structs.Ray.dtype, count)
     whole = filled(structs.Ray.dtype, count + 3, 5, seed=1)
     target = tensor(whole)
-    at = np.stack([np.arange(count), np.arange(count) % 2], axis=1).astype(np.int32)
+    at = np.stack([np.arange(count) % 2, np.arange(count)], axis=1).astype(np.int32)
     structs.put(tensor(at), tensor(rays), target[1:-2, 1:4:2])
-    whole[1:-2][at[:, 0], 1 + 2 * at[:, 1]] = rays
+    whole[1:-2][at[:, 1], 1 + 2 * at[:, 0]] = rays
     np.testing.assert_array_equal(target.to_numpy(), whole)
 
 

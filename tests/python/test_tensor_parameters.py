@@ -113,19 +113,47 @@ def test_lists_and_read_only_arrays_are_not_written(tensors: ModuleType) -> None
 
 def test_every_form_of_index(tensors: ModuleType) -> None:
     colors = floats(5, 7, 3)
-    at = np.stack([rng.integers(0, 5, 40), rng.integers(0, 7, 40)], axis=1).astype(np.int32)
-    wanted = 6.0 * colors.astype(np.float64)[at[:, 0], at[:, 1]]
+    at = np.stack([rng.integers(0, 7, 40), rng.integers(0, 5, 40)], axis=1).astype(np.int32)
+    wanted = 6.0 * colors.astype(np.float64)[at[:, 1], at[:, 0]]
     np.testing.assert_allclose(tensors.pick(tensor(colors), tensor(at)).to_numpy(), wanted, rtol=1e-5)
 
 
 def test_stores_by_every_form_of_index(tensors: ModuleType) -> None:
-    at = np.array([[0, 1], [3, 4], [2, 0]], np.int32)
+    at = np.array([[1, 0], [4, 3], [0, 2]], np.int32)
     color = floats(3, 3)
     target = poisoned((4, 5, 3))
     tensors.put(tensor(at), tensor(color), target)
     wanted = np.full((4, 5, 3), 77, np.float32)
-    wanted[at[:, 0], at[:, 1]] = color
+    wanted[at[:, 1], at[:, 0]] = color
     np.testing.assert_array_equal(target.to_numpy(), wanted)
+
+
+def test_vectors_have_the_last_dimension_first(tensors: ModuleType) -> None:
+    """As positions in images, grids among them: a place of a grid reads the element at its place."""
+    numbers = np.arange(15, dtype=np.float32).reshape(3, 5)
+    found = tensors.at_vector(kf.grid((3, 5)), tensor(numbers))
+    np.testing.assert_array_equal(found.to_numpy(), numbers)
+
+
+def test_stores_by_numbers(tensors: ModuleType) -> None:
+    shape = (2, 3, 4, 5)
+    at = np.unravel_index(rng.permutation(120)[:31], shape)
+    values = np.arange(31, dtype=np.float32)
+    target = poisoned(shape)
+    places = [tensor(at[d].astype(t)) for d, t in enumerate((np.uint32, np.int32, np.int64, np.uint8))]
+    tensors.put4(*places, tensor(values), target)
+    wanted = np.full(shape, 77, np.float32)
+    wanted[at] = values + 1
+    np.testing.assert_array_equal(target.to_numpy(), wanted)
+
+
+def test_counts_by_numbers(tensors: ModuleType) -> None:
+    at = rng.integers(0, 3, (2, 4097))
+    counts = poisoned((3, 3), np.uint32)
+    tensors.count2(tensor(at[0].astype(np.int32)), tensor(at[1].astype(np.uint32)), counts)
+    wanted = np.full((3, 3), 77, np.uint32)
+    np.add.at(wanted, (at[0], at[1]), np.uint32(1))
+    np.testing.assert_array_equal(counts.to_numpy(), wanted)
 
 
 @pytest.mark.parametrize("count", [1, 255, 1000, 4099])
@@ -323,8 +351,21 @@ def test_samples_are_bilinear(tensors: ModuleType, shape: tuple[int, int]) -> No
 
 
 def test_samples_keep_inside_whatever_is_asked(tensors: ModuleType) -> None:
-    odd = np.array([(np.nan, 0.5), (np.inf, 0.5), (-np.inf, np.nan), (1e38, -1e38)], np.float32)
-    tensors.plain_sample(tensor(floats(3, 4)), tensor(odd)).to_numpy()
+    odd = np.array([(np.inf, 0.5), (-np.inf, 3e38), (1e38, -np.inf), (np.nan, 0.5)], np.float32)
+    image = floats(3, 4)
+    found = tensors.plain_sample(tensor(image), tensor(odd)).to_numpy()
+    np.testing.assert_allclose(
+        found[:3], [(image[1, 3] + image[2, 3]) / 2, image[2, 0], image[0, 3]], rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0)])
+def test_samples_of_nothing_are_zero(tensors: ModuleType, shape: tuple[int, int]) -> None:
+    nothing = tensor(np.zeros(shape, np.float32))
+    np.testing.assert_array_equal(tensors.plain_sample(nothing, tensor(UV)).to_numpy(), np.zeros(len(UV)))
+    position = tensor(UV).with_grads()
+    tensors.plain_sample.backward(nothing, position)
+    np.testing.assert_array_equal(array(position.grad), np.zeros(UV.shape))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (5, 7), (64, 3)])
@@ -350,6 +391,9 @@ def test_gradients_of_samples(tensors: ModuleType, shape: tuple[int, int]) -> No
     along_u = ((b - a) * (1 - part[:, 1]) + (d - c) * part[:, 1]) * columns
     along_v = ((c - a) * (1 - part[:, 0]) + (d - b) * part[:, 0]) * rows
     np.testing.assert_allclose(array(at.grad), 2 * np.stack([along_u, along_v], 1), rtol=1e-3, atol=1e-2)
+    of_plain = tensor(uv).with_grads()
+    tensors.plain_sample.backward(tensor(image), of_plain)
+    np.testing.assert_array_equal(2 * array(of_plain.grad), array(at.grad))
 
 
 def test_gradients_of_samples_of_vectors(tensors: ModuleType) -> None:

@@ -76,12 +76,12 @@ std::string pascal_case(std::string_view name) {
     return text;
 }
 
-std::string UniqueNames::claim(std::string name) {
-    return claim_with(std::move(name), {});
-}
+std::string UniqueNames::claim(std::string name) { return claim_with(std::move(name), {}); }
 
 std::string UniqueNames::claim_with(std::string name, std::span<const std::string_view> endings) {
-    const auto is_taken = [&](std::string_view ending) { return taken_.contains(name + std::string(ending)); };
+    const auto is_taken = [&](std::string_view ending) {
+        return taken_.contains(name + std::string(ending));
+    };
     while (is_taken("") || std::any_of(endings.begin(), endings.end(), is_taken)) name += '_';
     taken_.insert(name);
     for (const std::string_view ending : endings) taken_.insert(name + std::string(ending));
