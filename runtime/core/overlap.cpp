@@ -108,6 +108,12 @@ bool may_repeat(const Dims& extents, const Dims& strides) {
 }
 
 bool may_overlap(const Footprint& a, const Footprint& b) {
+    const auto is_empty = [](const Footprint& footprint) {
+        return std::find(footprint.extents.begin(), footprint.extents.end(), 0) != footprint.extents.end();
+    };
+    if (is_empty(a) || is_empty(b)) {
+        return false;
+    }
     Terms terms;
     terms.add(a, false);
     terms.add(b, true);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -13,6 +14,9 @@ using kf::detail::Footprint;
 
 std::multiset<std::uint64_t> bytes_of(const Footprint& footprint) {
     std::multiset<std::uint64_t> result;
+    if (std::find(footprint.extents.begin(), footprint.extents.end(), 0) != footprint.extents.end()) {
+        return result;
+    }
     Dims index(footprint.extents.size(), 0);
     for (;;) {
         std::int64_t at = 0;
@@ -42,7 +46,7 @@ TEST(Overlap, AgreesWithCounting) {
         const auto make = [&] {
             Footprint footprint{static_cast<std::uint64_t>(1000 + pick(-40, 40)), 1 << pick(0, 2), {}, {}};
             for (int d = pick(0, 3); d > 0; --d) {
-                footprint.extents.push_back(pick(1, 4));
+                footprint.extents.push_back(pick(0, 19) == 0 ? 0 : pick(1, 4));
                 footprint.strides.push_back(pick(-6, 6) * footprint.size);
             }
             return footprint;
