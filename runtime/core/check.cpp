@@ -409,6 +409,11 @@ void check(const Manifest& manifest) {
         require(!function.calls.empty(), where, "no calls");
         require(function.jvp >= -1 && function.jvp < static_cast<std::int64_t>(manifest.functions.size()),
                 where, "a forward derivative that isn't there");
+        if (function.jvp >= 0) {
+            // None has one of its own: who follows them comes to an end.
+            const Function& jvp = manifest.functions[static_cast<std::size_t>(function.jvp)];
+            require(is_jvp(jvp) && jvp.jvp == -1, where, "a forward derivative that isn't one");
+        }
         check_choices(manifest, function, where);
         for (const Call& call : function.calls) {
             require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
