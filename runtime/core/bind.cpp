@@ -423,6 +423,7 @@ void bind(const BindRequest& request, Binding& binding) {
     bind_views(request, binding);
     bind_gradients(request, binding);
     check_aliasing(request, binding);
+    check_deterministic(request, binding);
     bind_launch(request, binding);
 }
 

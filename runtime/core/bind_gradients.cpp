@@ -276,21 +276,6 @@ const char* pass_word(const BindRequest& request) {
              " one (with_grads() of a tensor, Diff of a value)");
 }
 
-/// What the kernels that aren't deterministic do all the same where no calls share a gradient's element.
-void check_no_sums(const BindRequest& request, const Binding& binding) {
-    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
-        const GradMode mode = binding.arguments[i].mode;
-        const bool floating = is_floating(scalar_type(request.call.arguments[i].element.scalar));
-        if (floating && (mode == GradMode::everywhere || mode == GradMode::partial)) {
-            fail(request, i, ErrorCode::no_deterministic_kernel,
-                 std::string("deterministic sums are asked for (by options), calls add to ") +
-                     (is_output(request.call.arguments[i]) ? "its elements" : "elements of its gradient") +
-                     " together, and no kernel was generated that does so in the same way each time; say "
-                     "\"backward\": {\"deterministic\": \"auto\"} in the call spec");
-        }
-    }
-}
-
 /// Outputs that calls combine in.
 void bind_sums(const BindRequest& request, Binding& binding) {
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
@@ -345,9 +330,6 @@ void bind_gradients(const BindRequest& request, Binding& binding) {
     if (runs_backward(request.pass)) {
         bind_backward(request, binding);
     }
-    if (request.options.deterministic.value_or(false) && !binding.exact) {
-        check_no_sums(request, binding);
-    }
 }
 
 void check_aliasing(const BindRequest& request, Binding& binding) {
@@ -363,6 +345,24 @@ void check_aliasing(const BindRequest& request, Binding& binding) {
     }
     if (runs_backward(request.pass)) {
         aliasing.check_backward();
+    }
+}
+
+void check_deterministic(const BindRequest& request, const Binding& binding) {
+    // The kernels that aren't deterministic are all the same where no calls share a gradient's element.
+    if (binding.exact || !request.options.deterministic.value_or(false)) {
+        return;
+    }
+    for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
+        const GradMode mode = binding.arguments[i].mode;
+        const bool floating = is_floating(scalar_type(request.call.arguments[i].element.scalar));
+        if (floating && (mode == GradMode::everywhere || mode == GradMode::partial)) {
+            fail(request, i, ErrorCode::no_deterministic_kernel,
+                 std::string("deterministic sums are asked for (by options), calls add to ") +
+                     (is_output(request.call.arguments[i]) ? "its elements" : "elements of its gradient") +
+                     " together, and no kernel was generated that does so in the same way each time; say "
+                     "\"backward\": {\"deterministic\": \"auto\"} in the call spec");
+        }
     }
 }
 

@@ -25,8 +25,10 @@ void bind_shape(const BindRequest& request, Binding& binding);
 void bind_views(const BindRequest& request, Binding& binding);
 /// How each gradient flows out, and the scratch that half gradients need.
 void bind_gradients(const BindRequest& request, Binding& binding);
-/// Refuses outputs that overlap what the call also touches.
+/// Refuses outputs that overlap what the call also touches; gradients that overlap may become sums.
 void check_aliasing(const BindRequest& request, Binding& binding);
+/// Refuses sums that must be deterministic and would not be.
+void check_deterministic(const BindRequest& request, const Binding& binding);
 /// Whether the call's kernel that walks rows can run it; sets Binding::walk and each argument's step.
 bool plan_walk(const BindRequest& request, Binding& binding);
 /// Sets the walk's tiles; returns how many groups share them.

@@ -185,15 +185,20 @@ TEST(BindGradients, ThatAreDeterministicAddUpInScratch) {
 
 TEST(BindGradients, ThatAreDeterministicMustBeGenerated) {
     const Manifest manifest = scale(Scalar::float32);
-    const auto run = [&](Dims shape) {
-        return bind(manifest, PassKind::backward,
-                    {G::tensor(at(A, shape)).out(at(D, shape)), G::tensor(at(B, {4, 5})), G::none()}, nullptr,
-                    {2, 65535}, {.deterministic = true});
+    const auto run = [&](Dims shape, const Given& b) {
+        return bind(manifest, PassKind::backward, {G::tensor(at(A, shape)).out(at(D, shape)), b, G::none()},
+                    nullptr, {2, 65535}, {.deterministic = true});
     };
-    EXPECT_FALSE(run({4, 5}).exact) << "nothing is shared";
-    expect_error(ErrorCode::no_deterministic_kernel, HasSubstr("argument 'a': deterministic"), [&] {
-        run({4, 1});
-    });
+    const Given b = G::tensor(at(B, {4, 4}));
+    EXPECT_FALSE(run({4, 4}, b).exact) << "nothing is shared";
+    EXPECT_FALSE(run({4, 4}, b.out(at(D, {4, 4}))).exact) << "each call adds to its own element twice";
+    // What calls share: an element of one gradient, or of the gradients of two inputs.
+    const std::vector<std::pair<Dims, Given>> sums = {
+        {{4, 1}, b}, {{4, 4}, b.out(at(D, {4, 4}, {1, 4}))}, {{4, 4}, b.out(at(D + 4, {4, 4}))}};
+    for (const auto& [shape, given] : sums) {
+        expect_error(ErrorCode::no_deterministic_kernel, HasSubstr("argument 'a': deterministic"),
+                     [&] { run(shape, given); });
+    }
 }
 
 TEST(BindGradients, ScratchGoesByTheArgumentsOwnOrder) {
