@@ -476,13 +476,14 @@ private:
         const std::byte* base = bytes.data() - plan.read_begin;
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const BoundArgument& bound = binding_.arguments[i];
-            if (runs_forward(pass_) && bound.value_at >= 0 && args_[i].out_value != nullptr) {
-                hand_back(call_.arguments[i], args_[i].out_value, base + bound.value_at, false);
+            const Argument& argument = call_.arguments[i];
+            const bool combined = is_combined(argument);
+            const std::int64_t at = combined ? bound.gradient_at : bound.value_at;
+            if (runs_forward(pass_) && at >= 0 && args_[i].out_value != nullptr) {
+                hand_back(argument, args_[i].out_value, base + at, false);
             }
-            if (bound.gradient_at >= 0 && is_combined(call_.arguments[i])) {
-                hand_back(call_.arguments[i], args_[i].out_value, base + bound.gradient_at, false);
-            } else if (bound.gradient_at >= 0) {
-                hand_back(call_.arguments[i], args_[i].gradient, base + bound.gradient_at, true);
+            if (bound.gradient_at >= 0 && !combined) {
+                hand_back(argument, args_[i].gradient, base + bound.gradient_at, true);
             }
         }
     }
