@@ -4,8 +4,10 @@
 #include <kf/error.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "vulkan/result.h"
 
@@ -17,6 +19,7 @@ constexpr std::size_t max_in_flight = 16;             ///< submissions; bounds w
 constexpr std::uint64_t transfer_chunk = 4ULL << 20;  ///< bytes
 constexpr std::size_t upload_chunks = 16;
 constexpr std::size_t read_back_chunks = 64;
+constexpr std::chrono::microseconds full_pool_pause{50};
 constexpr std::uint64_t staged_limit = 16ULL << 20;  ///< bytes of a batch: keeps host and GPU both copying
 constexpr std::uint64_t parameter_chunk = 256ULL << 10;  ///< bytes
 constexpr std::size_t parameter_chunks = 1024;
@@ -293,7 +296,13 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
                 finish_oldest();
                 continue;
             }
-            throw DeviceError(ErrorCode::out_of_memory, "vulkan: too many threads read back at once");
+            // Other threads have every chunk, until they have copied, or lists that nobody has looked after.
+            lock.lock();
+            check_usable();
+            reclaim();
+            lock.unlock();
+            std::this_thread::sleep_for(full_pool_pause);
+            continue;
         }
         const std::size_t size = std::min(bytes.size(), static_cast<std::size_t>(chunk->left()));
         lock.lock();

@@ -93,6 +93,9 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
 VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device, const VkMemoryAllocateInfo* info,
                                                const VkAllocationCallbacks* callbacks,
                                                VkDeviceMemory* memory) {
+    if (fake->before_memory) {
+        fake->before_memory();
+    }
     const std::lock_guard lock(mutex);
     if (info->allocationSize > fake->memory_limit ||
         fake->live_bytes > fake->memory_limit - info->allocationSize) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "vulkan/functions.h"
@@ -27,7 +28,8 @@ public:
     std::uint32_t api_version = 0;  ///< of the physical devices, 0 for their own
     std::string missing_function;   ///< vkGetDeviceProcAddr finds no such function
     VkResult create_device = VK_SUCCESS;
-    std::uint64_t memory_limit = ~0ULL;  ///< bytes; vkAllocateMemory past it is out of device memory
+    std::uint64_t memory_limit = ~0ULL;   ///< bytes; vkAllocateMemory past it is out of device memory
+    std::function<void()> before_memory;  ///< where there is one, called by vkAllocateMemory
     VkResult queue_submit = VK_SUCCESS;
     VkResult wait_semaphores = VK_SUCCESS;
     VkResult create_pipeline = VK_SUCCESS;

@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 
+#include <barrier>
+#include <chrono>
+#include <latch>
 #include <mutex>
+#include <thread>
 
 #include "runtime/fake_driver/vulkan.h"
 #include "testing.h"
@@ -259,6 +263,45 @@ TEST_F(FakeDriverTest, DiscreteDevicesAreNotMapped) {
     const auto a = upload(*device, Words(16, 1));
     EXPECT_EQ(read(*device, a), Words(16, 1));
     EXPECT_GE(fake_.submits, 1) << "through staging";
+}
+
+TEST_F(FakeDriverTest, AnyNumberOfThreadsReadBack) {
+    fake_.discrete = true;
+    const auto device = open();
+    constexpr std::uint32_t count = 100;  // more than there are pieces of staging memory
+    std::vector<std::shared_ptr<driver::Allocation>> sources;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        sources.push_back(upload(*device, Words(16, i)));
+    }
+    std::barrier start(count + 1);
+    std::vector<Words> found(count);
+    std::vector<std::string> errors(count);
+    std::vector<std::thread> threads;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        threads.emplace_back([&, i] {
+            start.arrive_and_wait();
+            errors[i] = error_of([&] { found[i] = read(*device, sources[i]); });
+        });
+    }
+    // All come to where each takes a piece before any has one, and then wait for the same work.
+    const auto busy = device->allocate(32ULL << 20);
+    for (std::uint32_t i = 0; i < 60; ++i) {
+        device->fill(busy, 0, busy->size, i);
+    }
+    std::latch gate(1);
+    fake_.before_memory = [&] { gate.wait(); };
+    start.arrive_and_wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    device->flush();
+    gate.count_down();
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    fake_.before_memory = nullptr;
+    EXPECT_THAT(errors, Each(IsEmpty()));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(found[i], Words(16, i));
+    }
 }
 
 /// An application's own Vulkan.
