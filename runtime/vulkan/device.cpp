@@ -372,7 +372,13 @@ void VulkanDevice::flush_current() {
 }
 
 void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
-    const VkCommandBuffer buffer = list->finish();
+    VkCommandBuffer buffer = VK_NULL_HANDLE;
+    try {
+        buffer = list->finish();
+    } catch (...) {
+        zeros_ = nullptr;  // the list may be what fills them
+        throw;
+    }
     const std::uint64_t value = submitted_ + 1;
     // First into the books: once the GPU has it, losing it would free what the GPU uses.
     in_flight_.push_back({value, std::move(list)});
@@ -383,6 +389,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
             lost_ = true;  // the GPU may have begun: keep what it may use
         } else {
             in_flight_.pop_back();
+            zeros_ = nullptr;  // the list may be what fills them
         }
         fail(result, "vkQueueSubmit failed, " + std::to_string(commands) + " commands were not run");
     }

@@ -147,6 +147,20 @@ TEST_F(FakeDriverTest, AFailedSubmitLosesItsBatchOnly) {
     EXPECT_THAT(read(*device, a), Each(3U));
 }
 
+TEST_F(FakeDriverTest, AFailedSubmitLosesItsZerosToo) {
+    const auto device = open();
+    {
+        const auto used = device->allocate(driver::most_zeros);
+        device->fill(used, 0, driver::most_zeros, 7);
+        device->wait();
+    }
+    EXPECT_NE(device->zeros(64), nullptr);
+    fake_.queue_submit = VK_ERROR_OUT_OF_HOST_MEMORY;
+    EXPECT_THAT(error_of([&] { device->flush(); }), HasSubstr("commands were not run"));
+    fake_.queue_submit = VK_SUCCESS;
+    EXPECT_THAT(read(*device, device->zeros(64)), Each(0U));
+}
+
 TEST_F(FakeDriverTest, ACommandThatFailsIsNotHalfRecorded) {
     const auto device = open();
     const auto a = upload(*device, Words(16, 1));
