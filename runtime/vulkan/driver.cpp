@@ -28,6 +28,13 @@ std::string join(const std::vector<std::string>& words) {
     return text;
 }
 
+/// What every adopted device has: features without which none is adopted, and properties, which nobody
+/// enables.
+bool needs_no_word(const std::string& word) {
+    return word == "buffer_device_address" || word == "scalar_layout" || word == "denorm_preserve" ||
+           word.starts_with("subgroup_");
+}
+
 /// The usable devices, with their indices; where there are none, `why_not` says why.
 std::vector<Physical> usable(const Instance& instance, std::string& why_not) {
     std::vector<Physical> found;
@@ -113,14 +120,8 @@ std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const
         std::sort(enabled.begin(), enabled.end());
         std::vector<std::string>& offered = physical.info.features;
         std::erase_if(offered, [&enabled](const std::string& word) {
-            return !std::binary_search(enabled.begin(), enabled.end(), word);
+            return !needs_no_word(word) && !std::binary_search(enabled.begin(), enabled.end(), word);
         });
-        for (const char* needed : {"buffer_device_address", "scalar_layout"}) {
-            if (!std::binary_search(offered.begin(), offered.end(), needed)) {
-                throw DeviceError(ErrorCode::missing_feature,
-                                  std::string("vulkan: the adopted device was created without ") + needed);
-            }
-        }
     }
     // Unless the caller enabled it, requiring full subgroups would be invalid, and that can't be asked.
     physical.limits.full_subgroups = false;

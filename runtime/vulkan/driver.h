@@ -29,8 +29,8 @@ struct AdoptedVulkan {
     void* device = nullptr;
     void* queue = nullptr;
     std::uint32_t queue_family = 0;
-    /// The words of driver::Info::features that were enabled on the device. Vulkan can't be asked; empty
-    /// means all that the physical device supports.
+    /// The words of driver::Info::features that were enabled on the device, besides what every adopted one
+    /// must have. Vulkan can't be asked; empty means all that the physical device supports.
     std::vector<std::string> features;
     /// Called around each use of the queue; needed when the caller uses it from other threads.
     std::function<void()> lock_queue;

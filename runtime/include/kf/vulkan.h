@@ -25,7 +25,8 @@ struct VulkanHandles {
     VkDevice_T* device = nullptr;
     VkQueue_T* queue = nullptr;
     std::uint32_t queue_family = 0;
-    /// The words of DeviceInfo::features that were enabled; empty: all that the physical device supports.
+    /// The words of DeviceInfo::features that were enabled besides those three; empty: all that the physical
+    /// device supports.
     std::vector<std::string> features;
     /// Called around each use of the queue; needed when the application uses it from other threads.
     std::function<void()> lock_queue;
