@@ -16,6 +16,7 @@ CPP_START = """
 #include <cstdio>
 #include <kf/kf.h>
 #include <kf/vulkan.h>
+#include "application.h"
 #include "polynomial.h"
 """
 CPP_CONTEXT = """
@@ -24,8 +25,8 @@ const polynomial::Module module(device);
 const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
 """
 ADOPTED_CONTEXT = """
-VkInstance_T* instance = nullptr; VkPhysicalDevice_T* physical_device = nullptr;
-VkDevice_T* device = nullptr; VkQueue_T* queue = nullptr; std::uint32_t queue_family = 0;
+const Application application;
+const auto& [instance, physical_device, device, queue, queue_family] = application;
 """
 
 
@@ -60,16 +61,16 @@ def test_cpp_snippets(
     for number, code in enumerate(blocks(source_dir / page, "cpp")):
         includes = "".join(re.findall(r"^#include.*\n", code, re.MULTILINE))
         body = re.sub(r"^#include.*\n", "", code, flags=re.MULTILINE)
-        adopts = "kf::adopt(" in body
-        context = ADOPTED_CONTEXT if adopts else CPP_CONTEXT
+        context = ADOPTED_CONTEXT if "kf::adopt(" in body else CPP_CONTEXT
         text += f"{includes}\nvoid block{number}() {{\n{context}\n{{\n{body}\n}}\n}}\n"
-        calls += "" if adopts else f"block{number}(); "
+        calls += f"block{number}(); "
     (tmp_path / "snippets.cpp").write_text(f"{text}\nint main() {{ {calls} }}\n")
     run(
         "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
-        "-I", polynomial_build / "polynomial.generated",
+        "-I", polynomial_build / "polynomial.generated", "-I", source_dir / "tests" / "docs",
         tmp_path / "snippets.cpp", "-o", tmp_path / "snippets",
         polynomial_build / "libpolynomial.a", build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
+        "-l:libvulkan.so.1",
     )  # fmt: skip
     run(tmp_path / "snippets")
 
