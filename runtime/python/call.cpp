@@ -183,21 +183,28 @@ void Call::give(std::size_t i, py::handle value) {
         as_array_[i] = true;
         return;
     }
+    if (const std::string fields = fields_of_results(info_, value); !fields.empty()) {
+        refuse(ErrorCode::type_mismatch, where,
+               "all results of a call are given together, as it returned them: give each by name, " + fields);
+    }
     if (!value.is_none()) given_[i] = py::reinterpret_borrow<py::object>(value);
 }
 
 /// Forward calls take the result by `out=` only; backward calls also as the last positional argument.
 void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     std::vector<std::size_t> by_place;
+    bool takes_out = false;
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool named = runs_forward(pass_) && info_.parameters[i].role == Role::result;
+        takes_out = takes_out || named;
         if (!named && !info_.parameters[i].hidden && !info_.parameters[i].tangent_of) by_place.push_back(i);
     }
     const std::size_t places = by_place.size();
     if (arguments.size() > places) {
         refuse(ErrorCode::type_mismatch, {info_.function.name, {}},
                std::to_string(arguments.size()) + " positional arguments where at most " +
-                   std::to_string(places) + " are taken (" + parameter_list(info_) + ")");
+                   std::to_string(places) + " are taken (" + parameter_list(info_, by_place) + ")" +
+                   (takes_out ? "; the result goes where out= says" : ""));
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) give(by_place[i], arguments[i]);
     for (const auto& [key, value] : keywords) take_keyword(key, value);

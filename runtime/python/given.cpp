@@ -1,8 +1,6 @@
 // What can be said of arguments by their number and names alone.
 #include "python/given.h"
 
-#include <vector>
-
 #include "core/roles.h"
 
 namespace kf::python {
@@ -23,6 +21,38 @@ std::string parameter_list(const FunctionInfo& info) {
         text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
     }
     return text;
+}
+
+std::string parameter_list(const FunctionInfo& info, const std::vector<std::size_t>& which) {
+    std::string text;
+    for (const std::size_t i : which) {
+        const Parameter& parameter = info.parameters[i];
+        text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
+    }
+    return text;
+}
+
+std::string fields_of_results(const FunctionInfo& info, py::handle value) {
+    if (PyTuple_Check(value.ptr()) == 0 || info.results.is_none()) return {};
+    // Configured copies and overloads of other arguments have a class each, of one name.
+    const py::object type = py::type::of(value);
+    const bool alike = py::hasattr(type, "_fields") &&
+                       py::object(type.attr("_fields")).equal(info.results.attr("_fields")) &&
+                       py::object(type.attr("__name__")).equal(info.results.attr("__name__"));
+    if (!alike) return {};
+    const py::tuple fields = type.attr("_fields");
+    std::string own;
+    std::string text;
+    std::size_t next = 0;
+    for (const Parameter& parameter : info.parameters) next += parameter.role == Role::result ? 1 : 0;
+    for (const Parameter& parameter : info.parameters) {
+        if (!is_returned(parameter) || parameter.tangent_of) continue;
+        const bool result = parameter.role == Role::result;
+        std::string& list = result ? own : text;
+        list += (list.empty() ? "" : ", ") + (result ? "out" : parameter.keyword) + "=results." +
+                py::cast<std::string>(fields[result ? 0 : next++]);
+    }
+    return text + (own.empty() ? "" : ", ") + own;
 }
 
 std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const py::tuple& arguments,

@@ -220,6 +220,18 @@ def test_functions_stay_as_they_are(accumulate: ModuleType) -> None:
     assert accumulate.weigh.name == "weigh"
 
 
+def test_results_are_given_one_by_one(accumulate: ModuleType) -> None:
+    x = kf.Tensor.from_numpy(some((5,), np.float32, 61))
+    a = kf.differentiable(3.0)
+    results = accumulate.counted(a, x)
+    with pytest.raises(
+        kf.ArgumentTypeError, match=r"'count': .* by name, count=results\.count, out=results\.result$"
+    ):
+        accumulate.counted.backward(a, x, results)
+    accumulate.counted.backward(a, x, count=results.count, out=results.result)
+    np.testing.assert_allclose(a.grad, (x.to_numpy().astype(np.float64) ** 2).sum(), rtol=1e-6)
+
+
 def test_recorded(accumulate: ModuleType, device: kf.Device) -> None:
     x = some((4097,), np.float32, 13)
     out = kf.Tensor.from_numpy(np.full(1, 77, np.float32))
