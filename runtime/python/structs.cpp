@@ -162,6 +162,24 @@ bool copied_whole(const manifest::Call& call, const Parameter& structure, py::ha
     return true;
 }
 
+/// A tangent has none of the fields that can't be differentiated. Objects have every field, whatever it says.
+void check_tangents(const manifest::Call& call, const Parameter& structure, py::handle value,
+                    const std::vector<py::object>& fields, const Where& where) {
+    // In what an object's new tangent goes to, the fields that stay as they are have none of their own
+    // either.
+    if (PyDict_Check(value.ptr()) == 0 || !where.argument.starts_with("tangents.")) return;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const Parameter& field = structure.fields[i];
+        if (!fields[i] || field.form != Form::leaf ||
+            call.arguments[static_cast<std::size_t>(field.leaf)].differentiable)
+            continue;
+        refuse(ErrorCode::unknown_name, where,
+               "field '" + field.name + "' of " + structure.type +
+                   " can't be differentiated, so it has no tangent: leave it out instead of giving " +
+                   shown(fields[i]));
+    }
+}
+
 class Packer {
 public:
     Packer(const manifest::Call& call, bool partial) : call_(call), partial_(partial) {}
@@ -206,6 +224,7 @@ private:
                   const Where& where) {
         if (copied_whole(call_, node, value, target, where)) return;
         const std::vector<py::object> fields = fields_of(value, node, where, {}, partial_);
+        if (partial_) check_tangents(call_, node, value, fields, where);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (!fields[i]) continue;
             const std::string name = path(where, node.fields[i].name);
@@ -316,6 +335,7 @@ void add_items(const manifest::Call& call, const Parameter& parameter, const py:
     std::vector<bool> made;
     for (const Parameter& field : parameter.fields) made.push_back(is_made(call, field));
     if (given) fields = fields_of(given, parameter, where, made, partial);
+    if (given && partial) check_tangents(call, parameter, given, fields, where);
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
         if (fields[i] && fields[i].is_none()) fields[i] = {};

@@ -496,6 +496,8 @@ def alias(module: ModuleType) -> None:
     module.linear_layer.jvp(kf.grid((2,)), ones, ones[0], y, tangents={"y": y})
 
 
+RAY = {"origin": [1, 2, 3], "direction": [1, 2, 3], "id": 1, "weights": [1, 2], "scale": 1}
+
 REFUSED: list[tuple[str, Callable[[ModuleType], Any], str, str]] = [
     (
         "unknown",
@@ -562,6 +564,16 @@ REFUSED: list[tuple[str, Callable[[ModuleType], Any], str, str]] = [
         lambda m: m.advance_value.jvp(rays(m, 1, 1)[0], 1, tangents={"ray": {"speed": 1}}),
         "unknown-name",
         "no field 'speed'",
+    ),
+    *(
+        (
+            f"{name} of {function}",
+            lambda m, f=function, n=name: getattr(m, f).jvp(RAY, 1, tangents={"ray": {n: 1}}),
+            "unknown-name",
+            f"'tangents.ray': field '{name}' of Ray can't be differentiated",
+        )
+        for function in ("advance_value", "advance_fields")
+        for name in ("id", "scale")
     ),
     ("missing argument", lambda m: m.polynomial.jvp(2, 8, x=FIVE), "missing-argument", "'c'"),
     ("aliasing", alias, "aliasing", "'tangents.y'"),
