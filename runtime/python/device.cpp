@@ -41,9 +41,12 @@ Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
 }
 
 ContextPtr default_context() {
-    ContextPtr& slot = default_slot();
-    if (!slot) slot = open({});
-    return slot;
+    if (!default_slot()) {
+        const ContextPtr opened = open({});
+        // Opening lets other threads run: the first device stays.
+        if (!default_slot()) default_slot() = opened;
+    }
+    return default_slot();
 }
 
 ContextPtr context_of(py::handle device, const Where& where) {

@@ -1,6 +1,8 @@
 """kf.Tensor and kf.Device: making, reading, views, gradients."""
 
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import kernelfunctions as kf
@@ -267,6 +269,23 @@ def test_devices(device: kf.Device) -> None:
     assert device.info.id in repr(device)
     device.flush()
     device.wait()
+
+
+def test_threads_open_one_default_device() -> None:
+    before = kf.default_device()
+    try:
+        kf.set_device(None)
+        start = threading.Barrier(8)
+
+        def made(_: int) -> kf.Device:
+            start.wait()
+            return kf.Tensor.zeros(1).device
+
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(made, range(8)))
+        assert all(device == kf.default_device() for device in found)
+    finally:
+        kf.set_device(before)
 
 
 def test_the_default_device() -> None:
