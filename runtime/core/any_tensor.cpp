@@ -57,7 +57,16 @@ AnyTensor make_view(const TensorState& state, const Dims& shape, const Dims& str
 
 /// The same view of both gradients: once when they are one tensor.
 template <class Function>
-std::pair<AnyTensor, AnyTensor> view_gradients(const TensorState& state, Function function) {
+std::pair<AnyTensor, AnyTensor> view_gradients(const TensorState& state, const char* what,
+                                               Function function) {
+    // Which of a pushed gradient's dimensions are the tensor's only a call spec says.
+    if (state.grad_out && state.grad_out.shape() != state.shape) {
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            std::string(what) + ": the tensor has shape " + to_string(state.shape) +
+                                " and its gradient, to push to, " + to_string(state.grad_out.shape()) +
+                                ": no view of both is the same; make the view of the tensor without it "
+                                "(without_grads(), in Python detach())");
+    }
     AnyTensor grad_in = state.grad_in ? function(state.grad_in) : AnyTensor();
     if (state.grad_out.state() == state.grad_in.state()) {
         return {grad_in, grad_in};
@@ -65,14 +74,21 @@ std::pair<AnyTensor, AnyTensor> view_gradients(const TensorState& state, Functio
     return {grad_in, state.grad_out ? function(state.grad_out) : AnyTensor()};
 }
 
-bool broadcasts_to(const Dims& shape, const Dims& wider) {
-    for (std::size_t i = 0; i < shape.size() && i < wider.size(); ++i) {
-        const std::int64_t extent = shape[shape.size() - 1 - i];
-        if (extent != 1 && extent != wider[wider.size() - 1 - i]) {
+/// Whether some call may push to it: it has all the tensor's dimensions, in any order. Binding says the rest.
+bool is_pushable(const Dims& shape, const Dims& gradient) {
+    Dims left = gradient;
+    std::size_t ones = 0;
+    for (const std::int64_t extent : shape) {
+        const auto found = std::find(left.begin(), left.end(), extent);
+        if (found != left.end()) {
+            left.erase(static_cast<std::size_t>(found - left.begin()));
+        } else if (extent == 1) {
+            ++ones;  // widened
+        } else {
             return false;
         }
     }
-    return shape.size() <= wider.size();
+    return ones <= left.size();
 }
 
 }  // namespace
@@ -157,8 +173,9 @@ AnyTensor AnyTensor::slice(std::int64_t dimension, std::int64_t start, std::int6
     Dims strides = state.strides;
     shape[d] = count;
     strides[d] = count > 1 ? strides[d] * step : strides[d];
-    auto [grad_in, grad_out] = view_gradients(
-        state, [&](const AnyTensor& gradient) { return gradient.slice(dimension, start, stop, step); });
+    auto [grad_in, grad_out] = view_gradients(state, "slice", [&](const AnyTensor& gradient) {
+        return gradient.slice(dimension, start, stop, step);
+    });
     return make_view(state, shape, strides, count > 0 ? first * state.strides[d] : 0, grad_in, grad_out);
 }
 
@@ -175,8 +192,8 @@ AnyTensor AnyTensor::select(std::int64_t dimension, std::int64_t index) const {
     Dims strides = state.strides;
     shape.erase(d);
     strides.erase(d);
-    auto [grad_in, grad_out] =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.select(dimension, index); });
+    auto [grad_in, grad_out] = view_gradients(
+        state, "select", [&](const AnyTensor& gradient) { return gradient.select(dimension, index); });
     return make_view(state, shape, strides, (index < 0 ? index + extent : index) * state.strides[d], grad_in,
                      grad_out);
 }
@@ -201,8 +218,8 @@ AnyTensor AnyTensor::transpose(std::span<const std::int64_t> permutation) const 
                                                           " dimensions are named, the tensor has " +
                                                           std::to_string(rank));
     }
-    auto [grad_in, grad_out] =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.transpose(permutation); });
+    auto [grad_in, grad_out] = view_gradients(
+        state, "transpose", [&](const AnyTensor& gradient) { return gradient.transpose(permutation); });
     return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
@@ -226,8 +243,8 @@ AnyTensor AnyTensor::broadcast_to(const Dims& shape) const {
             refuse();
         }
     }
-    auto [grad_in, grad_out] =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.broadcast_to(shape); });
+    auto [grad_in, grad_out] = view_gradients(
+        state, "broadcast_to", [&](const AnyTensor& gradient) { return gradient.broadcast_to(shape); });
     return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
@@ -251,8 +268,8 @@ AnyTensor AnyTensor::insert_axis(std::int64_t dimension) const {
             strides.push_back(state.strides[static_cast<std::size_t>(i)]);
         }
     }
-    auto [grad_in, grad_out] =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.insert_axis(dimension); });
+    auto [grad_in, grad_out] = view_gradients(
+        state, "insert_axis", [&](const AnyTensor& gradient) { return gradient.insert_axis(dimension); });
     return make_view(state, shape, strides, 0, grad_in, grad_out);
 }
 
@@ -269,7 +286,7 @@ AnyTensor AnyTensor::reshape(const Dims& shape) const {
             "reshape: a tensor of shape " + to_string(state.shape) + " can't be seen as " + to_string(shape));
     }
     auto [grad_in, grad_out] =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.reshape(shape); });
+        view_gradients(state, "reshape", [&](const AnyTensor& gradient) { return gradient.reshape(shape); });
     return make_view(state, shape, detail::row_major(shape), 0, grad_in, grad_out);
 }
 
@@ -333,8 +350,8 @@ AnyTensor AnyTensor::view(const ElementType& element, std::int64_t alignment) co
         refuse("it would have too many dimensions");
     }
     next.size = detail::checked_product(next.shape, "a view");
-    std::tie(next.grad_in, next.grad_out) =
-        view_gradients(state, [&](const AnyTensor& gradient) { return gradient.view(element, alignment); });
+    std::tie(next.grad_in, next.grad_out) = view_gradients(
+        state, "view", [&](const AnyTensor& gradient) { return gradient.view(element, alignment); });
     return AnyTensor(std::make_shared<const TensorState>(std::move(next)));
 }
 
@@ -361,7 +378,7 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
                                                               to_string(gradient.element()));
         }
         // One that is pushed to has a place for each of the calls that share an element.
-        const bool pushed = &gradient == &grad_out && broadcasts_to(state.shape, gradient.shape());
+        const bool pushed = &gradient == &grad_out && is_pushable(state.shape, gradient.shape());
         if (gradient.shape() != state.shape && !pushed) {
             throw ArgumentError(ErrorCode::shape_mismatch, std::string("with_grads: ") + name +
                                                                ": expected shape " + to_string(state.shape) +

@@ -607,7 +607,8 @@ Arg Call::convert_value(std::size_t i) {
 
 Arg Call::convert_tensor(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
-    if (host.tensor != nullptr && is_pushed(i) && host.tensor->any.grad_out()) {
+    // A gradient that the caller gave or views is added to as it is, or refused.
+    if (host.tensor != nullptr && is_pushed(i) && host.tensor->made_grads) {
         host.uploaded = with_pushed(host.tensor->any, pushed_shape(*call_, leaf_shapes(), leaf(i)));
         return pass(i, host.uploaded);
     }

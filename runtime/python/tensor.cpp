@@ -156,7 +156,7 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
 Tensor with_grads(const Tensor& self, bool zero, py::handle grad_in, py::handle grad_out) {
     if (grad_in.is_none() && grad_out.is_none()) {
         const py::gil_scoped_release release;
-        return {self.any.with_grads(zero), self.context, self.structure};
+        return {self.any.with_grads(zero), self.context, self.structure, true};
     }
     return {
         self.any.with_grads(gradient_of(self, grad_in, "grad_in"), gradient_of(self, grad_out, "grad_out")),

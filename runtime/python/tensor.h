@@ -15,6 +15,7 @@ struct Tensor {
     AnyTensor any;
     ContextPtr context;
     const StructType* structure = nullptr;  ///< of tensors of structs
+    bool made_grads = false;                ///< with_grads() made its gradient: a pushed one may replace it
 };
 
 /// An element's scalars, or the struct.

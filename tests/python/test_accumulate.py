@@ -305,7 +305,7 @@ def test_other_gradients(accumulate: ModuleType) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_pushed_gradients_get_their_shape(accumulate: ModuleType, size: int) -> None:
-    """A gradient that isn't the call's shape is replaced by one that is; one that is, is added to."""
+    """One that with_grads() made, not of the call's shape, is replaced; one that is, is added to."""
     a, x = some((1, 1), np.float32, 49), some((3, size), np.float32, 51)
     wanted = x.astype(np.float64) ** 2
     push = accumulate.weigh.accumulate({"a.grad": "push"})
@@ -320,6 +320,37 @@ def test_pushed_gradients_get_their_shape(accumulate: ModuleType, size: int) -> 
     x3 = some((2, size, 3), np.float32, 55)
     accumulate.weigh3.accumulate({"a.grad": "push"}).backward(vectors, kf.Tensor.from_numpy(x3))
     np.testing.assert_allclose(gradient_of(vectors), x3.astype(np.float64) ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pushed_gradients_along_a_map(accumulate: ModuleType, size: int) -> None:
+    a, x = some((3,), np.float32, 55), some((3, size), np.float32, 57)
+    wanted = x.astype(np.float64) ** 2
+    push = accumulate.weigh_rows.accumulate({"a.grad": "push"})
+    made = kf.Tensor.from_numpy(a).with_grads()
+    kept = kf.Tensor.ones(x.shape)
+    for given, start in [(made, 0), (kf.Tensor.from_numpy(a).with_grads(grad_out=kept), 1)]:
+        push.backward(given, kf.Tensor.from_numpy(x))
+        np.testing.assert_allclose(gradient_of(given), start + wanted, rtol=1e-6)
+    np.testing.assert_allclose(kept.to_numpy(), 1 + wanted, rtol=1e-6)
+
+
+def test_given_and_viewed_gradients_are_not_replaced(accumulate: ModuleType) -> None:
+    x = kf.Tensor.from_numpy(some((3, 4), np.float32, 59))
+    push = accumulate.weigh_rows.accumulate({"a.grad": "push"})
+    whole = kf.Tensor.ones((5,)).with_grads()
+    given = kf.Tensor.ones((3,)).with_grads(grad_out=kf.Tensor.zeros((3, 2)))
+    for tensor, found in [(whole[1:4], r"\[3\]"), (whole[3:0:-1], r"\[3\]"), (given, r"\[3, 2\]")]:
+        grad = tensor.grad
+        with pytest.raises(
+            kf.ArgumentError, match=rf'\(accumulate "push"\): expected shape \[3, 4\], found {found}'
+        ):
+            push.backward(tensor, x)
+        assert grad is not None and not grad.to_numpy().any()
+    pushed = kf.Tensor.ones((3,)).with_grads(grad_out=kf.Tensor.zeros((3, 3)))
+    with pytest.raises(kf.ArgumentError, match=r"the tensor has shape \[3\] and its gradient, to push to, "):
+        pushed[::-1]
+    assert pushed.detach()[1:].shape == (2,)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -161,6 +161,48 @@ TEST_F(TensorTest, KeepGradientsInViews) {
     EXPECT_EQ(x.grad_in().address(), x.grad_out().address());
 }
 
+TEST_F(TensorTest, HaveNoViewsWithPushedGradients) {
+    const AnyTensor bare = device.tensor<float>({1, 2, 3, 4}).any();
+    const auto zeros = [&](const Dims& shape) { return AnyTensor::zeros(device, element_of<float>, shape); };
+    // A call spec's map may give the call's dimensions in any order.
+    for (const Dims& shape : {Dims{4, 4}, Dims{4, 3}, Dims{3, 4, 2}}) {
+        const AnyTensor x = bare.with_grads({}, zeros(shape));
+        const std::array<std::int64_t, 1> order{0};
+        const std::vector<std::pair<const char*, std::function<void()>>> views = {
+            {"slice", [&] { (void)x.slice(0, 1, 3); }},
+            {"slice", [&] { (void)x.slice(0, 3, INT64_MIN, -1); }},
+            {"select", [&] { (void)x.select(0, 3); }},
+            {"transpose", [&] { (void)x.transpose(order); }},
+            {"broadcast_to",
+             [&] {
+                 (void)x.broadcast_to({2, 4});
+             }},
+            {"insert_axis", [&] { (void)x.insert_axis(0); }},
+            {"reshape",
+             [&] {
+                 (void)x.reshape({2, 2});
+             }},
+            {"view", [&] { (void)x.view(element_of<float2>, alignof(float2)); }}};
+        for (const auto& [name, view] : views) {
+            expect_error(
+                ErrorCode::layout_mismatch,
+                HasSubstr(std::string(name) + ": the tensor has shape [4] and its gradient, to push to, " +
+                          to_string(shape)),
+                view);
+        }
+        EXPECT_EQ(x.without_grads().slice(0, 1, 3).shape(), (Dims{2}));
+    }
+    EXPECT_NO_THROW((void)zeros({1, 1}).with_grads({}, zeros({3, 4})));
+    EXPECT_NO_THROW((void)zeros({5, 6}).with_grads({}, zeros({6, 5})));
+    for (const Dims& shape : {Dims{3, 3}, Dims{}, Dims{5}}) {
+        expect_error(ErrorCode::shape_mismatch, HasSubstr("grad_out: expected shape [4], found"),
+                     [&] { (void)bare.with_grads({}, zeros(shape)); });
+    }
+    expect_error(ErrorCode::shape_mismatch, HasSubstr("grad_out: expected shape [1, 1], found [4]"), [&] {
+        (void)zeros({1, 1}).with_grads({}, zeros({4}));
+    });
+}
+
 TEST_F(TensorTest, TakeGradientsThatFit) {
     const auto x = device.tensor<float>({1, 2, 3});
     const auto in = device.tensor<float>({4, 5, 6});
