@@ -593,12 +593,17 @@ Arg Call::convert_value(std::size_t i) {
             return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
         }
         if (host.differentiable == nullptr || host.tensor != nullptr) {
-            return host.tensor != nullptr ? Arg::of(host.tensor->any) : Arg::none();
+            if (host.tensor == nullptr) return Arg::none();
+            host.passed = host.tensor->any;
+            return Arg::of(host.passed);
         }
         pack_flowing(host, leaf(i), where(i));
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
-    if (host.tensor != nullptr) return Arg::of(host.tensor->any);
+    if (host.tensor != nullptr) {
+        host.passed = host.tensor->any;
+        return Arg::of(host.passed);
+    }
     pack_value(host, leaf(i), where(i));
     const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
     return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
@@ -612,7 +617,10 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
         host.uploaded = with_pushed(host.tensor->any, pushed_shape(*call_, leaf_shapes(), leaf(i)));
         return pass(i, host.uploaded);
     }
-    if (host.tensor != nullptr) return pass(i, host.tensor->any);
+    if (host.tensor != nullptr) {
+        host.passed = host.tensor->any;
+        return pass(i, host.passed);
+    }
     const ScalarType scalar = scalar_type(leaf(i).element.scalar);
     const ElementType element =
         host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
@@ -792,8 +800,9 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     if (host.as_array) return to_array(element, host.value.data());
     if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
     if (host.tensor != nullptr) {
+        const AnyTensor target = host.tensor->any;
         const py::gil_scoped_release release;
-        host.tensor->any.write(host.value.bytes());
+        target.write(host.value.bytes());
     } else {
         (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
     }

@@ -212,12 +212,13 @@ AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, 
 }
 
 py::array download(const Tensor& tensor) {
-    if (tensor.structure == nullptr) return download(tensor.any);
-    py::array result(dtype_of(tensor), full_shape(tensor.any.shape(), {}));
+    const AnyTensor source = tensor.any;  // without the GIL the kf.Tensor may get another
+    if (tensor.structure == nullptr) return download(source);
+    py::array result(dtype_of(tensor), full_shape(source.shape(), {}));
     const std::span bytes(static_cast<std::byte*>(result.mutable_data()),
                           static_cast<std::size_t>(result.nbytes()));
     const py::gil_scoped_release release;
-    tensor.any.read(bytes);
+    source.read(bytes);
     return result;
 }
 
@@ -231,7 +232,7 @@ py::array download(const AnyTensor& tensor) {
 }
 
 void download_into(const Tensor& whole, const py::array& array) {
-    const AnyTensor& tensor = whole.any;
+    const AnyTensor tensor = whole.any;
     if ((array.flags() & py::array::c_style) != 0) {
         const std::span bytes(static_cast<std::byte*>(const_cast<void*>(array.data())),
                               static_cast<std::size_t>(array.nbytes()));

@@ -51,6 +51,7 @@ struct Host {
     std::optional<Nested> nested;
     ScalarType scalar = ScalarType::float32;
     Dims shape;
+    AnyTensor passed;    ///< `tensor` as the call has it: other threads may give that another gradient
     AnyTensor uploaded;  ///< of an array or list that feeds a tensor
     AnyTensor arrays;    ///< of a tensor of structs that feeds arrays of them: these
     HostElement value;

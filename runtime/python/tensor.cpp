@@ -107,8 +107,9 @@ void copy_from_numpy(const Tensor& self, py::handle source) {
                    shown(to_tuple(self.any.shape())));
     }
     const auto bytes = pack(array);
+    const AnyTensor target = self.any;
     const py::gil_scoped_release release;
-    self.any.write(bytes);
+    target.write(bytes);
 }
 
 py::object item(const Tensor& self) {
@@ -120,8 +121,9 @@ py::object item(const Tensor& self) {
     std::array<std::byte, 8> bytes{};
     const std::span used = std::span(bytes).first(self.any.element().size());
     {
+        const AnyTensor source = self.any;
         const py::gil_scoped_release release;
-        self.any.read(used);
+        source.read(used);
     }
     return unpack_number(self.any.element().scalar, bytes.data());
 }
