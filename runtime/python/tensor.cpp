@@ -155,10 +155,19 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
            "a kf.Tensor or a NumPy array is needed, not " + detail::with_article(type_name(value)));
 }
 
-Tensor with_grads(const Tensor& self, bool zero, py::handle grad_in, py::handle grad_out) {
+Tensor with_grads(const Tensor& self, py::handle zero, py::handle grad_in, py::handle grad_out) {
+    const bool is_bool =
+        PyBool_Check(zero.ptr()) != 0 || py::isinstance(zero, py::module_::import("numpy").attr("bool_"));
+    if (!is_bool) {
+        refuse(ErrorCode::type_mismatch, {"Tensor.with_grads", "zero"},
+               "True or False is needed, not " + shown(zero) +
+                   "; gradients are given by name, grad_in= and grad_out=");
+    }
     if (grad_in.is_none() && grad_out.is_none()) {
+        const bool zeroed = py::cast<bool>(zero);
+        const AnyTensor bare = self.any;
         const py::gil_scoped_release release;
-        return {self.any.with_grads(zero), self.context, self.structure, true};
+        return {bare.with_grads(zeroed), self.context, self.structure, true};
     }
     return {
         self.any.with_grads(gradient_of(self, grad_in, "grad_in"), gradient_of(self, grad_out, "grad_out")),
@@ -255,7 +264,8 @@ void bind_tensor(py::module_& module) {
         .def("item", &item, "The value of a tensor of one element.")
         .def("with_grads", &with_grads, py::arg("zero") = true, py::kw_only(),
              py::arg("grad_in") = py::none(), py::arg("grad_out") = py::none(),
-             "The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.")
+             "The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.\n"
+             "A NumPy array that is given is copied: calls add to the tensor's gradient, not to the array.")
         .def(
             "detach",
             [](const Tensor& self) {

@@ -211,12 +211,23 @@ def test_given_gradients() -> None:
     both = tensor.with_grads(grad_in=flow, grad_out=np.full((2, 3), 2, np.float32))
     assert both.grad is not None
     assert both.grad.to_numpy().tolist() == [[2] * 3] * 2
+    array = np.zeros((2, 3), np.float32)
+    copied = tensor.with_grads(grad_out=array).grad
+    assert copied is not None
+    copied.copy_from_numpy(np.ones((2, 3), np.float32))
+    assert not array.any(), "an array is copied"
     with pytest.raises(kf.ArgumentError):
         tensor.with_grads(grad_in=kf.Tensor.ones((3, 2)))
     with pytest.raises(kf.ArgumentTypeError):
         tensor.with_grads(grad_in=kf.Tensor.ones((2, 3), np.float64))
     with pytest.raises(kf.ArgumentTypeError):
         kf.Tensor.zeros(3, np.int32).with_grads()
+    call: Any = tensor.with_grads
+    for wrong in (flow, 5, None, np.zeros(3)):
+        with pytest.raises(kf.ArgumentTypeError, match=r"'zero': True or False is needed, not .*grad_out="):
+            call(wrong)
+    for zero in (True, False, np.True_, np.False_):
+        assert call(zero).grad.shape == (2, 3)
 
 
 def test_repr() -> None:

@@ -144,6 +144,7 @@ class Tensor:
     def with_grads(self, zero: bool = True, *, grad_in: _Grad = None, grad_out: _Grad = None) -> Tensor:
         """The same data with gradients: those given, else one new buffer for both, zeroed when `zero`.
 
+        A NumPy array that is given is copied: calls add to the tensor's gradient, not to the array.
         As an input of a backward call a tensor's `grad_out` receives its gradient; as an output its
         `grad_in` is where the gradient flows in.
         """
