@@ -14,7 +14,13 @@ namespace kf::python {
 namespace {
 
 /// A struct's gradient has its shape: an object of its class, else a dict.
-py::object zero_like(const py::object& value);
+py::object zero_like(const py::object& value, const Where& where);
+
+[[noreturn]] void refuse_value(const py::object& value, const Where& where) {
+    refuse(ErrorCode::type_mismatch, where,
+           "a number, a list, a NumPy array, a kf.Tensor or a struct is needed, not " + shown(value) + " (" +
+               detail::with_article(type_name(value)) + ")");
+}
 
 bool is_numpy(const py::object& value) {
     return py::isinstance<py::array>(value) ||
@@ -26,7 +32,7 @@ bool is_struct_list(py::handle value) {
            is_struct_like(py::reinterpret_borrow<py::object>(value)[py::int_(0)]);
 }
 
-py::object zero_struct(const py::object& value) {
+py::object zero_struct(const py::object& value, const Where& where) {
     const bool keyed = PyDict_Check(value.ptr()) != 0 || is_numpy(value);
     py::object names;
     if (PyDict_Check(value.ptr()) != 0) {
@@ -34,47 +40,47 @@ py::object zero_struct(const py::object& value) {
     } else if (is_numpy(value)) {
         names = value.attr("dtype").attr("names");
     } else if (names = named_fields(value); names.is_none()) {
+        if (!py::hasattr(value, "__dict__")) refuse_value(value, where);
         names = py::module_::import("builtins").attr("vars")(value);
     }
     py::dict zeros;
     for (const auto& name : py::list(names))
-        zeros[name] = zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))));
+        zeros[name] =
+            zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))), where);
     const bool generated = !named_fields(value).is_none() && PyTuple_Check(value.ptr()) == 0;
     return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
 }
 
-py::object zero_like(const py::object& value) {
-    const Where where{"differentiable", "value"};
+py::object zero_like(const py::object& value, const Where& where) {
     const py::module_ numpy = py::module_::import("numpy");
-    if (is_struct_like(value)) return zero_struct(value);
+    if (is_struct_like(value)) return zero_struct(value, where);
     if (py::isinstance<py::array>(value)) return numpy.attr("zeros_like")(value);
     if (is_struct_list(value)) {
         py::list zeros;
-        for (const auto& one : value) zeros.append(zero_struct(py::reinterpret_borrow<py::object>(one)));
+        for (const auto& one : value)
+            zeros.append(zero_struct(py::reinterpret_borrow<py::object>(one), where));
         return zeros;
     }
     const auto nested = look_through(value, where);
-    if (!nested) {
-        refuse(ErrorCode::type_mismatch, where,
-               "a number, a list, a NumPy array or a kf.Tensor is needed, not " +
-                   detail::with_article(type_name(value)));
-    }
+    if (!nested) refuse_value(value, where);
     if (nested->shape.empty()) return py::float_(0.0);
     return numpy.attr("zeros")(to_tuple(nested->shape));
 }
 
 }  // namespace
 
-Differentiable::Differentiable(const py::object& new_value) {
-    set_value(new_value);
-    if (as_tensor(value) == nullptr) grad_ = zero_like(value);
-}
+Differentiable::Differentiable(const py::object& new_value) { grad_ = take(new_value); }
 
-void Differentiable::set_value(const py::object& new_value) {
+void Differentiable::set_value(const py::object& new_value) { (void)take(new_value); }
+
+py::object Differentiable::take(const py::object& new_value) {
+    const Tensor* tensor = as_tensor(new_value);
+    py::object zeros = tensor != nullptr ? py::none() : zero_like(new_value, {"differentiable", "value"});
     value = new_value;
-    if (const Tensor* tensor = as_tensor(new_value); tensor != nullptr && !tensor->any.grad()) {
-        value = py::cast(Tensor{tensor->any.with_grads(), tensor->context});
+    if (tensor != nullptr && !tensor->any.grad()) {
+        value = py::cast(Tensor{tensor->any.with_grads(), tensor->context, tensor->structure, true});
     }
+    return zeros;
 }
 
 py::object Differentiable::grad() const { return as_tensor(value) != nullptr ? value.attr("grad") : grad_; }
@@ -84,6 +90,7 @@ void Differentiable::set_grad(const py::object& new_grad) {
         refuse(ErrorCode::type_mismatch, {"differentiable", "grad"},
                "the gradient of a tensor is the tensor's own: use tensor.with_grads(grad_out=...)");
     }
+    (void)zero_like(new_grad, {"differentiable", "grad"});  // refuses what is no gradient
     grad_ = new_grad;
 }
 

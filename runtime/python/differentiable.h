@@ -18,6 +18,9 @@ struct Differentiable {
     py::object value;
 
 private:
+    /// Zeros like it; None of a tensor.
+    py::object take(const py::object& new_value);
+
     py::object grad_;
 };
 

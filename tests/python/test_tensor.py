@@ -265,8 +265,14 @@ def test_differentiable() -> None:
     tensor = kf.differentiable(kf.Tensor.zeros(3))
     assert tensor.grad.to_numpy().tolist() == [0, 0, 0]
     assert "5.0" in repr(kf.differentiable(5.0))
-    with pytest.raises(kf.ArgumentTypeError):
-        kf.differentiable("5")
+    for wrong in ("5", None, kf.grid((3,)), object(), [[1], None], {"x": "5"}):
+        with pytest.raises(kf.ArgumentTypeError, match=r"'value': .*not"):
+            kf.differentiable(wrong)
+        with pytest.raises(kf.ArgumentTypeError, match=r"'value': .*not"):
+            scalar.value = wrong  # type: ignore[assignment]
+        with pytest.raises(kf.ArgumentTypeError, match=r"'grad': .*not"):
+            scalar.grad = wrong
+    assert (scalar.value, scalar.grad) == (6.0, 1.0)
 
 
 def test_devices(device: kf.Device) -> None:
