@@ -24,10 +24,11 @@ print("2x²+8x−1 at [1,2,3,4] =", text(y))
 polynomial.backward(kf.grid(4), 2, 8, -1, x, y)
 print("its gradient there =", text(x.grad))
 
-# What is both read and written has one gradient that flows in and another that flows out.
+# What is both read and written has one gradient that flows in and another that flows out: the latter is
+# that of the values before the call.
 data = tensor([1, 2, 3, 4]).with_grads(grad_in=tensor([1, 1, 1, 1]), grad_out=tensor([0, 0, 0, 0]))
-process_inplace(kf.grid(4), data)
 process_inplace.backward(kf.grid(4), data)
+process_inplace(kf.grid(4), data)
 print("doubled in place =", text(data), "gradient =", text(data.grad_out))
 
 s = tensor([-0.5, 0, 0.25, 0.5, 1.5]).with_grads()

@@ -18,11 +18,12 @@ int main() {
     module.polynomial.backward(four, 2, 8, -1, x, y);
     std::cout << "its gradient there = " << to_string(x.grad()) << '\n';
 
-    // What is both read and written has one gradient that flows in and another that flows out.
+    // What is both read and written has one gradient that flows in and another that flows out. Its gradient
+    // is that of the values before the call.
     const auto data = device.tensor<float>({1, 2, 3, 4})
                           .with_grads(device.tensor<float>({1, 1, 1, 1}), device.tensor<float>({0, 0, 0, 0}));
-    module.process_inplace(four, data);
     module.process_inplace.backward(four, data);
+    module.process_inplace(four, data);
     std::cout << "doubled in place = " << to_string(data) << " gradient = " << to_string(data.grad_out())
               << '\n';
 
