@@ -6,6 +6,7 @@
 
 #include "core/roles.h"
 #include "diagnostic/suggest.h"
+#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -30,6 +31,17 @@ std::string owner_name(const std::string& name) {
 }
 
 const char* word(Accumulate way) { return accumulate_names.at(static_cast<std::size_t>(way)); }
+
+/// A tensor of structs is one argument, whatever its elements' fields are.
+const std::string& name_of(const PlannedCall& call, const PlannedArgument& leaf) {
+    const std::int64_t index = &leaf - call.arguments.data();
+    for (const PlannedParameter& parameter : call.parameters) {
+        const std::int64_t first = parameter.host.leaf;
+        if (holds_struct_tensor(parameter) && index >= first && index < first + parameter.host.leaves)
+            return parameter.host.name;
+    }
+    return leaf.host.name;
+}
 
 /// Whether the name is the leaf's, or that of the struct which it is a field of.
 bool is_of(const std::string& name, const std::string& leaf) {
@@ -197,7 +209,7 @@ Diagnostics check_ways(const PlannedCall& call) {
                 const std::string reason = refusal(argument, way);
                 if (reason.empty()) continue;
                 const std::string name =
-                    argument.host.name + (is_gradient(given.target) ? std::string(gradient_suffix) : "");
+                    name_of(call, argument) + (is_gradient(given.target) ? std::string(gradient_suffix) : "");
                 errors.push_back(
                     error(given, "accumulate-way",
                           "'" + name + "' can't be accumulated by \"" + word(way) + "\": " + reason));

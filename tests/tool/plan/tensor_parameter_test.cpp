@@ -247,6 +247,12 @@ TEST(TensorParameter, OfStructsIsRefusedLikeOthers) {
     EXPECT_THAT(ids(plan_of(with_inputs(R"("x.pos", "y")"), rays)), ElementsAre("backward-input"));
     EXPECT_THAT(ids(plan_of(with_inputs(R"("x")"), rays)), IsEmpty());
     EXPECT_THAT(ids(plan_of(with_inputs(R"("y")"), rays)), IsEmpty());
+    const auto pushed = plan_of(
+        R"({"function": "f", "args": {"x": {"kind": "tensor[1]", "accumulate": "push"}, "y": "value"}, )"
+        R"("backward": true})",
+        rays);
+    ASSERT_THAT(ids(pushed), ElementsAre("accumulate-way"));
+    EXPECT_THAT(pushed.errors().front().message, HasSubstr("'x.grad' can't be accumulated"));
 }
 
 }  // namespace
