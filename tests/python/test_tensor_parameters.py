@@ -526,3 +526,26 @@ def test_structs_that_hold_tensors(tensors: ModuleType, size: int, deterministic
     np.testing.assert_allclose(array(b.grad), 3 * wide[3], rtol=1e-6)
     wanted = wide[3] @ (wide[0] @ wide[2] + wide[1])
     np.testing.assert_allclose(scale.grad, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["general_row", "row_times", "frozen_row"])
+def test_tensors_of_open_types_and_no_diff(tensors: ModuleType, name: str) -> None:
+    weights, bias, x, flow = floats(31, 5), floats(31), floats(5), floats(31)
+    wide = [3.0 * one.astype(np.float64) for one in (weights, bias, flow)]
+    w, b, v = (tensor(one).with_grads() for one in (weights, bias, x))
+    layer, grid, result = (
+        {"weights": w, "bias": b},
+        kf.grid((31,)),
+        tensor(flow).with_grads(grad_in=tensor(flow)),
+    )
+    frozen = name == "frozen_row"
+    if name == "row_times":
+        tensors.Layer(**layer).row_times.backward(grid, v, 3.0, result)
+    else:
+        getattr(tensors, name).backward(grid, layer, v, result)
+    times = 1 / 3 if frozen else 1.0
+    np.testing.assert_allclose(array(b.grad), times * wide[2], rtol=1e-5)
+    np.testing.assert_allclose(array(w.grad), 0 if frozen else np.outer(wide[2], x), rtol=1e-5)
+    np.testing.assert_allclose(
+        array(v.grad), 0 if frozen else wide[2] @ weights.astype(np.float64), rtol=1e-4, atol=1e-5
+    )

@@ -33,10 +33,11 @@ std::string not_differentiable(const Type& type) {
                : std::string();
 }
 
-/// Follows a field's path (".spheres[].center") from the parameter on, to what says no_diff first.
-std::string along_path(const Type& parameter, const std::string& path) {
+/// Follows a field's path (".spheres[].center") from the parameter on, to what says no_diff first. Of a
+/// struct that is no IDifferentiable the tensors have gradients all the same.
+std::string along_path(const Type& parameter, const std::string& path, bool to_tensor) {
     const Type* type = &element_of(parameter);
-    std::string why = not_differentiable(*type);
+    std::string why = to_tensor ? std::string() : not_differentiable(*type);
     for (std::size_t at = path.find('.'); why.empty() && at != std::string::npos;
          at = path.find('.', at + 1)) {
         const std::size_t end = path.find_first_of(".[", at + 1);
@@ -46,7 +47,7 @@ std::string along_path(const Type& parameter, const std::string& path) {
         if (field == type->fields.end()) return {};
         if (field->no_diff) return "field '" + name + "' is no_diff";
         type = &element_of(field->type);
-        why = not_differentiable(*type);
+        if (!to_tensor || field->type.kind == TypeKind::tensor) why = not_differentiable(*type);
     }
     return why;
 }
@@ -56,7 +57,9 @@ std::string why_not_differentiable(const PlannedCall& call, const PlannedArgumen
     for (const PlannedParameter& parameter : call.parameters) {
         const auto first = static_cast<std::size_t>(parameter.host.leaf);
         if (index < first || index >= first + static_cast<std::size_t>(parameter.host.leaves)) continue;
-        std::string why = along_path(parameter.type, argument.path);
+        const bool to_tensor =
+            argument.type.kind == TypeKind::tensor && parameter.type.kind != TypeKind::tensor;
+        std::string why = along_path(parameter.type, argument.path, to_tensor);
         if (!why.empty()) return why;
         if (parameter.no_diff)
             return call.member == gen::Member::method && first == 0 ? "[NoDiffThis]" : "no_diff";

@@ -222,8 +222,6 @@ private:
             Outcome<Type> type = fill_in(parameter.type, bindings);
             if (!type) return type.errors();
             parameter.type = std::move(type.value());
-            // Slang marks tensors so in generic functions: the gradient goes through their loads.
-            if (parameter.type.kind == TypeKind::tensor) parameter.no_diff = false;
         }
         Outcome<Type> result = fill_in(function_.result, bindings);
         if (!result) return result.errors();

@@ -421,12 +421,14 @@ private:
         const Parameter& parameter = function.parameters[i];
         return {{parameter.name, parameter.type, role_of(parameter.direction), function.location},
                 parameter.no_diff,
+                parameter.no_diff_written,
                 false,
                 function.member == Member::method && i == 0};
     }
 
     static TreeTarget result_of(const Function& function) {
         return {{"result", function.result, Role::result, function.location},
+                function.no_diff_result,
                 function.no_diff_result,
                 true,
                 false};
@@ -437,7 +439,9 @@ private:
         Outcome<FedTree> fed = feed_tree(kind, target, static_cast<std::int64_t>(planned.arguments.size()));
         if (!fed) return fed.errors();
         FedTree& tree = fed.value();
-        planned.parameters.push_back({tree.host, target.feed.type, target.feed.role, target.no_diff});
+        const bool tensor = target.feed.type.kind == TypeKind::tensor;
+        planned.parameters.push_back({tree.host, target.feed.type, target.feed.role,
+                                      tensor ? target.no_diff_tensors : target.no_diff});
         std::move(tree.leaves.begin(), tree.leaves.end(), std::back_inserter(planned.arguments));
         grads.insert(grads.end(), tree.grads.begin(), tree.grads.end());
         return {};
@@ -519,6 +523,8 @@ private:
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
+        const Diagnostics stored = check_stored(planned);
+        errors.insert(errors.end(), stored.begin(), stored.end());
         const Diagnostics partial = check_struct_tensors(planned);
         errors.insert(errors.end(), partial.begin(), partial.end());
         const Diagnostics more = overwrite_gradients(grads, planned);
@@ -529,6 +535,31 @@ private:
                               backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               {}});
+        }
+        return errors;
+    }
+
+    /// A store's derivative reads a gradient, which is 1 where there is none.
+    static Diagnostics check_stored(const PlannedCall& planned) {
+        Diagnostics errors;
+        for (const PlannedParameter& parameter : planned.parameters) {
+            const std::int64_t leaves = holds_struct_tensor(parameter) ? 1 : parameter.host.leaves;
+            for (std::int64_t i = 0; i < leaves; ++i) {
+                const PlannedArgument& leaf =
+                    planned.arguments[static_cast<std::size_t>(parameter.host.leaf + i)];
+                const bool no_diff = holds_struct_tensor(parameter) ? parameter.no_diff : leaf.no_diff;
+                if (leaf.type.kind != TypeKind::tensor || !is_differentiable(leaf.type.form) ||
+                    !gen::writes(leaf.type.form) || !no_diff)
+                    continue;
+                const std::string name =
+                    holds_struct_tensor(parameter) ? parameter.host.name : leaf.host.name;
+                errors.push_back({Severity::error,
+                                  "type-not-supported",
+                                  leaf.location,
+                                  "argument '" + name + "': what is stored to a '" + leaf.type.name +
+                                      "' has a derivative, whether or not the source says no_diff",
+                                  {"make it a WTensor or RWTensor"}});
+            }
         }
         return errors;
     }

@@ -34,8 +34,6 @@ public:
         for (GenericParameter& generic : function.generics) generic.part = part;
         for (Parameter& parameter : function.parameters) {
             if (auto failure = fill_in(parameter.type)) return *failure;
-            // Slang marks tensors so where types are open: the gradient goes through their loads.
-            if (parameter.type.kind == TypeKind::tensor) parameter.no_diff = false;
         }
         if (auto failure = fill_in(function.result)) return *failure;
         return std::optional<Function>(std::move(function));

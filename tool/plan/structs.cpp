@@ -65,6 +65,7 @@ struct Place {
     std::string name;  ///< "ray.origin"
     std::string path;  ///< from the parameter on, with [] for each array of structs: ".spheres[].center"
     bool no_diff = false;
+    bool no_diff_tensors = false;  ///< a tensor's gradient lies beside it, whatever holds it
     int depth = 0;
 };
 
@@ -82,7 +83,8 @@ public:
     TreeFeeder(const TreeTarget& target, std::int64_t first) : target_(target), first_(first) {}
 
     Outcome<FedTree> feed_all(const KindSpec& kind) {
-        tree_.host = walk(kind, target_.feed.type, {target_.feed.argument, "", target_.no_diff, 0});
+        tree_.host = walk(kind, target_.feed.type,
+                          {target_.feed.argument, "", target_.no_diff, target_.no_diff_tensors, 0});
         tree_.host.name = target_.feed.argument;
         if (!errors_.empty()) return errors_;
         return std::move(tree_);
@@ -138,7 +140,8 @@ private:
         if (planned.element_name != slang_name(planned.host.element))
             planned.host.type = planned.element_name;
         planned.is_result = target_.is_result;
-        planned.no_diff = place.no_diff;
+        const bool tensor = type.kind == TypeKind::tensor && tensor_ == nullptr;
+        planned.no_diff = tensor ? place.no_diff_tensors : place.no_diff;
         planned.location = kind.location;
         planned.path = place.path;
         tree_.leaves.push_back(std::move(planned));
@@ -204,11 +207,9 @@ private:
     }
 
     Place inside(const Place& place, const Type& type, const Field& field) const {
-        const bool no_diff = place.no_diff || field.no_diff || !type.differentiable;
-        // A tensor's gradient lies beside it, whether or not a struct that holds it has derivatives.
-        const bool tensor = field.type.kind == TypeKind::tensor;
         return {place.name + "." + field.name, place.path + "." + field.name,
-                tensor ? target_.no_diff : no_diff, place.depth + 1};
+                place.no_diff || field.no_diff || !type.differentiable,
+                place.no_diff_tensors || field.no_diff, place.depth + 1};
     }
 
     /// A struct, or an array of structs, that the host passes by value or in a tensor.
@@ -276,7 +277,9 @@ private:
             return {};
         }
         tensor_ = &type;
-        Parameter parameter = whole(kind, type.element.front(), place);
+        Place inner = place;
+        inner.no_diff = place.no_diff_tensors;
+        Parameter parameter = whole(kind, type.element.front(), inner);
         tensor_ = nullptr;
         return parameter;
     }

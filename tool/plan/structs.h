@@ -41,6 +41,7 @@ struct FedTree {
 struct TreeTarget {
     Feed feed;
     bool no_diff = false;
+    bool no_diff_tensors = false;  ///< the source says no_diff: no tensor in it gets a gradient either
     bool is_result = false;
     bool values_are_read = false;  ///< `this` of a mutating method: fields that are values are not written
 };

@@ -267,6 +267,27 @@ bool SourceText::has_body(std::int64_t line, std::int64_t column) const {
     return index < tokens_.size() && text_of(tokens_[index]) == "{";
 }
 
+bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_view word) const {
+    const std::size_t name = token_at(line, column);
+    int depth = 0;
+    for (std::size_t index = name < tokens_.size() ? name : 0; index > 0; --index) {
+        const Token& token = tokens_[index - 1];
+        if (token.kind == Kind::comment) {
+            continue;
+        }
+        const std::string_view text = text_of(token);
+        const bool opens = text == "<" || text == "[" || text == "(";
+        if (token.kind == Kind::boundary || (depth == 0 && (opens || text == ","))) {
+            return false;
+        }
+        if (depth == 0 && text == word) {
+            return true;
+        }
+        depth += text == ">" || text == "]" || text == ")" ? 1 : opens ? -1 : 0;
+    }
+    return false;
+}
+
 std::string SourceText::type_around(std::int64_t line, std::int64_t column, std::string_view keyword) const {
     std::size_t index = token_at(line, column);
     if (index == tokens_.size()) {

@@ -27,6 +27,8 @@ public:
     /// without blanks; else nothing.
     [[nodiscard]] std::string type_around(std::int64_t line, std::int64_t column,
                                           std::string_view keyword) const;
+    /// Whether the declaration of the parameter whose name is there has the word in front of the name.
+    [[nodiscard]] bool is_marked(std::int64_t line, std::int64_t column, std::string_view word) const;
     /// Whether the function whose name is there is given a body.
     [[nodiscard]] bool has_body(std::int64_t line, std::int64_t column) const;
 

@@ -90,6 +90,7 @@ struct Parameter {
     Type type;
     Direction direction = Direction::in;
     bool no_diff = false;
+    bool no_diff_written = false;  ///< by the source: Slang marks by itself what has no derivative
 
     bool operator==(const Parameter&) const = default;
 };

@@ -464,8 +464,9 @@ private:
             added.type = types_.describe(parameter.getType());
             added.direction = direction_of(parameter);
             // Slang adds no_diff to what cannot be differentiated anyway.
-            added.no_diff = (added.type.differentiable || function.is_generic()) &&
-                            parameter.findModifier(Modifier::NoDiff) != nullptr;
+            const bool no_diff = parameter.findModifier(Modifier::NoDiff) != nullptr;
+            added.no_diff = (added.type.differentiable || function.is_generic()) && no_diff;
+            added.no_diff_written = no_diff && says_no_diff(declaration, added.name);
         }
         note_derivative(written.attributes);
         if (scope.shared) {
@@ -473,6 +474,19 @@ private:
         } else {
             functions_->push_back(std::move(function));
         }
+    }
+
+    // The function's children are its parameters, which have places in the source.
+    bool says_no_diff(DeclReflection& function, const std::string& parameter) {
+        for (unsigned index = 0; index < function.getChildrenCount(); ++index) {
+            DeclReflection& child = *function.getChild(index);
+            if (child.getKind() != DeclReflection::Kind::Variable || child.getName() != parameter) {
+                continue;
+            }
+            const Location at = location_of(child);
+            return !at.file.empty() && source(at.file)->is_marked(at.line, at.column, "no_diff");
+        }
+        return false;
     }
 
     // A constructor that the source has: one that Slang made up is where the struct's name is.
@@ -488,7 +502,9 @@ private:
         object.name = "this";
         object.type = type_of(scope);
         object.direction = has(method, Modifier::Mutating) ? Direction::inout : Direction::in;
-        object.no_diff = std::find(attributes.begin(), attributes.end(), "NoDiffThis") != attributes.end();
+        object.no_diff_written =
+            std::find(attributes.begin(), attributes.end(), "NoDiffThis") != attributes.end();
+        object.no_diff = object.no_diff_written;
         return object;
     }
 

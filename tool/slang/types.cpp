@@ -176,8 +176,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
                 Field& added = described.fields.emplace_back();
                 added.name = field.getName() != nullptr ? field.getName() : "";
                 added.type = describe(field.getType());
-                added.no_diff =
-                    added.type.differentiable && field.findModifier(slang::Modifier::NoDiff) != nullptr;
+                added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
             }
             described.inherits = has_base(type);
             return described;

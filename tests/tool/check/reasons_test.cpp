@@ -39,6 +39,10 @@ TEST(Reasons, FieldsAndTypes) {
     EXPECT_EQ(reason_of(plan_of(plain, number, ".light.color")), "'Plain' is not IDifferentiable");
     EXPECT_EQ(reason_of(plan_of(struct_of("Outer", {{"plain", plain}}), number, ".plain.light.color")),
               "'Plain' is not IDifferentiable");
+    const Type tensor = type_named("DiffTensor<float, 2>");
+    const Type layer = struct_of("Layer", {{"weights", tensor, true}, {"bias", tensor}}, false);
+    EXPECT_EQ(reason_of(plan_of(layer, tensor, ".weights")), "field 'weights' is no_diff");
+    EXPECT_EQ(reason_of(plan_of(layer, tensor, ".bias")), "");
 }
 
 TEST(Reasons, ParametersAndSpecs) {

@@ -174,6 +174,30 @@ TEST(TensorParameter, OverwritesTheGradientsThatItHas) {
     EXPECT_THAT(plan.errors().front().message, HasSubstr("argument 'x'"));
 }
 
+TEST(TensorParameter, NoDiffIsOfWhatIsRead) {
+    const std::string call =
+        R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}, "backward": true})";
+    for (const auto& [type, id] : {std::pair("DiffTensor<float, 1>", ""),
+                                   {"Tensor<float, 1>", ""},
+                                   {"WTensor<float, 1>", ""},
+                                   {"WDiffTensor<float, 1>", "type-not-supported"},
+                                   {"RWDiffTensor<float, 1>", "type-not-supported"}}) {
+        SCOPED_TRACE(type);
+        Function function = function_of("float", "f", {{type, "x"}, {"float", "y"}});
+        function.parameters[0].no_diff_written = true;
+        const Outcome<Plan> plan = plan_of(call, {function});
+        if (*id != '\0') {
+            ASSERT_THAT(ids(plan), ElementsAre(id));
+            EXPECT_THAT(plan.errors().front().message, HasSubstr("whether or not the source says no_diff"));
+            continue;
+        }
+        ASSERT_TRUE(plan);
+        const manifest::Argument& x = plan.value().functions.at(0).calls.at(0).arguments.at(0).host;
+        EXPECT_EQ(x.gradient, Gradient::never);
+        EXPECT_FALSE(x.differentiable);
+    }
+}
+
 /// struct Ray { int tag; float3 pos; no_diff float weight; half t[2]; }, in f(FORM<Ray, 1> x, float y).
 std::vector<Function> takes_rays(TensorForm form, Direction direction = Direction::in) {
     Type tensor;

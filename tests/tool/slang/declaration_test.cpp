@@ -139,6 +139,21 @@ TEST(Declaration, CommentsThatPointBackAreNotOfWhatFollows) {
     EXPECT_EQ(declaration("/// < 0 is clamped.\nfloat NAME();").doc, "< 0 is clamped.");
 }
 
+TEST(Declaration, WordsInFrontOfAParameter) {
+    const auto marked = [](const std::string& text) {
+        const auto [line, column] = place_of_name(text);
+        return SourceText(text).is_marked(line, column, "no_diff");
+    };
+    EXPECT_TRUE(marked("void f(no_diff float NAME, float y) {}"));
+    EXPECT_TRUE(marked("void f(int i,\n  no_diff Pair<int, Box<float, 2>> NAME)"));
+    EXPECT_TRUE(marked("void f(in no_diff /* only ( read */ float NAME[3])"));
+    EXPECT_FALSE(marked("void f(no_diff float x, float NAME)"));
+    EXPECT_FALSE(marked("void f(no_diff float x, Pair<int, Box<float, 2>> NAME)"));
+    EXPECT_FALSE(marked("no_diff float f(/* no_diff */ float NAME)"));
+    EXPECT_FALSE(marked("float NAME"));
+    EXPECT_FALSE(SourceText("float x;").is_marked(3, 1, "no_diff"));
+}
+
 TEST(Declaration, PlacesOutsideTheTextGiveNothing) {
     const SourceText source("float f();");
     EXPECT_EQ(source.declaration_at(0, 1).doc, "");

@@ -342,6 +342,19 @@ TEST(Reflect, AGenericsGradientsAreThoseOfEveryArgument) {
     EXPECT_FALSE(function_named(module, "array").parameters.at(0).no_diff);
 }
 
+TEST(Reflect, OnlyTheSourcesNoDiffIsOfTensors) {
+    const Module module = reflect_text(
+        "struct Table { float t; }\n"
+        "struct Layer { Table w; no_diff Table b; }\n"
+        "[Differentiable] float f<let N : int>(Layer a, no_diff Layer b, Table c, no_diff Table d, float x)\n"
+        "{ return x * N; }\n");
+    const Function& f = function_named(module, "f");
+    for (const std::size_t i : {0U, 1U, 2U, 3U, 4U})
+        EXPECT_EQ(f.parameters.at(i).no_diff_written, i == 1 || i == 3) << i;
+    EXPECT_FALSE(f.parameters[0].type.fields.at(0).no_diff);
+    EXPECT_TRUE(f.parameters[0].type.fields.at(1).no_diff);
+}
+
 TEST(Reflect, MembersOfSeveralTypes) {
     const Module module = reflect_text(
         "interface IShape { float area(); float twice(int k) { return k * area(); } This self() { return "
