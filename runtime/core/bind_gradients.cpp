@@ -298,6 +298,10 @@ void bind_backward(const BindRequest& request, Binding& binding) {
         if (runs_forward(request.pass) && is_combined(argument)) {
             continue;
         }
+        if (is_output(argument) && argument.accumulate == manifest::Accumulate::first) {
+            // What flows in is the first call's alone, which the kernel finds.
+            binding.needs_indices = binding.needs_indices || scalars_of(binding, argument, bound.data).shared;
+        }
         const bool wanted = is_input(argument) && argument.gradient != Gradient::never;
         if (wanted && argument.gradient == Gradient::required && !bound.grad_out.present) {
             fail(request, i, ErrorCode::missing_gradient,

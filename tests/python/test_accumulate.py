@@ -377,6 +377,38 @@ def test_a_values_gradient(accumulate: ModuleType, size: int) -> None:
         np.testing.assert_allclose(a.grad, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("flowing", ["missing", "whole", "one for all"])
+@pytest.mark.parametrize("layout", ["contiguous", "spread"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("way", ["backward", "fused"])
+def test_gradients_of_the_first(
+    accumulate: ModuleType, way: str, deterministic: bool, shape: str, layout: str, flowing: str
+) -> None:
+    """What flows into an element flows to the call that gave it alone."""
+    rows, columns = SHAPES[shape]
+    a, x = some((1, COLUMNS), np.float32, 57), some((ROWS, COLUMNS), np.float32, 59)
+    flow = np.ones((rows, columns), np.float32)
+    out = kf.Tensor.from_numpy(np.zeros_like(flow))
+    if flowing != "missing":
+        flow = some((rows, columns) if flowing == "whole" else (1, 1), np.float32, 61)
+        out = out.with_grads(grad_in=kf.Tensor.from_numpy(flow).broadcast_to((rows, columns)))
+    given = [buffer(one.shape, one.dtype, layout, one).tensor.with_grads() for one in (a, x)]
+    first = accumulate.loss.accumulate(result="first").options(deterministic=deterministic)
+    if way == "fused":
+        first.fused(*given, out=out)
+        wide = a.astype(np.float64) * x.astype(np.float64) ** 2
+        np.testing.assert_allclose(out.to_numpy(), wide[:rows, :columns], rtol=1e-5, atol=1e-5)
+    else:
+        first.backward(*given, out)
+    flows = np.zeros((ROWS, COLUMNS))
+    flows[:rows, :columns] = flow
+    wide = x.astype(np.float64)
+    wanted = (wide * wide * flows).sum(axis=0, keepdims=True)
+    np.testing.assert_allclose(gradient_of(given[0]), wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(gradient_of(given[1]), 2 * a * wide * flows, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_gradients_of_sums(accumulate: ModuleType, shape: str, deterministic: bool) -> None:

@@ -128,7 +128,9 @@ def test_other_ways(accumulate: ModuleType, size: int) -> None:
         np.testing.assert_allclose(out.tensor.to_numpy(), wanted, rtol=1e-5)
         out.array[...] = out.tensor.to_numpy()
         out.check()
-        np.testing.assert_allclose(gradient_of(given), x64 * x64, rtol=1e-5)
+        gradient = np.zeros_like(x64)
+        gradient[: shape[0], : shape[1]] = (x64 * x64)[: shape[0], : shape[1]]
+        np.testing.assert_allclose(gradient_of(given), gradient, rtol=1e-5)
     if size > 1:
         with pytest.raises(kf.ArgumentError, match="an output is never broadcast"):
             none.fused(kf.Tensor.from_numpy(a).with_grads(), x, out=kf.Tensor.zeros((1, 5), np.float32))

@@ -106,6 +106,11 @@ private:
         const bool combined =
             is_combined(argument) && (reads_gradient(argument, pass_) || writes_gradient(argument, pass_));
         if (combined) add_step(argument, name, index);
+        // They say which calls share an element; a gradient that flows in may be missing, or a broadcast
+        // view.
+        if (takes_first(argument, pass_) && !writes_gradient(argument, pass_)) {
+            add_call_strides(argument, name, index, SlotKind::stride, "stride");
+        }
         if (leads_gradient && reads_gradient(argument, pass_)) {
             add(pointed_to(planned) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
             add_strides(argument, name, index,
@@ -161,14 +166,20 @@ private:
             add_inner_strides(argument, name, index, slots);
         }
         if (!strided_) return;
-        std::vector<std::int64_t> dimensions = argument.map;
-        std::sort(dimensions.begin(), dimensions.end());
-        for (const std::int64_t d : dimensions) {
-            add("int64_t", slots.call_name + std::to_string(d) + "_" + name, {slots.call, index, d}, 8);
-        }
+        add_call_strides(argument, name, index, slots.call, slots.call_name);
         for (std::size_t d = 0; d < argument.trailing.size() && !rows_ && !is_whole(argument); ++d) {
             add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name,
                 {slots.trailing, index, static_cast<std::int64_t>(d)}, 8);
+        }
+    }
+
+    void add_call_strides(const Argument& argument, const std::string& name, std::int64_t index,
+                          SlotKind slot, const std::string& word) {
+        if (!strided_) return;
+        std::vector<std::int64_t> dimensions = argument.map;
+        std::sort(dimensions.begin(), dimensions.end());
+        for (const std::int64_t d : dimensions) {
+            add("int64_t", word + std::to_string(d) + "_" + name, {slot, index, d}, 8);
         }
     }
 
@@ -280,6 +291,10 @@ bool writes_gradient(const Argument& argument, PassKind pass) {
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
+bool takes_first(const Argument& argument, PassKind pass) {
+    return is_combined(argument) && !is_summed(argument) && reads_gradient(argument, pass);
+}
+
 bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
     const bool half = argument.element.scalar == Scalar::float16;
     return writes_gradient(argument, pass) && (half || is_summed_exactly(argument, sums));
@@ -319,8 +334,8 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
         // Their sums are of floats, and they know no calls' indices.
         const bool sums = !writes_gradient(argument.host, pass) ||
                           (is_summed(argument.host) && is_floating_point(argument.host.element.scalar));
-        return !is_looped(argument) && !is_whole(argument.host) && !is_generated(argument.host) &&
-               argument.host.pitch == 0 && sums;
+        return !takes_first(argument.host, pass) && !is_looped(argument) && !is_whole(argument.host) &&
+               !is_generated(argument.host) && argument.host.pitch == 0 && sums;
     });
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),

@@ -55,6 +55,8 @@ bool is_summed_exactly(const manifest::Argument& argument, Sums sums);
 /// Whether the pass reads the gradient of this output, or writes that of this input.
 bool reads_gradient(const manifest::Argument& argument, PassKind pass);
 bool writes_gradient(const manifest::Argument& argument, PassKind pass);
+/// Whether only the first of the calls that share an element has what flows into this output.
+bool takes_first(const manifest::Argument& argument, PassKind pass);
 /// Half gradients are summed in float, in memory of their own, and exact sums are many words.
 bool needs_scratch(const manifest::Argument& argument, PassKind pass, Sums sums);
 /// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of

@@ -153,6 +153,24 @@ void ElementWriter::keep(const std::string& type, const std::string& name) {
         View::Object{{"type", type}, {"name", name}, {"array", "[" + std::to_string(run_) + "]"}});
 }
 
+std::string ElementWriter::is_first(SlotKind stride) const {
+    std::string text;
+    for (std::int64_t d = 0; d < call_.rank; ++d) {
+        const bool moves = std::find(host().map.begin(), host().map.end(), d) != host().map.end();
+        const std::string here = index_name(d) + " == 0";
+        text +=
+            (text.empty() ? "" : " && ") + (moves ? "(" + args(stride, d) + " != 0 || " + here + ")" : here);
+    }
+    return text;
+}
+
+std::string ElementWriter::of_first_call(const std::string& flowing, const std::string& type) const {
+    // Where calls share elements the kernel is a strided one.
+    if (!takes_first(host(), pass_) || !strided_ || call_.rank == 0) return flowing;
+    const SlotKind stride = writes_gradient(host(), pass_) ? SlotKind::grad_out_stride : SlotKind::stride;
+    return is_first(stride) + " ? (" + flowing + ") : " + type + "(0)";
+}
+
 std::string ElementWriter::load_gradient() {
     // A missing output gradient means 1.
     if (rows_) {
@@ -166,9 +184,10 @@ std::string ElementWriter::load_gradient() {
         return read_quads(name, quads_or(name, address, "1"));
     }
     return in_run("kf_flow_" + argument_id(host()),
-                  args(SlotKind::grad_in) + " != nullptr ? " +
-                      load_from(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " + slang_type() +
-                      "(1)");
+                  of_first_call(args(SlotKind::grad_in) + " != nullptr ? " +
+                                    load_from(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " +
+                                    slang_type() + "(1)",
+                                slang_type()));
 }
 
 std::string ElementWriter::load_scalar() {
@@ -177,9 +196,11 @@ std::string ElementWriter::load_scalar() {
 }
 
 std::string ElementWriter::load_gradient_scalar() {
-    return args(SlotKind::grad_in) + " != nullptr ? " +
-           scalar_at(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " +
-           slang_name(host().element.scalar) + "(1)";
+    const std::string scalar = slang_name(host().element.scalar);
+    return of_first_call(args(SlotKind::grad_in) + " != nullptr ? " +
+                             scalar_at(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " + scalar +
+                             "(1)",
+                         scalar);
 }
 
 std::string ElementWriter::load_from(SlotKind address, StrideKinds strides, const std::string& prefix) {

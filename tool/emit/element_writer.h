@@ -60,6 +60,10 @@ protected:
     /// In runs, what is loaded is kept for the calls of the run and read back.
     std::string in_run(const std::string& name, const std::string& loaded);
     void keep(const std::string& type, const std::string& name);
+    /// Whether a call is the first of those that share the element, by the strides of what they share.
+    std::string is_first(manifest::SlotKind stride) const;
+    /// Of what flows in: 0 for other calls than the one that gave the element.
+    std::string of_first_call(const std::string& flowing, const std::string& type) const;
     std::string load_gradient();
     std::string load_scalar();
     std::string load_gradient_scalar();

@@ -627,15 +627,8 @@ private:
     std::string mode_of_call() {
         std::string mode = args(SlotKind::grad_mode);
         if (host().accumulate != manifest::Accumulate::first || !strided_ || call_.rank == 0) return mode;
-        std::string is_first;
-        for (std::int64_t d = 0; d < call_.rank; ++d) {
-            const bool moves = std::find(host().map.begin(), host().map.end(), d) != host().map.end();
-            const std::string here = index_name(d) + " == 0";
-            is_first += (is_first.empty() ? "" : " && ") +
-                        (moves ? "(" + args(SlotKind::grad_out_stride, d) + " != 0 || " + here + ")" : here);
-        }
         std::string name = "kf_mode_" + argument_id(host());
-        add_local("const uint", name, is_first + " ? " + mode + " : kf.grad_none");
+        add_local("const uint", name, is_first(SlotKind::grad_out_stride) + " ? " + mode + " : kf.grad_none");
         return name;
     }
 

@@ -62,8 +62,9 @@ bool has_sums(const PlannedCall& call) {
 bool has_first(const PlannedCall& call, PassKind pass) {
     return call.rank > 0 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
-               return writes_gradient(argument.host, pass) &&
-                      argument.host.accumulate == manifest::Accumulate::first;
+               return takes_first(argument.host, pass) ||
+                      (writes_gradient(argument.host, pass) &&
+                       argument.host.accumulate == manifest::Accumulate::first);
            });
 }
 
