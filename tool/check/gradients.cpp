@@ -72,18 +72,24 @@ bool is_left_out(const manifest::Function& function, bool is_jvp, const Settings
     return std::find(settings.except.begin(), settings.except.end(), name) != settings.except.end();
 }
 
-/// Whether every output has an element for each call, and gradients are sums: as derivatives are.
+/// Whether gradients are sums over all calls, as derivatives are, of what the outputs hold.
 bool is_derivative(const manifest::Function& function) {
     return std::all_of(function.calls.begin(), function.calls.end(), [](const manifest::Call& call) {
         return std::all_of(call.arguments.begin(), call.arguments.end(), [&](const Argument& argument) {
             const bool refuses = argument.accumulate == manifest::Accumulate::none &&
                                  argument.role != Role::in && argument.call_rank == call.rank;
-            return argument.accumulate == manifest::Accumulate::automatic || refuses;
+            return argument.accumulate == manifest::Accumulate::automatic ||
+                   manifest::is_combined(argument) || refuses;
         });
     });
 }
 
-/// Of the ways that values may be combined in one is checked, a function's first that can be.
+bool has_backward(const manifest::Function& function) {
+    return std::any_of(function.calls.begin(), function.calls.end(),
+                       [](const manifest::Call& call) { return call.has_backward; });
+}
+
+/// Of the ways in which values may be combined all are checked that can be; where none can, one is listed.
 bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function& function) {
     if (manifest::is_jvp(function)) {
         const std::int64_t own = &function - manifest.functions.data();
@@ -96,9 +102,10 @@ bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function
     const auto of = [&](std::int64_t index) -> const manifest::Function& {
         return manifest.functions[static_cast<std::size_t>(index)];
     };
-    const auto found = std::find_if(function.chosen.begin(), function.chosen.end(),
-                                    [&](std::int64_t index) { return is_derivative(of(index)); });
-    return &function != &of(found == function.chosen.end() ? function.chosen.front() : *found);
+    const bool listed = &function == &of(function.chosen.front());
+    const bool any = std::any_of(function.chosen.begin(), function.chosen.end(),
+                                 [&](std::int64_t index) { return is_derivative(of(index)); });
+    return any && has_backward(function) ? !is_derivative(function) : !listed;
 }
 
 /// One for each argument, with what is known before anything has run.
@@ -160,11 +167,11 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
                 list_inputs(f, c, call, explain, made);
                 for (InputReport& input : made.inputs) {
                     if (comparable || !input.why_not.empty()) continue;
-                    input.why_not = "calls are combined in other ways than by sums of gradients";
+                    input.why_not = "not checked: calls are combined in other ways than by sums of gradients";
                     input.status = Status::no_gradient;
                 }
                 if (call.has_backward && comparable) check_call(ref, c, settings, made);
-                if (comparable) add_kernels(call, kernels);
+                add_kernels(call, kernels);
                 std::size_t at = 0;
                 std::erase_if(made.inputs,
                               [&](const InputReport&) { return call.arguments[at++].role == Role::result; });

@@ -183,7 +183,7 @@ private:
         std::int64_t count = static_cast<std::int64_t>(item.shape.size());
         for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
             const Argument& leaf = call_.arguments[i];
-            if (leaf.contiguous_only || leaf.overwrite) return 0;
+            if (leaf.contiguous_only || leaf.overwrite || manifest::is_combined(leaf)) return 0;
             count = std::min(count, leaf.call_rank + leaf.inner_rank);
         }
         return static_cast<std::size_t>(count);
@@ -251,6 +251,7 @@ private:
             if (k < call_rank) {
                 extent = chosen_.shape[static_cast<std::size_t>(argument.map[k])];
                 if (shares && shared_case && (own == 1 || k == sharing_ % own)) extent = 1;
+                if (combines(argument, k)) extent = 1;
             } else if (given != nullptr) {
                 extent = given->extents[k];
             } else {
@@ -260,6 +261,18 @@ private:
         }
         if (shares) ++sharing_;
         return shape;
+    }
+
+    /// Whether calls along an output's dimension k share its elements. Of calls that don't, `first` has
+    /// kernels of its own.
+    [[nodiscard]] bool combines(const Argument& output, std::size_t k) const {
+        if (!manifest::is_combined(output) || output.call_rank < call_.rank) return false;
+        switch (chosen_.form) {
+            case Case::Form::whole: return output.accumulate != manifest::Accumulate::first;
+            case Case::Form::shared: return k + 1 < static_cast<std::size_t>(output.call_rank);
+            case Case::Form::rows: return k + 1 == static_cast<std::size_t>(output.call_rank);
+            default: return true;
+        }
     }
 
     void add_generator(const Argument& argument, Item& item) {

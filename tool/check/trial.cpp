@@ -161,9 +161,21 @@ bool Trial::run() {
             squares += centre_[end] * centre_[end];
         }
         const double usual = std::sqrt(squares / static_cast<double>(end - begin));
-        for (; begin < end; ++begin) magnitudes_[begin] = std::max(std::abs(centre_[begin]), usual);
+        // Of a sum the terms may have cancelled out.
+        const double terms = std::sqrt(this->terms(outputs_[begin].leaf));
+        for (; begin < end; ++begin) magnitudes_[begin] = terms * std::max(std::abs(centre_[begin]), usual);
     }
     return true;
+}
+
+double Trial::terms(std::size_t index) const {
+    const Argument& argument = call_.arguments[index];
+    if (argument.accumulate != manifest::Accumulate::sum || !manifest::is_combined(argument)) return 1;
+    double calls = 1;
+    for (const std::int64_t extent : shape_) calls *= static_cast<double>(extent);
+    double scalars = 1;
+    for (const std::int64_t extent : argument.trailing) scalars *= static_cast<double>(extent);
+    return std::max(1.0, calls * scalars / static_cast<double>(arguments_.leaves[index].positions.size()));
 }
 
 void Trial::run_backward(detail::PassKind pass, bool deterministic) {

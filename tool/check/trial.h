@@ -56,6 +56,8 @@ public:
     Stencil stencil(std::size_t leaf, std::span<const Move> moves, double step);
     /// Gives a leaf's scalars other values.
     void put(std::size_t leaf, std::span<const double> values);
+    /// Of how many calls' results an output's element is the sum.
+    [[nodiscard]] double terms(std::size_t leaf) const;
     [[nodiscard]] const Arguments& arguments() const { return arguments_; }
     /// The argument beside which something was written, if there is one.
     [[nodiscard]] const manifest::Argument* overrun() const;

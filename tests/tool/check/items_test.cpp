@@ -99,6 +99,24 @@ TEST(Items, RowsAreLongWhereElementsLieInThem) {
     EXPECT_THAT(shape_of(made.items[0]), ElementsAre(1, 33));
 }
 
+TEST(Items, CombinedOutputsAreSharedToo) {
+    for (const manifest::Accumulate way : {manifest::Accumulate::sum, manifest::Accumulate::first}) {
+        manifest::Argument result = as(Role::result, tensor("result", 2));
+        result.accumulate = way;
+        const auto function =
+            function_of({with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), result}, 2);
+        for (const Case& one : cases_of(function, function.calls[0], {})) {
+            SCOPED_TRACE(case_name(one.form));
+            const Item& made = lay_out(function, function.calls[0], one, {}).items[2];
+            const bool apart = one.form == Case::Form::whole && way == manifest::Accumulate::first;
+            const std::int64_t rows = apart || one.form == Case::Form::rows ? one.shape[0] : 1;
+            const std::int64_t columns = apart || one.form == Case::Form::shared ? one.shape[1] : 1;
+            EXPECT_THAT(shape_of(made), ElementsAre(rows, columns));
+            EXPECT_EQ(made.gapped, 0U);
+        }
+    }
+}
+
 TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
     auto function = function_of({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
     function.calls[0].strict_broadcasting = true;

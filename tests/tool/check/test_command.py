@@ -112,6 +112,35 @@ def test_the_source_says_why_there_is_no_gradient(kfgen: Kfgen, tmp_path: Path) 
     }
 
 
+def test_combined_results_are_checked(kfgen: Kfgen, tmp_path: Path) -> None:
+    """A wrong derivative is found in sums too, and what can't be compared isn't passed over in silence."""
+    (tmp_path / "sums.slang").write_text(
+        "[BackwardDerivative(f_bwd)] float f(float a, float x) { return a * x; }\n"
+        "void f_bwd(inout DifferentialPair<float> a, inout DifferentialPair<float> x, float flowing)\n"
+        "{ a = diffPair(a.p, x.p * flowing); x = diffPair(x.p, 2 * a.p * flowing); }\n"
+    )
+    ways = {"result": ["sum", "first"], "a.grad": ["sum", "push"]}
+    call = {"function": "f", "args": {"a": "tensor[1]", "x": "tensor[1]"}, "backward": {"fused": True}}
+    calls = [
+        {**call, "accumulate": ways},
+        {**call, "name": "pushed", "accumulate": {"a.grad": ["push"]}},
+    ]
+    path = tmp_path / "sums.kf.json"
+    path.write_text(json.dumps({"version": 1, "name": "sums", "modules": ["sums.slang"], "calls": calls}))
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    found = {call["function"]: [one["status"] for one in call["inputs"]] for call in report["calls"]}
+    assert found == {
+        "f": ["right", "WRONG"],
+        "f.accumulate(result=first, a.grad=sum)": ["right", "WRONG"],
+        "pushed": ["no gradient", "no gradient"],
+    }
+    (pushed,) = (call for call in report["calls"] if call["function"] == "pushed")
+    assert pushed["inputs"][0]["why"].startswith("not checked: calls are combined")
+    assert report["kernels_not_run"]
+
+
 def test_mistakes_are_told_by_one_line(kfgen: Kfgen) -> None:
     cases = [
         ((kfgen.artifact, "--gradients", "--device", "metal:0"), 3, "no device 'metal:0'", "no-device"),
