@@ -1,5 +1,6 @@
 """Gradients from Python: broadcast, differentiable values, and given or missing output gradients."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -224,3 +225,47 @@ def test_derivatives_that_the_user_gives(gradients: ModuleType) -> None:
     assert gradients.twice_rough(rough).to_numpy().tolist() == [0, 4, 18]
     gradients.twice_rough.backward(rough)
     assert gradient(rough).tolist() == [2, 6, -12]
+
+
+def rotated(b: Array) -> Array:
+    """Matrices of the rows b, b.yzx and b.zxy."""
+    return np.stack([b, np.roll(b, -1, 1), np.roll(b, -2, 1)], 1)
+
+
+SCALARS: dict[str, Callable[[Array, Array], Array]] = {
+    "scaled": lambda a, b: a * b,
+    "shifted": lambda a, b: b - a,
+    "ratio": lambda a, b: a / b,
+    "scaled_elsewhere": lambda a, b: 2 * a * b,
+    "reused": lambda a, b: a * b + a,
+    "squared_error": lambda a, b: ((a * b - [1, 2, 3]) ** 2).sum(1),
+    "scaled_matrix": lambda a, b: a * rotated(b).sum(2),
+    "recurrence": lambda a, b: b * (a**3 + a**2 + a + 1),
+    "weighted_mean": lambda a, b: (
+        sum(b * b * (a * b[:, :1] + i) for i in range(3)) / sum((a * b[:, :1] + i) ** 2 for i in range(3))
+    ),
+    "wide": lambda a, b: a + b,
+    "narrow": lambda a, b: a * b,
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_scalars_with_vectors_and_matrices(gradients: ModuleType, name: str) -> None:
+    """Where Slang loses gradients that kfgen keeps."""
+    dtype: Any = {"wide": np.float64, "narrow": np.float16}.get(name, np.float32)
+    random = np.random.default_rng(11)
+    a, b = (random.uniform(0.5, 1.5, shape).astype(dtype) for shape in [(33,), (33, 3)])
+    scalars, vectors = (kf.Tensor.from_numpy(array).with_grads() for array in (a, b))
+    getattr(gradients, name).backward(scalars, vectors)
+
+    function, step = SCALARS[name], 1e-5
+    a64, b64 = a.astype(np.float64)[:, None], b.astype(np.float64)
+    change = (function(a64 + step, b64) - function(a64 - step, b64)) / (2 * step)
+    tolerance = 2e-3 if dtype is np.float16 else 1e-5
+    np.testing.assert_allclose(gradient(scalars), change.reshape(33, -1).sum(1), rtol=tolerance)
+    for component in range(3):
+        shift = step * np.eye(3)[component]
+        change = (function(a64, b64 + shift) - function(a64, b64 - shift)) / (2 * step)
+        np.testing.assert_allclose(
+            gradient(vectors)[:, component], change.reshape(33, -1).sum(1), rtol=tolerance, atol=1e-5
+        )

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "slang/diagnostics.h"
+#include "slang/scalar_gradients.h"
+#include "slang/source_files.h"
 
 namespace kf::gen {
 
@@ -95,6 +97,11 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
 
     Session session;
     session.search_paths_ = options.search_paths;
+    session.keeps_scalar_gradients_ = slang_loses_scalar_gradients(global.getBuildTagString());
+    if (session.keeps_scalar_gradients_) {
+        session.source_files_ = changed_source_files(keep_scalar_gradients);
+        description.fileSystem = session.source_files_.get();
+    }
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }
@@ -106,11 +113,15 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     return session;
 }
 
+slang::IModule* Session::load(const std::string& name, const std::string& path, const std::string& text,
+                              ComPtr<slang::IBlob>& messages) {
+    const std::string source = keeps_scalar_gradients_ ? keep_scalar_gradients(text) : text;
+    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(), source.c_str(), messages.out());
+}
+
 Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::string& text) {
     ComPtr<slang::IBlob> messages;
-    const std::string path = virtual_folder + name + ".slang";
-    slang::IModule* module =
-        session_->loadModuleFromSourceString(name.c_str(), path.c_str(), text.c_str(), messages.out());
+    slang::IModule* module = load(name, virtual_folder + name + ".slang", text, messages);
     if (module == nullptr) {
         return slang_errors(messages, "Slang could not load the module '" + name + "'");
     }
@@ -175,7 +186,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
         return module;
     }
     ComPtr<slang::IBlob> messages;
-    module = session_->loadModuleFromSourceString(name.c_str(), file.c_str(), text.c_str(), messages.out());
+    module = load(name, file.string(), text, messages);
     if (module != nullptr) {
         return module;
     }

@@ -39,7 +39,11 @@ public:
 private:
     slang::IModule* find_loaded(const std::filesystem::path& file) const;
     Outcome<slang::IModule*> load_file(const std::filesystem::path& file, const std::string& name);
+    slang::IModule* load(const std::string& name, const std::string& path, const std::string& text,
+                         ComPtr<slang::IBlob>& messages);
 
+    bool keeps_scalar_gradients_ = false;
+    ComPtr<ISlangFileSystemExt> source_files_;  // before the session, which reads it
     ComPtr<slang::ISession> session_;
     std::vector<slang::IModule*> files_;
     std::vector<std::filesystem::path> search_paths_;

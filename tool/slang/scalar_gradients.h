@@ -1,0 +1,20 @@
+// A way round Slang's lost gradients of scalar parameters, in the text of modules.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kf::gen {
+
+/// Slang before 2026.16 loses gradients of vectors and matrices combined with a scalar (`a * v`, `v + a`,
+/// `v / a`): the scalar's where it is a parameter and this is the first that a differentiable function does,
+/// and those through a scalar that a loop before it has computed (shader-slang/slang#12095). Release `tag`
+/// is of the form 2026.12; unknown forms count as faulty.
+[[nodiscard]] bool slang_loses_scalar_gradients(std::string_view tag);
+
+/// `text`, a Slang module, where in differentiable functions `var a = -(-a);` at the start, for parameters,
+/// and `a = -(-a);` after loops, for what these use, give the same numbers under another name. Lines and
+/// columns stay as they were. Types are known by their names in this text, aliases included.
+[[nodiscard]] std::string keep_scalar_gradients(std::string_view text);
+
+}  // namespace kf::gen
