@@ -102,7 +102,11 @@ private:
                            "Slang was stopped: " + what + " took longer than " +
                                seconds_text(options_.time_limit) + " s");
         }
-        return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
+        Diagnostic crash = failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
+        crash.notes.emplace_back(
+            "in differentiable code `float3(a) * v` may work where `a * v` does not, for a scalar a and a "
+            "vector v");
+        return crash;
     }
 
     static Diagnostic failure(std::string id, const Location& place, std::string message) {
