@@ -143,6 +143,18 @@ def test_halves_are_added_to_in_place(structs: Any, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", SIZES)
+def test_rows_of_halves_are_added_to_in_place(structs: Any, count: int) -> None:
+    at = np.random.default_rng(count).integers(0, 5, count).astype(np.int32)
+    whole = np.full((7, 2, 3), 77, np.float16)
+    whole[1:6] = 0
+    sums = tensor(whole)
+    structs.collect_rows(tensor(at), tensor(np.full(count, 0.125, np.float16)), sums[1:6])
+    times = np.array([[1, 1, 1], [1, 1, 2]])
+    whole[1:6] = 0.125 * times * np.bincount(at, minlength=5)[:, None, None]
+    np.testing.assert_array_equal(sums.to_numpy(), whole)
+
+
+@pytest.mark.parametrize("count", SIZES)
 def test_bools_of_all_shapes(structs: Any, count: int) -> None:
     a = filled(np.bool_, count, 3)
     b = filled(np.bool_, count, 2, seed=1)
@@ -358,6 +370,35 @@ def test_tangents_are_written(structs: Any) -> None:
     wanted["color"] = 0.5 * along["color"] + 2 * lights["color"]
     wanted["power"] = 2 * lights["power"] * along["power"]
     same(tangent.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("exact", SUMS)
+@pytest.mark.parametrize("count", SIZES)
+def test_rows_of_halves(structs: Any, count: int, exact: bool) -> None:
+    """A half3 that is a row of something: read, written, and both gradients and tangents of it."""
+    m, d = filled(np.float16, count, 2, 3), filled(np.float16, count, 2, 3, seed=1)
+    given, whole = tensor(m).with_grads(), tensor(np.full((count + 2, 2, 3), 77, np.float16))
+    structs.turn(indices(count), 2.0, given, whole[1:-1])
+    wide, dwide = m.astype(np.float64), d.astype(np.float64)
+    wanted = np.full((count + 2, 2, 3), 77.0)
+    wanted[1:-1, 0] = 2 * wide[:, 1]
+    wanted[1:-1, 1] = wide[:, 0] * wide[:, 1]
+    same(whole.to_numpy(), wanted.astype(np.float16))
+    target = tensor(np.zeros((count, 2, 3), np.float16))
+    structs.turn.options(deterministic=exact).backward(
+        indices(count), 2.0, given, target.with_grads(grad_in=tensor(d))
+    )
+    gradient = np.stack([dwide[:, 1] * wide[:, 1], 2 * dwide[:, 0] + dwide[:, 1] * wide[:, 0]], axis=1)
+    same(array(given.grad), gradient.astype(np.float16))
+    tangent = tensor(np.zeros((count, 2, 3), np.float16))
+    structs.turn.jvp(
+        indices(count), 2.0, tensor(m), target, tangents={"from": tensor(d), "to": tangent, "k": 3.0}
+    )
+    along = np.stack(
+        [2 * dwide[:, 1] + 3 * wide[:, 1], dwide[:, 0] * wide[:, 1] + wide[:, 0] * dwide[:, 1]],
+        axis=1,
+    )
+    same(tangent.to_numpy(), along.astype(np.float16))
 
 
 # ---- What is refused ----

@@ -22,7 +22,14 @@ using manifest::Scalar;
 
 View::Object one(const std::string& statement) { return View::Object{{"statement", statement}}; }
 
-/// Elements that are read and written scalar by scalar: structs, and what holds bools.
+/// Bools are stored as bytes, and a half3 in a matrix or an array is padded in CUDA source.
+bool is_stored_otherwise(const Argument& argument) {
+    const std::vector<std::int64_t>& extents = argument.trailing;
+    if (argument.element.scalar == Scalar::boolean) return !extents.empty();
+    return argument.element.scalar == Scalar::float16 && extents.size() > 1 && extents.back() == 3;
+}
+
+/// Elements that are read and written scalar by scalar: structs, and what is stored otherwise than declared.
 class ElementFunctions {
 public:
     ElementFunctions(const PlannedCall& call, PassKind pass, Sums sums)
@@ -42,11 +49,10 @@ public:
         for (const PlannedArgument& argument : call_.arguments) {
             if (!is_whole(argument.host) || argument.host.pitch != 0) continue;
             any = true;
-            if (argument.host.element.scalar == Scalar::boolean && !argument.host.trailing.empty()) {
-                add_bools(argument);
-            } else if (is_differentiable(argument.type.form) || argument.type.form == TensorForm::atomic) {
+            if (is_stored_otherwise(argument.host)) add_by_scalars(argument);
+            if (argument.host.element.scalar != Scalar::boolean &&
+                (is_differentiable(argument.type.form) || argument.type.form == TensorForm::atomic))
                 add_plain(argument);
-            }
         }
         if (!any) return std::string();
         return render("tensor_elements.slang.mustache", templates::tensor_elements_slang_mustache,
@@ -60,22 +66,25 @@ private:
     std::string read_name() const { return in_place() ? "read" : "read_sum"; }
     std::string write_name() const { return in_place() ? "write" : "write_sum"; }
 
-    bool is_new(const std::string& type) {
-        if (std::find(known_.begin(), known_.end(), type) != known_.end()) return false;
-        known_.push_back(type);
+    static bool is_new(const std::string& type, std::vector<std::string>& known) {
+        if (std::find(known.begin(), known.end(), type) != known.end()) return false;
+        known.push_back(type);
         return true;
     }
 
     void add_plain(const PlannedArgument& argument) {
         const std::string type = declared_name(argument.type.element.front());
-        if (!is_new(type)) return;
-        plain_.emplace_back(View::Object{
-            {"type", type}, {"add", add_name()}, {"read", read_name()}, {"write", write_name()}});
+        if (!is_new(type, known_plain_)) return;
+        // Its parts are summed one by one, but in place it is read and written as any element is.
+        plain_.emplace_back(View::Object{{"type", type},
+                                         {"add", add_name()},
+                                         {"read", in_place() ? "kf_read_element" : "kf.read_sum"},
+                                         {"write", in_place() ? "kf_write_element" : "kf.write_sum"}});
     }
 
-    void add_bools(const PlannedArgument& argument) {
+    void add_by_scalars(const PlannedArgument& argument) {
         const std::string type = declared_name(argument.type.element.front());
-        if (!is_new(type)) return;
+        if (!is_new(type, known_)) return;
         start();
         add_leaf(argument, {}, false);
         finish(type);
@@ -84,7 +93,7 @@ private:
     void add_struct(const PlannedParameter& parameter, bool differential) {
         const Type& element = parameter.type.element.front();
         const std::string type = differential ? differential_name(element) : declared_name(element);
-        if (!is_new(type)) return;
+        if (!is_new(type, known_)) return;
         start();
         for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
             const PlannedArgument& leaf = call_.arguments[static_cast<std::size_t>(i)];
@@ -161,6 +170,7 @@ private:
     PassKind pass_;
     Sums sums_;
     std::vector<std::string> known_;
+    std::vector<std::string> known_plain_;
     View::List elements_;
     View::List plain_;
     View::List reads_;

@@ -17,9 +17,11 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* functions = R"slang(
+import kf;
 [Differentiable]
 float polynomial(float a, float b, float c, float x) { return a * x * x + b * x + c; }
 [Differentiable]
@@ -27,6 +29,9 @@ half halved(half x, half y) { return x * y * 0.5h; }
 [Differentiable]
 double squared(double x) { return x * x; }
 float chosen(bool which, int8_t small, float3 v) { return which ? float(small) : v.x + v.y + v.z; }
+half last(Tensor<half2x3, 1> t, int i) { return t[i][1][2]; }
+half last_of_array(Tensor<half3[2], 1> t, int i) { return t[i][1][2]; }
+void put_last(WTensor<half2x3, 1> t, half v) { t[0] = half2x3(0, 0, 0, 0, 0, v); }
 float lost(float x)
 {
     __target_switch
@@ -138,6 +143,23 @@ TEST_F(GenerateTest, OneArtifactHoldsSpirvCubinsAndPtx) {
     for (const char* part : {"  spirv ", "  cubin sm_80 ", "  cubin sm_90 ", "  cubin sm_100 ",
                              "  ptx sm_100 ", "made by nvrtc 13.0", ", shared by "}) {
         EXPECT_THAT(text, HasSubstr(part));
+    }
+}
+
+/// CUDA's half3 takes 8 bytes, ours 6: elements of 12 bytes must be touched within those.
+TEST_F(GenerateTest, RowsOfThreeHalvesAreDenseOnCuda) {
+    const auto generated = generate(R"([{"cuda": {"arch": ["sm_90"], "ptx": true}}])",
+                                    R"({"function": "last", "args": {"t": "tensor[1]", "i": "value"}},
+{"function": "last_of_array", "args": {"t": "tensor[1]", "i": "value"}},
+{"function": "put_last", "args": {"t": "tensor[1]", "v": "value"}})");
+    ASSERT_TRUE(generated) << describe(generated.errors());
+    for (const manifest::Kernel& kernel : manifest_of(generated.value()).kernels) {
+        const manifest::Image& image = kernel.images.back();
+        ASSERT_EQ(image.format, "ptx");
+        std::string ptx(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+        ptx.erase(0, ptx.find(".entry " + image.entry_point + "("));
+        ptx.resize(ptx.find("\n}"));
+        EXPECT_THAT(ptx, Not(testing::ContainsRegex("\\[%rd[0-9]+\\+1[2-9]\\]"))) << kernel.name;
     }
 }
 
