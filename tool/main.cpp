@@ -84,7 +84,8 @@ int generate(const Options& options, DiskFileSystem& disk) {
     std::vector<std::filesystem::path> targets;
     if (!options.stamp.empty()) targets.push_back(options.stamp);
     for (const OutputFile& file : files) targets.push_back(file.path);
-    std::vector<std::filesystem::path> read = generated.value().inputs.files;
+    std::vector<std::filesystem::path> read;
+    for (const auto& [path, text] : generated.value().inputs.files) read.push_back(path);
     read.insert(read.end(), generated.value().inputs.programs.begin(),
                 generated.value().inputs.programs.end());
     files.push_back({paths.depfile, depfile_text(targets, read), false});

@@ -68,8 +68,8 @@ bool cut(std::string_view& text, char separator, std::string_view& front) {
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
                     const std::vector<OutputFile>& outputs) {
     RunState state{std::move(key), {}, {}};
-    for (const fs::path& path : inputs.files) {
-        state.inputs.push_back({path, fingerprint(file_system, path, true)});
+    for (const auto& [path, text] : inputs.files) {
+        state.inputs.push_back({path, content_fingerprint(text)});
     }
     for (const fs::path& path : inputs.programs) {
         state.inputs.push_back({path, fingerprint(file_system, path, false)});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "output/file_system.h"
@@ -29,10 +30,10 @@ struct RunState {
     bool operator==(const RunState&) const = default;
 };
 
-/// What a run read. A file that was looked for and is not there is an input too: once it appears (an
-/// import that shadows another), the run is no longer current.
+/// What a run read. Files come with what they held when they were read: edited while the run went on, they
+/// make the next one start anew.
 struct RunInputs {
-    std::vector<std::filesystem::path> files;  ///< by content
+    std::vector<std::pair<std::filesystem::path, std::string>> files;  ///< by content
     std::vector<std::filesystem::path>
         programs;  ///< by size and time: kfgen, libslang: large, and replaced whole
 };

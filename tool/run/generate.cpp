@@ -95,7 +95,8 @@ public:
         const Plan& plan = planned.value().plan;
         Outcome<KernelSet> kernels = collect_kernels(plan, code_targets(spec_));
         if (!kernels) return kernels.errors();
-        auto compiled = compile(kernels.value(), planned.value().dependencies, std::move(compiler.value()));
+        settings_.sources = planned.value().sources;
+        auto compiled = compile(kernels.value(), std::move(compiler.value()));
         if (!compiled) return compiled.errors();
         auto cuda_images = compile_for_cuda(kernels.value(), compiled.value());
         if (!cuda_images) return cuda_images.errors();
@@ -104,24 +105,19 @@ public:
         Outcome<std::vector<OutputFile>> files = emit_files(plan, manifest.value(), paths_, options_);
         if (!files) return files.errors();
 
-        Generated generated{std::move(files.value()), {{options_.spec}, programs()}, plan};
-        for (const std::string& path : planned.value().dependencies)
-            generated.inputs.files.emplace_back(path);
+        Generated generated{std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, plan};
+        for (const auto& [path, text] : settings_.sources) generated.inputs.files.emplace_back(path, text);
         auto& read = generated.inputs.programs;
         read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
         return generated;
     }
 
 private:
-    Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels,
-                                               const std::vector<std::string>& dependencies,
-                                               std::unique_ptr<Compiler> first) {
+    Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels, std::unique_ptr<Compiler> first) {
         std::string compilers = producers_.at("slang");
         for (const auto& [name, text] : support_modules()) compilers += text;
-        Outcome<std::string> environment = environment_hash(settings_, dependencies, compilers, disk_);
-        if (!environment) return environment.errors();
         CompileJob job;
-        job.environment_hash = std::move(environment.value());
+        job.environment_hash = environment_hash(settings_, settings_.sources, compilers);
         job.workers = workers_;
         job.store = store();
         // The compiler that reflected is the first worker's.

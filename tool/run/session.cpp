@@ -40,6 +40,7 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     Outcome<Spec> parsed = parse_spec(text.value(), options.spec.string());
     if (!parsed) return parsed;
     Spec& spec = parsed.value();
+    spec.text = text.value();
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
     Diagnostics unsupported = check_supported(spec);
@@ -103,7 +104,7 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     if (!module) return placed_in_spec(module.errors(), spec);
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
     if (!plan) return plan.errors();
-    return Planned{std::move(plan.value()), std::move(module.value().dependencies)};
+    return Planned{std::move(plan.value()), std::move(module.value().sources)};
 }
 
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda() {
@@ -111,16 +112,14 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda() {
     return open_nvrtc(default_cuda_search(slang_library_path().parent_path().parent_path()));
 }
 
-Outcome<std::string> environment_hash(const CompilerOptions& options,
-                                      const std::vector<std::string>& dependencies,
-                                      const std::string& compiler_version, const FileSystem& file_system) {
+std::string environment_hash(const CompilerOptions& options,
+                             const std::map<std::string, std::string>& sources,
+                             const std::string& compiler_version) {
     std::vector<std::string> parts{compiler_version};
     for (const auto& [name, value] : options.defines) parts.push_back(name + "=" + value);
-    for (const std::string& path : dependencies) {
-        Outcome<std::string> content = file_system.read(path);
-        if (!content) return content.errors();
+    for (const auto& [path, text] : sources) {
         parts.push_back(std::filesystem::path(path).filename().string());
-        parts.push_back(std::move(content.value()));
+        parts.push_back(text);
     }
     return hash_parts({parts.begin(), parts.end()});
 }

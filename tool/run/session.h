@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ std::vector<std::filesystem::path> module_paths(const Spec& spec);
 
 struct Planned {
     Plan plan;
-    std::vector<std::string> dependencies;  ///< Slang source files read, absolute
+    std::map<std::string, std::string> sources;  ///< Slang source files read, by absolute paths
 };
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);
@@ -40,9 +41,10 @@ using OpenCuda = std::function<Outcome<std::shared_ptr<const CudaCompiler>>()>;
 /// NVRTC from where default_cuda_search() looks. Error: "nvrtc-missing".
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda();
 
-/// One hash of all that a kernel's code depends on beside its own source. Errors: "file-unreadable".
-Outcome<std::string> environment_hash(const CompilerOptions& options,
-                                      const std::vector<std::string>& dependencies,
-                                      const std::string& compiler_version, const FileSystem& file_system);
+/// One hash of all that a kernel's code depends on beside its own source: of the texts that Slang read, which
+/// may have been edited since.
+std::string environment_hash(const CompilerOptions& options,
+                             const std::map<std::string, std::string>& sources,
+                             const std::string& compiler_version);
 
 }  // namespace kf::gen

@@ -46,7 +46,7 @@ public:
           support_modules_(std::move(support_modules)),
           worker_([this, compiler = std::shared_ptr<Compiler>()](const std::string& request) mutable {
               // In the child: Slang starts with its first request. A child that replaces another has
-              // the modules of the last reflect(), which the parent wrote into options_.
+              // the modules and texts of the last reflect(), which the parent wrote into options_.
               if (!compiler) {
                   compiler = make_in_process_compiler(options_, support_modules_);
               }
@@ -62,7 +62,9 @@ public:
             what += " " + path.filename().string();
         }
         const Location place{modules.empty() ? std::string() : modules.front().string(), 0, 0};
-        return call(ReflectRequest{modules}, decode_module, what, place);
+        Outcome<Module> module = call(ReflectRequest{modules}, decode_module, what, place);
+        if (module) options_.sources = module.value().sources;
+        return module;
     }
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {

@@ -27,6 +27,8 @@ struct CompilerOptions {
     /// Absolute; loaded before the first kernel is compiled, so that it can import them by
     /// module_names(). What reflect() was given takes this place.
     std::vector<std::filesystem::path> modules;
+    /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
+    std::map<std::string, std::string> sources;
     std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"
 };
 
@@ -60,7 +62,8 @@ struct KernelSource {
 class Compiler : public TypeLookup {
 public:
     /// Loads the modules (absolute paths) and describes their functions. Slang's own errors come
-    /// back as diagnostics with Slang's file, line and column.
+    /// back as diagnostics with Slang's file, line and column. What is compiled from then on is what was
+    /// read.
     virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) = 0;
     virtual Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) = 0;
     /// "2026.12" and the like; goes into artifacts and cache keys.

@@ -104,12 +104,15 @@ using SupportModules = std::vector<std::pair<std::string, std::string>>;
 class InProcessCompiler final : public Compiler {
 public:
     InProcessCompiler(CompilerOptions options, SupportModules support_modules)
-        : options_(std::move(options)), support_modules_(std::move(support_modules)) {}
+        : options_(std::move(options)),
+          support_modules_(std::move(support_modules)),
+          sources_(options_.sources) {}
 
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
         needs_support_ = false;
         drop_sessions();
+        sources_.forget();
         try {
             return reflect_modules();
         } catch (...) {
@@ -206,7 +209,8 @@ private:
     }
 
     Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules) {
-        Outcome<Session> created = Session::create(*global_.get(), options_, target, support_modules);
+        Outcome<Session> created =
+            Session::create(*global_.get(), options_, target, sources_, support_modules);
         if (!created) {
             return created.errors();
         }
@@ -237,7 +241,7 @@ private:
         if (!session) {
             return session.errors();
         }
-        Module module = describe_modules(session.value()->slang(), session.value()->files());
+        Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
         return module;
     }
@@ -325,8 +329,9 @@ private:
 
     CompilerOptions options_;
     SupportModules support_modules_;
+    Sources sources_;                       // before the sessions, which must go first
     bool needs_support_ = false;            ///< of all of them
-    ComPtr<slang::IGlobalSession> global_;  // before the sessions, which must go first
+    ComPtr<slang::IGlobalSession> global_;  // likewise
     std::array<Entry, 2> entries_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -154,11 +155,11 @@ struct SharedMember {
 
 /// Every function of the spec's modules by name, in source order, and what was read to learn of them.
 struct Module {
-    std::vector<std::string> module_names;  ///< what generated kernels must `import`
-    std::vector<Function> functions;        ///< overloads share a name
-    std::vector<StructText> structs;        ///< those with a comment, or with one at a field
-    std::vector<SharedMember> shared;       ///< what has no whole name before a type is chosen
-    std::vector<std::string> dependencies;  ///< every source file read, absolute, sorted
+    std::vector<std::string> module_names;       ///< what generated kernels must `import`
+    std::vector<Function> functions;             ///< overloads share a name
+    std::vector<StructText> structs;             ///< those with a comment, or with one at a field
+    std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
+    std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
 };
 
 }  // namespace kf::gen

@@ -564,9 +564,9 @@ private:
 
 }  // namespace
 
-Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules) {
+Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules,
+                        Sources& sources) {
     Module described;
-    std::set<std::string> files;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
         Walker walker(session, *module, functions, described.structs, described.shared);
@@ -576,14 +576,14 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
         for (SlangInt32 index = 0; index < module->getDependencyFileCount(); ++index) {
             const fs::path path = module->getDependencyFilePath(index);
+            // Support modules are in no file.
+            const std::string* text = sources.find(path);
+            if (text == nullptr) continue;
             std::error_code failure;
-            if (fs::is_regular_file(path, failure)) {
-                const fs::path absolute = fs::absolute(path, failure);
-                files.insert((failure ? path : absolute).lexically_normal().string());
-            }
+            const fs::path absolute = fs::absolute(path, failure);
+            described.sources.emplace((failure ? path : absolute).lexically_normal().string(), *text);
         }
     }
-    described.dependencies.assign(files.begin(), files.end());
     return described;
 }
 

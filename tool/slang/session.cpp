@@ -2,12 +2,9 @@
 #include "slang/session.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "slang/diagnostics.h"
 #include "slang/scalar_gradients.h"
-#include "slang/source_files.h"
 
 namespace kf::gen {
 
@@ -21,24 +18,6 @@ slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::i
     entry.value.kind = slang::CompilerOptionValueKind::Int;
     entry.value.intValue0 = value;
     return entry;
-}
-
-fs::path canonical_path(const fs::path& path) {
-    std::error_code failure;
-    fs::path result = fs::weakly_canonical(path, failure);
-    return failure ? path.lexically_normal() : result;
-}
-
-bool read_file(const fs::path& file, std::string& text) {
-    std::error_code failure;
-    if (!fs::is_regular_file(file, failure)) {
-        return false;
-    }
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream content;
-    content << stream.rdbuf();
-    text = content.str();
-    return stream.good() || stream.eof();
 }
 
 }  // namespace
@@ -56,7 +35,7 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
 }
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                 CodeTarget target,
+                                 CodeTarget target, Sources& sources,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
     slang::TargetDesc target_description;
     target_description.lineDirectiveMode = SLANG_LINE_DIRECTIVE_MODE_NONE;
@@ -85,6 +64,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
         macros.push_back({name.c_str(), value.c_str()});
     }
     slang::SessionDesc description;
+    description.fileSystem = &sources;
     description.targets = &target_description;
     description.targetCount = 1;
     description.defaultMatrixLayoutMode = SLANG_MATRIX_LAYOUT_ROW_MAJOR;
@@ -96,12 +76,10 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     description.compilerOptionEntryCount = static_cast<std::uint32_t>(entries.size());
 
     Session session;
+    session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
     session.keeps_scalar_gradients_ = slang_loses_scalar_gradients(global.getBuildTagString());
-    if (session.keeps_scalar_gradients_) {
-        session.source_files_ = changed_source_files(keep_scalar_gradients);
-        description.fileSystem = session.source_files_.get();
-    }
+    if (session.keeps_scalar_gradients_) sources.change_imports(keep_scalar_gradients);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }
@@ -154,8 +132,8 @@ slang::IModule* Session::find_loaded(const fs::path& file) const {
 }
 
 Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::string& name) {
-    std::string text;
-    if (!read_file(given, text)) {
+    const std::string* text = sources_->find(given);
+    if (text == nullptr) {
         return Diagnostic{Severity::error,
                           "slang-module-not-found",
                           {given.string(), 0, 0},
@@ -186,7 +164,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
         return module;
     }
     ComPtr<slang::IBlob> messages;
-    module = load(name, file.string(), text, messages);
+    module = load(name, file.string(), *text, messages);
     if (module != nullptr) {
         return module;
     }

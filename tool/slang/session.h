@@ -10,6 +10,7 @@
 
 #include "slang/com_ptr.h"
 #include "slang/compiler.h"
+#include "slang/sources.h"
 
 namespace kf::gen {
 
@@ -19,9 +20,9 @@ inline constexpr const char* virtual_folder = "kfgen:/";
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
-    /// With all of `support_modules` loaded. `global` must outlive the session.
+    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                   CodeTarget target,
+                                   CodeTarget target, Sources& sources,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went
@@ -43,8 +44,8 @@ private:
                          ComPtr<slang::IBlob>& messages);
 
     bool keeps_scalar_gradients_ = false;
-    ComPtr<ISlangFileSystemExt> source_files_;  // before the session, which reads it
     ComPtr<slang::ISession> session_;
+    Sources* sources_ = nullptr;
     std::vector<slang::IModule*> files_;
     std::vector<std::filesystem::path> search_paths_;
 };

@@ -14,7 +14,7 @@ protected:
         disk_.files = {
             {"m.kf.json", "{}"}, {"m.slang", "float f();"}, {"kfgen", "program"}, {"out/m.h", "header"}};
         disk_.times = {{"kfgen", 7}};
-        state_ = record_run(disk_, "key", {{"m.kf.json", "m.slang", "include/shadow.slang"}, {"kfgen"}},
+        state_ = record_run(disk_, "key", {{{"m.kf.json", "{}"}, {"m.slang", "float f();"}}, {"kfgen"}},
                             {{"out/m.h", "header", false}});
     }
 
@@ -43,12 +43,19 @@ TEST_F(RunStateTest, IsNotCurrentWhenAnythingChanged) {
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["m.kf.json"] = "[]"; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["m.slang"] += ' '; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files.erase("m.slang"); }));
-    EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["include/shadow.slang"] = ""; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.times["kfgen"] = 8; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["kfgen"] += '2'; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files["out/m.h"] = "edited"; }));
     EXPECT_TRUE(changed([](FakeFileSystem& disk) { disk.files.erase("out/m.h"); }));
     EXPECT_TRUE(is_current(disk_, state_, "key"));
+}
+
+TEST_F(RunStateTest, IsNotCurrentWhenAnInputChangedAfterItWasRead) {
+    disk_.files["m.slang"] = "float g();";
+    const RunState late = record_run(disk_, "key", {{{"m.slang", "float f();"}}, {}}, {});
+    EXPECT_FALSE(is_current(disk_, late, "key"));
+    disk_.files["m.slang"] = "float f();";
+    EXPECT_TRUE(is_current(disk_, late, "key"));
 }
 
 TEST_F(RunStateTest, SurvivesItsFile) {

@@ -175,6 +175,23 @@ TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
     }
 }
 
+/// The kernels are of what was read first, and the next run must see that this is no longer there.
+TEST_F(GenerateTest, AnEditDuringTheRunIsSeenByTheNext) {
+    const std::string call = R"({"function": "squared", "args": {"x": "tensor[1]"}})";
+    const auto path = folder_.path() / "m.slang";
+    const OpenCuda edits = [&] {
+        (void)folder_.write("m.slang", std::string(functions) + "float more() { return 1; }");
+        return open_wheel();
+    };
+    const auto generated = generate(R"([{"cuda": {"arch": ["sm_90"]}}])", call, edits);
+    ASSERT_TRUE(generated) << describe(generated.errors());
+    EXPECT_THAT(generated.value().inputs.files, Contains(testing::Pair(path, functions)));
+    const RunState state = record_run(disk_, "key", generated.value().inputs, {});
+    EXPECT_FALSE(is_current(disk_, state, "key"));
+    (void)folder_.write("m.slang", functions);
+    EXPECT_TRUE(is_current(disk_, state, "key"));
+}
+
 TEST(RunKey, TellsProgramsApart) {
     EXPECT_EQ(run_key({"0.1.0", "--python"}, {"/a/kfgen"}), run_key({"0.1.0", "--python"}, {"/a/kfgen"}));
     EXPECT_NE(run_key({"0.1.0", "--python"}, {"/a/kfgen"}), run_key({"0.1.0", "--python"}, {"/b/kfgen"}));

@@ -288,6 +288,38 @@ TEST(Compile, SupportModulesAreLoadedWhenTheyAreImported) {
     EXPECT_TRUE(again.ok()) << describe(again.errors());
 }
 
+// Sessions of other targets and other compilers read later than the one that reflected.
+TEST(Compile, EditsAfterReflectionChangeNothing) {
+    const ScratchFolder folder;
+    const auto write = [&](const std::string& factor) {
+        (void)folder.write("part.slang", "public float part(float x) { return x * " + factor + "; }\n");
+        (void)folder.write("factor.h", "#define FACTOR " + factor + "\n");
+        return folder.write("user.slang", "import part;\n#include \"factor.h\"\nfloat f(float x) { return " +
+                                              factor + " * FACTOR * part(x); }\n");
+    };
+    const KernelSource source =
+        kernel("import user;\nstruct Args { float* x; }\n", "Args", "args.x[t.x] = f(args.x[t.x]);");
+    const auto codes = [&](bool edited) {
+        std::vector<std::string> found;
+        const auto first = make_compiler();
+        const auto module = first->reflect({write("2.0")});
+        EXPECT_TRUE(module.ok()) << describe(module.errors());
+        CompilerOptions options;
+        options.modules = {write(edited ? "3.0" : "2.0")};
+        options.sources = module.value().sources;
+        const auto second = make_compiler(options);
+        for (Compiler* compiler : {first.get(), second.get()}) {
+            for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+                const auto compiled = compiler->compile(source, target);
+                EXPECT_TRUE(compiled.ok()) << describe(compiled.errors());
+                if (compiled) found.push_back(compiled.value().code);
+            }
+        }
+        return found;
+    };
+    EXPECT_EQ(codes(true), codes(false));
+}
+
 // A fused multiply-add would make a device's random floats its own.
 TEST(Compile, RandomFloatsAreRoundedTwice) {
     const auto compiler = make_compiler({}, support_modules());

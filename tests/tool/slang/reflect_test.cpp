@@ -9,6 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::IsEmpty;
+using testing::Key;
+using testing::Pair;
 
 struct NamedScalar {
     std::string name;
@@ -451,9 +453,9 @@ TEST(Reflect, SeveralModulesImportsAndDependencies) {
         EXPECT_EQ(function_named(module.value(), "part").doc, "In a part.");
         EXPECT_EQ(function_named(module.value(), "first").parameters.at(0).type,
                   function_named(module.value(), "second").parameters.at(0).type);
-        EXPECT_THAT(
-            module.value().dependencies,
-            ElementsAre(first.string(), part.string(), elsewhere.string(), second.string(), table.string()));
+        EXPECT_THAT(module.value().sources,
+                    ElementsAre(Key(first.string()), Key(part.string()), Key(elsewhere.string()),
+                                Key(second.string()), Pair(table.string(), "#define TABLE 3\n")));
     }
 }
 

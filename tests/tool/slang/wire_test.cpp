@@ -31,7 +31,7 @@ TEST(Wire, Modules) {
     rays.element.push_back(ray);
     Module module;
     module.module_names = {"m"};
-    module.dependencies = {"/m.slang"};
+    module.sources = {{"/m.slang", "float f() {}\n"}};
     module.functions.push_back({"f",
                                 {{"a", rays, Direction::inout, true}},
                                 ray,
@@ -49,7 +49,7 @@ TEST(Wire, Modules) {
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value().module_names, module.module_names);
-    EXPECT_EQ(back.value().dependencies, module.dependencies);
+    EXPECT_EQ(back.value().sources, module.sources);
     EXPECT_EQ(back.value().functions, module.functions);
     EXPECT_EQ(back.value().structs, module.structs);
     EXPECT_EQ(back.value().shared, module.shared);

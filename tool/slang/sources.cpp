@@ -1,0 +1,131 @@
+// The disk as Slang sees it.
+#include "slang/sources.h"
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace kf::gen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class... Interfaces>
+bool is_one_of(const SlangUUID& uuid) {
+    const auto is = [&](const SlangUUID& other) { return std::memcmp(&uuid, &other, sizeof(uuid)) == 0; };
+    return (is(Interfaces::getTypeGuid()) || ...);
+}
+
+class TextBlob final : public ISlangBlob {
+public:
+    explicit TextBlob(std::string text) : text_(std::move(text)) {}
+    virtual ~TextBlob() = default;
+    TextBlob(const TextBlob&) = delete;
+    TextBlob& operator=(const TextBlob&) = delete;
+
+    SlangResult queryInterface(const SlangUUID& uuid, void** object) override {
+        if (!is_one_of<ISlangUnknown, ISlangBlob>(uuid)) return SLANG_E_NO_INTERFACE;
+        addRef();
+        *object = static_cast<ISlangBlob*>(this);
+        return SLANG_OK;
+    }
+    std::uint32_t addRef() override { return ++references_; }
+    std::uint32_t release() override {
+        const std::uint32_t left = --references_;
+        if (left == 0) delete this;
+        return left;
+    }
+    const void* getBufferPointer() override { return text_.c_str(); }
+    std::size_t getBufferSize() override { return text_.size(); }
+
+private:
+    std::string text_;
+    std::atomic<std::uint32_t> references_{1};
+};
+
+SlangResult give(std::string text, ISlangBlob** blob) {
+    *blob = new TextBlob(std::move(text));
+    return SLANG_OK;
+}
+
+std::optional<std::string> read_file(const fs::path& file) {
+    std::error_code failure;
+    if (!fs::is_regular_file(file, failure)) return std::nullopt;
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    if (!stream.good() && !stream.eof()) return std::nullopt;
+    return std::move(content).str();
+}
+
+}  // namespace
+
+fs::path canonical_path(const fs::path& path) {
+    std::error_code failure;
+    fs::path result = fs::weakly_canonical(path, failure);
+    return failure ? path.lexically_normal() : result;
+}
+
+Sources::Sources(const std::map<std::string, std::string>& texts) {
+    for (const auto& [path, text] : texts) texts_.emplace(canonical_path(path), text);
+}
+
+const std::string* Sources::find(const fs::path& path) {
+    const fs::path file = canonical_path(path);
+    if (const auto known = texts_.find(file); known != texts_.end()) return &known->second;
+    std::optional<std::string> text = read_file(file);
+    return text ? &texts_.emplace(file, std::move(*text)).first->second : nullptr;
+}
+
+void* Sources::castAs(const SlangUUID& uuid) {
+    const bool known = is_one_of<ISlangUnknown, ISlangCastable, ISlangFileSystem, ISlangFileSystemExt>(uuid);
+    return known ? static_cast<ISlangFileSystemExt*>(this) : nullptr;
+}
+
+SlangResult Sources::queryInterface(const SlangUUID& uuid, void** object) {
+    *object = castAs(uuid);
+    return *object != nullptr ? SLANG_OK : SLANG_E_NO_INTERFACE;
+}
+
+SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
+    const std::string* text = find(path);
+    if (text == nullptr) return SLANG_E_NOT_FOUND;
+    return give(change_ == nullptr ? *text : change_(*text), blob);
+}
+
+SlangResult Sources::getFileUniqueIdentity(const char* path, ISlangBlob** identity) {
+    SlangPathType type{};
+    if (SLANG_FAILED(getPathType(path, &type))) return SLANG_E_NOT_FOUND;
+    return give(canonical_path(path).string(), identity);
+}
+
+SlangResult Sources::calcCombinedPath(SlangPathType from_type, const char* from, const char* path,
+                                      ISlangBlob** combined) {
+    const fs::path folder = from_type == SLANG_PATH_TYPE_FILE ? fs::path(from).parent_path() : fs::path(from);
+    return give((folder / path).string(), combined);
+}
+
+SlangResult Sources::getPathType(const char* path, SlangPathType* type) {
+    std::error_code failure;
+    const fs::path file = canonical_path(path);
+    if (texts_.count(file) != 0 || fs::is_regular_file(file, failure)) {
+        *type = SLANG_PATH_TYPE_FILE;
+        return SLANG_OK;
+    }
+    if (!fs::is_directory(file, failure)) return SLANG_E_NOT_FOUND;
+    *type = SLANG_PATH_TYPE_DIRECTORY;
+    return SLANG_OK;
+}
+
+SlangResult Sources::getPath(PathKind kind, const char* path, ISlangBlob** result) {
+    switch (kind) {
+        case PathKind::Simplified: return give(fs::path(path).lexically_normal().string(), result);
+        case PathKind::Canonical: return give(canonical_path(path).string(), result);
+        default: return give(path, result);
+    }
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,56 @@
+// The files that Slang reads, each of them once.
+#pragma once
+
+#include <slang.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace kf::gen {
+
+/// What a file held when it was first asked for is what it holds from then on: all sessions of a run compile
+/// the same text, whatever is edited meanwhile. Not thread-safe. Must outlive the sessions that read from it.
+class Sources final : public ISlangFileSystemExt {
+public:
+    /// `texts`, by any of their paths, are not read from the disk.
+    explicit Sources(const std::map<std::string, std::string>& texts);
+    virtual ~Sources() = default;
+    Sources(const Sources&) = delete;
+    Sources& operator=(const Sources&) = delete;
+
+    /// All is read anew.
+    void forget() { texts_.clear(); }
+
+    /// Slang is given what `change` makes of a file that it imports or includes.
+    void change_imports(std::string (*change)(std::string_view text)) { change_ = change; }
+
+    /// Nothing when it is no file that can be read.
+    const std::string* find(const std::filesystem::path& path);
+
+    SlangResult queryInterface(const SlangUUID& uuid, void** object) override;
+    std::uint32_t addRef() override { return 1; }
+    std::uint32_t release() override { return 1; }
+    void* castAs(const SlangUUID& uuid) override;
+    SlangResult loadFile(const char* path, ISlangBlob** blob) override;
+    SlangResult getFileUniqueIdentity(const char* path, ISlangBlob** identity) override;
+    SlangResult calcCombinedPath(SlangPathType from_type, const char* from, const char* path,
+                                 ISlangBlob** combined) override;
+    SlangResult getPathType(const char* path, SlangPathType* type) override;
+    SlangResult getPath(PathKind kind, const char* path, ISlangBlob** result) override;
+    void clearCache() override {}
+    SlangResult enumeratePathContents(const char*, FileSystemContentsCallBack, void*) override {
+        return SLANG_E_NOT_IMPLEMENTED;
+    }
+    OSPathKind getOSPathKind() override { return OSPathKind::Direct; }
+
+private:
+    std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
+    std::string (*change_)(std::string_view text) = nullptr;
+};
+
+/// Without links and dots, whether it exists or not.
+std::filesystem::path canonical_path(const std::filesystem::path& path);
+
+}  // namespace kf::gen
