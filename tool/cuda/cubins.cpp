@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <optional>
+#include <set>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "core/sha256.h"
 #include "diagnostic/suggest.h"
+#include "slang/compiler.h"
 
 namespace kf::gen {
 
@@ -92,6 +96,14 @@ manifest::Image image_of(std::string format, const std::string& architecture, co
     return image;
 }
 
+std::string content_hash(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    const std::string text = std::move(content).str();
+    return hex(sha256(std::as_bytes(std::span(text))));
+}
+
 class ImageCompiler {
 public:
     explicit ImageCompiler(const CudaJob& job) : job_(job) {}
@@ -105,9 +117,10 @@ public:
                 join_cuda_sources({kernels.begin() + static_cast<std::ptrdiff_t>(first),
                                    kernels.begin() + static_cast<std::ptrdiff_t>(first + count)});
             if (!unit) return unit.errors();
-            add_tasks(unit.value(), architectures.value());
+            add_tasks(architectures.value());
             units_.push_back(std::move(unit.value()));
         }
+        if (job_.store != nullptr) add_keys(kernels);
         run();
         Diagnostics errors;
         for (const Task& task : tasks_) {
@@ -118,19 +131,29 @@ public:
     }
 
 private:
-    void add_tasks(const CudaUnit& unit, const std::vector<std::string>& architectures) {
-        for (const std::string& architecture : architectures) add_task(unit, architecture);
+    /// Of the unit that comes next.
+    void add_tasks(const std::vector<std::string>& architectures) {
+        const std::size_t unit = units_.size();
+        for (const std::string& architecture : architectures)
+            tasks_.push_back({unit, architecture, {}, {}, {}});
         if (!job_.target.ptx || architectures.empty()) return;
         const std::string ptx = ptx_architecture(architectures);
         if (std::find(architectures.begin(), architectures.end(), ptx) == architectures.end())
-            add_task(unit, ptx);
+            tasks_.push_back({unit, ptx, {}, {}, {}});
     }
 
-    void add_task(const CudaUnit& unit, const std::string& architecture) {
-        std::string text = job_.compiler.version() + "\n" + architecture + "\n" + unit.text;
-        for (const std::string& define : unit.defines) text += "\n" + define;
-        for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
-        tasks_.push_back({units_.size(), architecture, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
+    /// All that goes into a task's code; of headers the names and contents, wherever they lie.
+    void add_keys(const std::vector<CudaKernelSource>& kernels) {
+        std::string tools = job_.compiler.version() + "\n" + job_.compiler.build();
+        for (const std::filesystem::path& header : cuda_headers(kernels, job_.compiler))
+            tools += "\n" + header.filename().string() + " " + content_hash(header);
+        for (Task& task : tasks_) {
+            const CudaUnit& unit = units_[task.unit];
+            std::string text = tools + "\n" + task.architecture + "\n" + unit.text;
+            for (const std::string& define : unit.defines) text += "\n" + define;
+            for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
+            task.key = hex(sha256(std::as_bytes(std::span(text))));
+        }
     }
 
     /// Splits an error by the kernels that its log is about. What is wrong with a kernel is mostly wrong
@@ -255,6 +278,24 @@ private:
 Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
                                                                 const CudaJob& job) {
     return ImageCompiler(job).compile(kernels);
+}
+
+std::vector<std::filesystem::path> cuda_headers(const std::vector<CudaKernelSource>& kernels,
+                                                const CudaCompiler& compiler) {
+    // Most kernels have the same prelude, which is long.
+    std::set<std::string_view> texts;
+    for (const CudaKernelSource& kernel : kernels) {
+        const std::string_view text = kernel.text;
+        const std::size_t end = std::min(text.find(cuda_prelude_end), text.size());
+        texts.insert(text.substr(0, end));
+        texts.insert(text.substr(end));
+    }
+    std::set<std::filesystem::path> headers;
+    for (const std::string_view text : texts) {
+        for (std::filesystem::path& header : compiler.headers(std::string(text)))
+            headers.insert(std::move(header));
+    }
+    return {headers.begin(), headers.end()};
 }
 
 }  // namespace kf::gen

@@ -1,6 +1,7 @@
 // From the CUDA source of a plan's kernels to images: a cubin for each architecture, and PTX.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,9 @@ inline constexpr const char* default_architectures[] = {"sm_80", "sm_90", "sm_10
 /// where the compiler's log tells them, else at the target, with the log in the notes.
 Outcome<std::vector<std::vector<manifest::Image>>> compile_cuda(const std::vector<CudaKernelSource>& kernels,
                                                                 const CudaJob& job);
+
+/// CUDA's headers that the kernels may include: inputs of a run, as the compiler's files are.
+std::vector<std::filesystem::path> cuda_headers(const std::vector<CudaKernelSource>& kernels,
+                                                const CudaCompiler& compiler);
 
 }  // namespace kf::gen

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <set>
 #include <sstream>
 
 namespace kf::gen {
@@ -82,10 +84,49 @@ std::vector<fs::path> file_of(F function) {
     return failed ? std::vector<fs::path>{} : std::vector<fs::path>{path};
 }
 
+/// The names in a text's #include lines, whatever conditions they stand under.
+std::vector<std::string> included_by(const std::string& text) {
+    std::vector<std::string> names;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        const std::size_t hash = line.find_first_not_of(" \t");
+        if (hash == std::string::npos || line[hash] != '#') continue;
+        const std::size_t word = line.find_first_not_of(" \t", hash + 1);
+        if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+        const std::size_t open = line.find_first_of("\"<", word);
+        const std::size_t close = open == std::string::npos ? open : line.find_first_of("\">", open + 1);
+        if (close != std::string::npos) names.push_back(line.substr(open + 1, close - open - 1));
+    }
+    return names;
+}
+
+std::string text_of(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    return std::move(content).str();
+}
+
+/// Finds what a text includes in `folders`, or beside the file that includes it.
+void add_headers(const std::string& text, std::vector<fs::path> folders, std::set<fs::path>& headers) {
+    for (const std::string& name : included_by(text)) {
+        for (const fs::path& folder : folders) {
+            std::error_code failed;
+            const fs::path file = (folder / name).lexically_normal();
+            if (!fs::is_regular_file(file, failed)) continue;
+            if (!headers.insert(file).second) break;
+            std::vector<fs::path> inner{file.parent_path()};
+            inner.insert(inner.end(), folders.begin(), folders.end());
+            add_headers(text_of(file), std::move(inner), headers);
+            break;
+        }
+    }
+}
+
 class Nvrtc final : public CudaCompiler {
 public:
-    Nvrtc(void* library, const Functions& functions, std::vector<fs::path> includes)
-        : library_(library), f_(functions), includes_(std::move(includes)) {}
+    Nvrtc(void* library, const Functions& functions, std::vector<fs::path> includes, fs::path builtins)
+        : library_(library), f_(functions), includes_(std::move(includes)), builtins_(std::move(builtins)) {}
     ~Nvrtc() override { dlclose(library_); }
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
@@ -132,10 +173,35 @@ public:
         CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx)),
                       until_zero(read(program, f_.log_size, f_.log))};
         f_.destroy(&program);
-        return code;
+        // Nothing that is kept may be empty: it would be taken for an image from then on.
+        if (!code.cubin.empty() && !code.ptx.empty()) return code;
+        return Diagnostic{Severity::error,
+                          "cuda-compile",
+                          {},
+                          "NVRTC " + version() + " compiled for " + architecture + ", but gave no " +
+                              (code.cubin.empty() ? "cubin" : "PTX"),
+                          lines_of(code.log)};
     }
 
-    [[nodiscard]] std::vector<fs::path> files() const override { return file_of(f_.version); }
+    /// NVRTC has no function for it, but begins PTX with it.
+    [[nodiscard]] std::string build() const override {
+        const std::vector<std::string> known = architectures();
+        if (known.empty()) return {};
+        const Outcome<CudaCode> code = compile("", known.front(), {});
+        return code ? code.value().ptx.substr(0, code.value().ptx.find(".version")) : std::string();
+    }
+
+    [[nodiscard]] std::vector<fs::path> files() const override {
+        std::vector<fs::path> files = file_of(f_.version);
+        if (!builtins_.empty()) files.push_back(builtins_);
+        return files;
+    }
+
+    [[nodiscard]] std::vector<fs::path> headers(const std::string& source) const override {
+        std::set<fs::path> headers;
+        add_headers(source, includes_, headers);
+        return {headers.begin(), headers.end()};
+    }
 
 private:
     static std::string read(Program program, int (*size_of)(Program, std::size_t*),
@@ -160,6 +226,7 @@ private:
     void* library_;
     Functions f_;
     std::vector<fs::path> includes_;
+    fs::path builtins_;  ///< what NVRTC opens itself; empty where the system finds it
 };
 
 /// The newest file in a folder whose name starts like this.
@@ -235,7 +302,7 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
         Functions functions;
         if (find_all(library, functions)) {
             return std::shared_ptr<const CudaCompiler>(
-                std::make_shared<Nvrtc>(library, functions, cuda_includes(search)));
+                std::make_shared<Nvrtc>(library, functions, cuda_includes(search), builtins));
         }
         dlclose(library);
     }

@@ -10,7 +10,7 @@
 
 namespace kf::gen {
 
-/// What one compilation gives. A real architecture ("sm_90") gives both; a virtual one no cubin.
+/// What one compilation for a real architecture ("sm_90") gives; neither code is empty.
 struct CudaCode {
     std::string cubin;
     std::string ptx;
@@ -29,8 +29,12 @@ public:
     [[nodiscard]] virtual Outcome<CudaCode> compile(const std::string& source,
                                                     const std::string& architecture,
                                                     const std::vector<std::string>& defines) const = 0;
+    /// Tells it from other builds of its version.
+    [[nodiscard]] virtual std::string build() const = 0;
     /// The files that make up the compiler: inputs of every run.
     [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
+    /// CUDA's headers that a source may include, and those that they may, sorted.
+    [[nodiscard]] virtual std::vector<std::filesystem::path> headers(const std::string& source) const = 0;
 };
 
 /// Where NVRTC and CUDA's headers are looked for, best first.

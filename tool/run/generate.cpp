@@ -147,6 +147,8 @@ private:
             sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
                                kernel.source.origin, kernels.units[i].group_size[0], kernel.resident_groups});
         }
+        const auto headers = cuda_headers(sources, *nvrtc.value());
+        cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
         return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store()});
     }
 

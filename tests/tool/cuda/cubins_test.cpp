@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -23,6 +24,8 @@ public:
     std::string poison;
     std::vector<std::string> log;
     std::string version_text = "13.0";
+    std::string build_text = "CL-1";
+    std::filesystem::path header;
     std::vector<std::string> known{"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
     mutable std::vector<std::string> compiled;  ///< the architecture of each compilation
     mutable std::vector<std::string> bounds;    ///< the macro that bounds a kernel, of each
@@ -30,7 +33,11 @@ public:
 
     [[nodiscard]] std::string version() const override { return version_text; }
     [[nodiscard]] std::vector<std::string> architectures() const override { return known; }
+    [[nodiscard]] std::string build() const override { return build_text; }
     [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {}; }
+    [[nodiscard]] std::vector<std::filesystem::path> headers(const std::string&) const override {
+        return header.empty() ? std::vector<std::filesystem::path>{} : std::vector{header};
+    }
     [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
                                             const std::vector<std::string>& defines) const override {
         const std::scoped_lock lock(mutex_);
@@ -238,6 +245,16 @@ TEST_F(CubinsTest, WhatTheStoreHasIsNotCompiledAgain) {
     compiler_.version_text = "13.1";
     ASSERT_TRUE(compile(30));
     EXPECT_EQ(compiler_.compiled.size(), 8u) << "another compiler";
+    compiler_.build_text = "CL-2";
+    ASSERT_TRUE(compile(30));
+    EXPECT_EQ(compiler_.compiled.size(), 12u) << "another build of it";
+    compiler_.header = std::filesystem::path(testing::TempDir()) / "kf_cubins_test.h";
+    for (const auto& [content, compiled] : {std::pair{"1", 16u}, {"2", 20u}, {"1", 20u}}) {
+        std::ofstream(compiler_.header) << content;
+        ASSERT_TRUE(compile(30));
+        EXPECT_EQ(compiler_.compiled.size(), compiled) << "a header that holds " << content;
+    }
+    std::filesystem::remove(compiler_.header);
 }
 
 TEST_F(CubinsTest, ErrorsPointAtTheCallsThatTheLogIsAbout) {

@@ -48,9 +48,11 @@ TEST_F(NvrtcTest, ComesFromTheWheelAlone) {
     const auto nvrtc = wheel();
     ASSERT_NE(nvrtc, nullptr);
     EXPECT_EQ(nvrtc->version(), "13.0");
-    ASSERT_EQ(nvrtc->files().size(), 1u);
-    EXPECT_THAT(nvrtc->files()[0].string(), StartsWith(fs::canonical(KF_SITE_PACKAGES).string()));
-    EXPECT_TRUE(fs::exists(nvrtc->files()[0]));
+    EXPECT_THAT(nvrtc->build(), HasSubstr("release 13.0, V13.0."));
+    ASSERT_EQ(nvrtc->files().size(), 2u) << "itself and its built-ins";
+    for (const fs::path& file : nvrtc->files()) {
+        EXPECT_THAT(fs::canonical(file).string(), StartsWith(fs::canonical(KF_SITE_PACKAGES).string()));
+    }
     EXPECT_THAT(nvrtc->architectures(), IsSupersetOf({"sm_80", "sm_90", "sm_100"}));
     const auto known = nvrtc->architectures();
     EXPECT_LT(std::find(known.begin(), known.end(), "sm_90"),
@@ -69,6 +71,20 @@ TEST_F(NvrtcTest, CompilesToElfAndPtxWithTheWheelsHeaders) {
     EXPECT_EQ(code.value().ptx.find('\0'), std::string::npos);
     const auto again = nvrtc->compile(add_half, "sm_90", {});
     EXPECT_EQ(again.value().cubin, code.value().cubin) << "a function of its input";
+}
+
+TEST_F(NvrtcTest, HeadersAreInputsWithWhatTheyInclude) {
+    const auto nvrtc = wheel();
+    ASSERT_NE(nvrtc, nullptr);
+    std::vector<std::string> names;
+    for (const fs::path& header : nvrtc->headers(add_half)) {
+        EXPECT_TRUE(fs::is_regular_file(header)) << header;
+        names.push_back(header.filename().string());
+    }
+    EXPECT_THAT(names, IsSupersetOf({"cuda_fp16.h", "cuda_fp16.hpp", "vector_types.h"}));
+    EXPECT_THAT(names, Not(Contains("cuda_bf16.h")));
+    EXPECT_THAT(nvrtc->headers("  #  include <cuda_bf16.h>"), Contains(HasSubstr("cuda_bf16.hpp")));
+    EXPECT_TRUE(nvrtc->headers("// #include <cuda_fp16.h>\n#include <none.h>\n#include").empty());
 }
 
 TEST_F(NvrtcTest, PassesDefines) {

@@ -139,6 +139,8 @@ TEST_F(GenerateTest, OneArtifactHoldsSpirvCubinsAndPtx) {
     EXPECT_THAT(generated.value().inputs.programs,
                 Contains(testing::ResultOf([](const auto& path) { return path.filename().string(); },
                                            StartsWith("libnvrtc.so"))));
+    EXPECT_THAT(generated.value().inputs.programs,
+                Contains(testing::Property(&std::filesystem::path::filename, "cuda_fp16.hpp")));
     const std::string text = inspection(manifest);
     for (const char* part : {"  spirv ", "  cubin sm_80 ", "  cubin sm_90 ", "  cubin sm_100 ",
                              "  ptx sm_100 ", "made by nvrtc 13.0", ", shared by "}) {
