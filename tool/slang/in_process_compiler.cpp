@@ -71,6 +71,8 @@ std::string_view line_of(std::string_view text, std::int64_t line) {
     return text;
 }
 
+constexpr const char* not_public = "slang-E30600";
+
 // Errors inside the generated text point to the spec entry and quote the line that is wrong.
 Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
     for (Diagnostic& error : errors) {
@@ -79,7 +81,10 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
             error.notes.push_back("found while compiling the kernel '" + source.entry_point + "'");
             continue;
         }
-        if (generated) {
+        if (generated && error.id == not_public) {
+            // Every kernel of the call says so, of each place that names it.
+            error.notes = {"mark it public: where a module has anything public, all else is its own"};
+        } else if (generated) {
             error.notes.insert(error.notes.begin(),
                                "in the generated kernel '" + source.entry_point + "', line " +
                                    std::to_string(error.location.line) + ": " +
@@ -96,7 +101,12 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
             }
         }
     }
-    return errors;
+    Diagnostics distinct;
+    for (Diagnostic& error : errors) {
+        if (std::find(distinct.begin(), distinct.end(), error) == distinct.end())
+            distinct.push_back(std::move(error));
+    }
+    return distinct;
 }
 
 using SupportModules = std::vector<std::pair<std::string, std::string>>;

@@ -42,6 +42,29 @@ TEST(SlangErrors, InTheUsersModule) {
     EXPECT_TRUE(compiler->reflect({folder.write("good.slang", "float f() { return 1; }\n")}).ok());
 }
 
+TEST(SlangErrors, WhatIsNotPublicIsSaidOnce) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler();
+    const auto module = folder.write(
+        "some.slang", "public float g(float x) { return x; }\nfloat f(float x) { return g(x); }\n");
+    ASSERT_TRUE(compiler->reflect({module}).ok());
+    Diagnostics first;
+    for (const std::string body : {"args.x[0] = f(1); args.x[1] = f(2);", "args.x[2] = f(3);"}) {
+        const Outcome<CompiledKernel> compiled =
+            compiler->compile({"k",
+                               "import some;\nstruct Args { float* x; }\n" + entry +
+                                   "void k(uniform Args args) { " + body + " }\n",
+                               {"/spec.kf.json", 7, 3}},
+                              CodeTarget::spirv);
+        ASSERT_FALSE(compiled.ok());
+        ASSERT_EQ(compiled.errors().size(), 1U) << describe(compiled.errors());
+        EXPECT_THAT(compiled.errors()[0].message, HasSubstr("'f' is not accessible"));
+        EXPECT_THAT(compiled.errors()[0].notes, testing::ElementsAre(HasSubstr("mark it public")));
+        if (first.empty()) first = compiled.errors();
+        EXPECT_EQ(compiled.errors(), first) << "so that one of several kernels' is shown";
+    }
+}
+
 TEST(SlangErrors, InAnImportedModule) {
     const ScratchFolder folder;
     const auto inner = folder.write("inner.slang", "float f() { return y; }\n");
