@@ -185,7 +185,17 @@ private:
         GradientOptions& gradients = options_.gradients;
         auto* wanted = check.add_flag("--gradients", gradients.wanted);
         check.add_option("--device", gradients.device)->needs(wanted);
-        check.add_option("--seed", gradients.seed)->needs(wanted)->check(CLI::NonNegativeNumber);
+        // CLI11 would name its limits as doubles, with 300 digits.
+        const CLI::Validator number(
+            [](const std::string& text) {
+                std::uint64_t value = 0;
+                const char* end = text.data() + text.size();
+                const auto [stop, failed] = std::from_chars(text.data(), end, value);
+                const bool good = failed == std::errc() && stop == end;
+                return good ? std::string() : "'" + text + "' is not a whole number from 0 to 2^64 - 1";
+            },
+            "NUMBER");
+        check.add_option("--seed", gradients.seed)->needs(wanted)->check(number);
         check.add_option("--range", range_)->needs(wanted);
         check.add_option("--shape", shapes_)->allow_extra_args(false)->needs(wanted);
         check.add_option("--except", gradients.except)->allow_extra_args(false)->needs(wanted);

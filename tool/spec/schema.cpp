@@ -97,6 +97,10 @@ private:
             check(node, resolve(schema), path);
             return;
         }
+        if (const std::vector<std::string> literals = literals_of(schema); !literals.empty()) {
+            check_literals(node, schema, literals, path);
+            return;
+        }
         if (!accepts(node.type, schema)) {
             report("spec-type", node.location,
                    capitalised(path) + " must be " + expected_types(schema) + ", not " + phrase(node));
@@ -115,6 +119,38 @@ private:
             case JsonType::number: check_number(node, schema, path); break;
             case JsonType::boolean:
             case JsonType::null: break;
+        }
+    }
+
+    /// What a value may be where only few may: true, false and words; nothing where there are others.
+    static std::vector<std::string> literals_of(const json& schema) {
+        std::vector<std::string> literals;
+        for (const json& branch : schema.value("anyOf", json::array())) {
+            if (branch.contains("const")) {
+                literals.push_back(branch["const"].dump());
+            } else if (branch.value("type", "") == "boolean") {
+                literals.insert(literals.end(), {"true", "false"});
+            } else {
+                return {};
+            }
+        }
+        return literals;
+    }
+
+    void check_literals(const JsonNode& node, const json& schema, const std::vector<std::string>& literals,
+                        const std::string& path) {
+        const std::string text = node.type == JsonType::string ? json(node.text).dump() : node.text;
+        if (std::find(literals.begin(), literals.end(), text) != literals.end()) {
+            return;
+        }
+        std::string choices;
+        for (const std::string& literal : literals) {
+            choices += (choices.empty() ? "" : literal == literals.back() ? " or " : ", ") + literal;
+        }
+        Diagnostic& error = report(accepts(node.type, schema) ? "spec-value" : "spec-type", node.location,
+                                   capitalised(path) + " must be " + choices + ", not " + phrase(node));
+        if (const auto near = closest(text, literals)) {
+            error.notes.push_back("did you mean " + *near + "?");
         }
     }
 
