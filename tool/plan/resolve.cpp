@@ -495,7 +495,7 @@ private:
     Diagnostics plan_backward(const Function& function, const std::vector<GradientWish>& grads,
                               PlannedCall& planned) const {
         const BackwardSpec& backward = call_.backward;
-        if (!backward.enabled) return overwrite_gradients(grads, planned);
+        if (!backward.enabled) return apply_wishes(grads, planned);
         if (!function.backward_differentiable) {
             return {{Severity::error,
                      "not-differentiable",
@@ -527,7 +527,7 @@ private:
         errors.insert(errors.end(), stored.begin(), stored.end());
         const Diagnostics partial = check_struct_tensors(planned);
         errors.insert(errors.end(), partial.begin(), partial.end());
-        const Diagnostics more = overwrite_gradients(grads, planned);
+        const Diagnostics more = apply_wishes(grads, planned);
         errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
             errors.push_back({Severity::error,
@@ -618,28 +618,30 @@ private:
               "them"}}};
     }
 
-    static Diagnostics overwrite_gradients(const std::vector<GradientWish>& grads, PlannedCall& planned) {
+    /// What kinds say of gradients. It is an error where there are none.
+    static Diagnostics apply_wishes(const std::vector<GradientWish>& grads, PlannedCall& planned) {
         Diagnostics errors;
-        std::vector<bool> useless(planned.arguments.size(), false);
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             Argument& host = planned.arguments[i].host;
             host.overwrite = grads[i].overwrites && host.gradient != Gradient::never;
-            useless[i] = grads[i].overwrites && !host.overwrite;
         }
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             const PlannedArgument& argument = planned.arguments[i];
+            const bool wishes = grads[i].overwrites || grads[i].mode == GradMode::yes;
             // Of a struct one field with a gradient is enough.
-            const bool elsewhere = std::any_of(
+            const bool met = std::any_of(
                 planned.arguments.begin(), planned.arguments.end(), [&](const PlannedArgument& other) {
-                    return other.host.overwrite && other.location == argument.location;
+                    return other.host.gradient != Gradient::never && other.location == argument.location;
                 });
-            if (!useless[i] || elsewhere) continue;
+            if (!wishes || met) continue;
             errors.push_back(
                 {Severity::error,
                  "backward-input",
                  argument.location,
                  (argument.is_result ? std::string("the result") : "argument '" + argument.host.name + "'") +
-                     ": there is no gradient that \"accumulate\": \"overwrite\" would replace",
+                     ": there is no gradient that " +
+                     (grads[i].overwrites ? R"("accumulate": "overwrite" would replace)"
+                                          : R"("grad": true would ask for)"),
                  {"only inputs that \"backward\" differentiates have one"}});
         }
         return errors;
@@ -657,7 +659,7 @@ private:
         const auto& inputs = *call_.backward.inputs;
         const bool listed = std::any_of(inputs.begin(), inputs.end(),
                                         [&](const std::string& input) { return names(input, name); });
-        return listed ? Gradient::required : Gradient::never;
+        return listed ? Gradient::automatic : Gradient::never;
     }
 
     /// Names under "backward": {"inputs": …} must be differentiable inputs.

@@ -74,7 +74,7 @@ public:
     class Backward {
     public:
         /// Call shape [d0, d1].
-        /// - a: in, float, needs a gradient
+        /// - a: in, float, differentiable
         /// - x: in, float tensor [d0, d1]
         /// - y: in, float tensor [d0, d1]
         /// - result: returned, float tensor [d0, d1], differentiable
@@ -84,7 +84,7 @@ public:
                                   const kf::Tensor<float, 2>& y, const kf::Tensor<float, 2>& result) const;
 
         /// Call shape [d0, d1].
-        /// - a: in, float tensor [d0, d1], needs a gradient
+        /// - a: in, float tensor [d0, d1], differentiable
         /// - x: in, float tensor [d0, d1]
         /// - y: in, float tensor [d0, d1]
         /// - result: returned, float tensor [d0, d1], differentiable
@@ -110,7 +110,7 @@ public:
     class Fused {
     public:
         /// Call shape [d0, d1].
-        /// - a: in, float, needs a gradient
+        /// - a: in, float, differentiable
         /// - x: in, float tensor [d0, d1]
         /// - y: in, float tensor [d0, d1]
         /// - result: returned, float tensor [d0, d1], differentiable
@@ -125,7 +125,7 @@ public:
                                   const kf::Out<kf::Tensor<float, 2>>& result) const;
 
         /// Call shape [d0, d1].
-        /// - a: in, float tensor [d0, d1], needs a gradient
+        /// - a: in, float tensor [d0, d1], differentiable
         /// - x: in, float tensor [d0, d1]
         /// - y: in, float tensor [d0, d1]
         /// - result: returned, float tensor [d0, d1], differentiable
@@ -158,7 +158,7 @@ public:
     };
 
     /// Call shape [d0, d1].
-    /// - a: in, float, needs a gradient
+    /// - a: in, float, differentiable
     /// - x: in, float tensor [d0, d1]
     /// - y: in, float tensor [d0, d1]
     /// - result: returned, float tensor [d0, d1], differentiable
@@ -184,7 +184,7 @@ public:
                                    const kf::Out<kf::Tensor<float, 2>>& result) const;
 
     /// Call shape [d0, d1].
-    /// - a: in, float tensor [d0, d1], needs a gradient
+    /// - a: in, float tensor [d0, d1], differentiable
     /// - x: in, float tensor [d0, d1]
     /// - y: in, float tensor [d0, d1]
     /// - result: returned, float tensor [d0, d1], differentiable

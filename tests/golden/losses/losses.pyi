@@ -80,7 +80,7 @@ class _LineErrorBackward(kf.Backward):
     ) -> None:
         """Call shape [d0, d1].
 
-        - a: in, float tensor [d0, d1], needs a gradient
+        - a: in, float tensor [d0, d1], differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable
@@ -97,7 +97,7 @@ class _LineErrorBackward(kf.Backward):
     ) -> None:
         """Call shape [d0, d1].
 
-        - a: in, float, needs a gradient
+        - a: in, float, differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable
@@ -148,7 +148,7 @@ class _LineErrorFused(kf.Fused):
     ) -> kf.Tensor:
         """Call shape [d0, d1].
 
-        - a: in, float tensor [d0, d1], needs a gradient
+        - a: in, float tensor [d0, d1], differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable
@@ -173,7 +173,7 @@ class _LineErrorFused(kf.Fused):
     ) -> kf.Tensor:
         """Call shape [d0, d1].
 
-        - a: in, float, needs a gradient
+        - a: in, float, differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable
@@ -247,7 +247,7 @@ class _LineError(kf.Function):
     ) -> kf.Tensor:
         """Call shape [d0, d1].
 
-        - a: in, float tensor [d0, d1], needs a gradient
+        - a: in, float tensor [d0, d1], differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable
@@ -272,7 +272,7 @@ class _LineError(kf.Function):
     ) -> kf.Tensor:
         """Call shape [d0, d1].
 
-        - a: in, float, needs a gradient
+        - a: in, float, differentiable
         - x: in, float tensor [d0, d1]
         - y: in, float tensor [d0, d1]
         - result: returned, float tensor [d0, d1], differentiable

@@ -132,7 +132,7 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - normal: in, float tensor [d0, 3], needs a gradient
+        /// - normal: in, float tensor [d0, 3], differentiable
         /// - light: in, float3
         /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const kf::Tensor<float, 2>& normal, kf::float3 light,
@@ -145,7 +145,7 @@ public:
                                        kf::float3 light, const kf::Tensor<kf::float3, 1>& result) const;
 
         /// Call shape [d0].
-        /// - normal: in, float3 tensor [d0], needs a gradient
+        /// - normal: in, float3 tensor [d0], differentiable
         /// - light: in, float3
         /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
@@ -165,7 +165,7 @@ public:
     };
 
     /// Call shape [d0].
-    /// - normal: in, float tensor [d0, 3], needs a gradient
+    /// - normal: in, float tensor [d0, 3], differentiable
     /// - light: in, float3
     /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<float, 2>& normal,
@@ -188,7 +188,7 @@ public:
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - normal: in, float3 tensor [d0], needs a gradient
+    /// - normal: in, float3 tensor [d0], differentiable
     /// - light: in, float3
     /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<kf::float3, 1>& normal,

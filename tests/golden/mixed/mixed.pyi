@@ -196,13 +196,13 @@ class _ShadeBackward(kf.Backward):
     ) -> None:
         """Call shape [d0].
 
-        - normal: in, float tensor [d0, 3], needs a gradient
+        - normal: in, float tensor [d0, 3], differentiable
         - light: in, float3
         - result: returned, float3 tensor [d0], differentiable
 
         Call shape [d0].
 
-        - normal: in, float3 tensor [d0], needs a gradient
+        - normal: in, float3 tensor [d0], differentiable
         - light: in, float3
         - result: returned, float3 tensor [d0], differentiable
         """
@@ -236,13 +236,13 @@ class _Shade(kf.Function):
     ) -> kf.Tensor:
         """Call shape [d0].
 
-        - normal: in, float tensor [d0, 3], needs a gradient
+        - normal: in, float tensor [d0, 3], differentiable
         - light: in, float3
         - result: returned, float3 tensor [d0], differentiable
 
         Call shape [d0].
 
-        - normal: in, float3 tensor [d0], needs a gradient
+        - normal: in, float3 tensor [d0], differentiable
         - light: in, float3
         - result: returned, float3 tensor [d0], differentiable
         """

@@ -236,7 +236,31 @@ TEST(ResolveTest, BackwardMarksInputsAndOutputs) {
     EXPECT_THAT(differentiable, ElementsAre(false, true, false, true, true, true));
 }
 
-TEST(ResolveTest, ListedInputsAreRequiredAndTheOthersLeftOut) {
+TEST(ResolveTest, OnlyWhatHasAGradientCanBeAskedForOne) {
+    const std::vector<Function> functions{
+        function_of("float", "f", {{"float", "x"}, {"int", "n"}, {"float", "k", Direction::in, true}})};
+    const auto asked = [&](const std::string& name, const std::string& backward) {
+        const auto kind = [&](const std::string& parameter) {
+            const std::string grad = parameter == name ? R"(, "grad": true)" : "";
+            return R"({"kind": "tensor[1]")" + grad + "}";
+        };
+        return plan_of(R"({"function": "f", "args": {"x": )" + kind("x") + R"(, "n": )" + kind("n") +
+                           R"(, "k": )" + kind("k") + R"(}, "result": )" + kind("result") +
+                           R"(, "backward": )" + backward + "}",
+                       functions);
+    };
+    EXPECT_TRUE(asked("x", "true"));
+    for (const auto& [name, backward] :
+         {std::pair{"n", "true"}, {"k", "true"}, {"result", "true"}, {"x", "false"}}) {
+        SCOPED_TRACE(name);
+        const auto plan = asked(name, backward);
+        ASSERT_THAT(ids(plan), ElementsAre("backward-input"));
+        EXPECT_THAT(plan.errors()[0].message, HasSubstr(std::string(name) == "result" ? "the result" : name));
+        EXPECT_THAT(plan.errors()[0].message, HasSubstr("\"grad\": true"));
+    }
+}
+
+TEST(ResolveTest, ListedInputsMayHaveGradientsAndTheOthersNot) {
     const std::vector<Function> functions{
         function_of("float", "f", {{"float", "a"}, {"float", "x"}, {"int", "n"}})};
     const std::string args =
@@ -244,7 +268,7 @@ TEST(ResolveTest, ListedInputsAreRequiredAndTheOthersLeftOut) {
     const auto plan = plan_of(args + R"({"inputs": ["x"]}})", functions);
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan.value().functions[0].calls[0].arguments[0].host.gradient, Gradient::never);
-    EXPECT_EQ(plan.value().functions[0].calls[0].arguments[1].host.gradient, Gradient::required);
+    EXPECT_EQ(plan.value().functions[0].calls[0].arguments[1].host.gradient, Gradient::automatic);
     EXPECT_THAT(ids(plan_of(args + R"({"inputs": ["n"]}})", functions)), ElementsAre("backward-input"));
     EXPECT_THAT(ids(plan_of(args + R"({"inputs": ["y", "x"]}})", functions)), ElementsAre("backward-input"));
 }

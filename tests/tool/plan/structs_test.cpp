@@ -142,9 +142,9 @@ TEST(Structs, GradientsAreNamedByParameterOrByField) {
     const auto all = plan_of(call + R"(scene"]}})", functions());
     const auto one = plan_of(call + R"(scene.turn"]}})", functions());
     ASSERT_TRUE(all && one);
-    EXPECT_EQ(only(all).arguments[1].host.gradient, manifest::Gradient::required);
+    EXPECT_EQ(only(all).arguments[1].host.gradient, manifest::Gradient::automatic);
     EXPECT_EQ(only(one).arguments[1].host.gradient, manifest::Gradient::never);
-    EXPECT_EQ(only(one).arguments[2].host.gradient, manifest::Gradient::required);
+    EXPECT_EQ(only(one).arguments[2].host.gradient, manifest::Gradient::automatic);
     EXPECT_THAT(ids(plan_of(call + R"(scene.sky"]}})", functions())), ElementsAre("backward-input"));
 }
 
