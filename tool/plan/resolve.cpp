@@ -530,11 +530,9 @@ private:
         const Diagnostics more = apply_wishes(grads, planned);
         errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
-            errors.push_back({Severity::error,
-                              "backward-input",
-                              backward.location,
+            errors.push_back({Severity::error, "backward-input", backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
-                              {}});
+                              structs_without_derivatives(function)});
         }
         return errors;
     }
@@ -562,6 +560,20 @@ private:
             }
         }
         return errors;
+    }
+
+    /// What would give inputs derivatives that have none.
+    static std::vector<std::string> structs_without_derivatives(const Function& function) {
+        std::vector<std::string> notes;
+        for (const Parameter& parameter : function.parameters) {
+            const Type& type = innermost_of(parameter.type);
+            if (parameter.direction == Direction::out || parameter.no_diff || type.differentiable ||
+                type.kind != TypeKind::structure)
+                continue;
+            notes.push_back("'" + parameter.name + "' is a struct without derivatives: declare it 'struct " +
+                            type.name + " : IDifferentiable'");
+        }
+        return notes;
     }
 
     /// A tensor of structs that is a parameter has a gradient as a whole.
@@ -593,6 +605,7 @@ private:
     /// One kernel runs the function and its derivative: what it writes must be the same for both.
     Diagnostics check_fused(const Function& function, const PlannedCall& planned) const {
         std::string reason;
+        std::string cure = "a loss returns one floating scalar";
         if (function.result.kind != TypeKind::scalar || function.no_diff_result ||
             !is_floating_point(static_cast<manifest::Scalar>(function.result.scalar))) {
             reason = "it returns '" + function.result.name + "'" +
@@ -604,8 +617,10 @@ private:
                                  argument.host.access != manifest::Access::read;
             if (argument.host.role == Role::inout || written) {
                 reason = subject + "is written in place";
+                cure = "use a no_diff out parameter, or leave \"fused\" out: .backward may write in place";
             } else if (argument.host.role == Role::out && argument.host.differentiable) {
                 reason = subject + "is another output with a gradient";
+                cure = "mark it no_diff and assign detach(…) to it";
             }
         }
         if (reason.empty()) return {};
@@ -614,8 +629,7 @@ private:
              "fused-loss",
              call_.backward.location,
              "function '" + function.name + "' is no loss that can be fused with its gradients: " + reason,
-             {"a loss returns one floating scalar; mark other outputs no_diff and assign detach(…) to "
-              "them"}}};
+             {cure}}};
     }
 
     /// What kinds say of gradients. It is an error where there are none.

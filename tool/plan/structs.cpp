@@ -196,7 +196,13 @@ private:
     }
 
     void refuse_empty(const KindSpec& kind, const Type& type, const Place& place) {
-        fail(kind, "type-not-supported", subject(place.name) + ": struct '" + type.name + "' has no fields");
+        fail(kind, "type-not-supported",
+             subject(place.name) + ": struct '" + type.name +
+                 "' has no fields, so that there is nothing to pass",
+             {"what has no state can be a type alone: make its methods static and the function generic, and "
+              "name its type where the function is called, as in apply<" +
+                  type.name + ">",
+              "or give it a field that nothing reads: int unused;"});
     }
 
     void refuse_base(const KindSpec& kind, const Type& type, const Place& place) {

@@ -36,27 +36,39 @@ struct NoLoss {
     std::string result;
     ParameterText second;
     std::string reason;
+    std::string cure;
 };
 
 class FusedRefusedTest : public testing::TestWithParam<NoLoss> {};
 
 TEST_P(FusedRefusedTest, SaysWhy) {
-    const auto& [result, second, reason] = GetParam();
+    const auto& [result, second, reason, cure] = GetParam();
     const Outcome<Plan> plan = plan_of(spec, {function_of(result, "f", {{"float", "x"}, second})});
     ASSERT_THAT(ids(plan), ElementsAre("fused-loss"));
     EXPECT_THAT(plan.errors().front().message, HasSubstr(reason));
+    EXPECT_THAT(plan.errors().front().notes, ElementsAre(HasSubstr(cure)));
     EXPECT_EQ(plan.errors().front().location.line, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, FusedRefusedTest,
-    testing::Values(NoLoss{"float3", {"float", "y"}, "it returns 'float3'"},
-                    NoLoss{"int", {"float", "y"}, "it returns 'int'"},
-                    NoLoss{"void", {"float", "y", Direction::out}, "argument 'y' is another output"},
-                    NoLoss{"float", {"float", "y", Direction::out}, "argument 'y' is another output"},
-                    NoLoss{"float", {"float", "y", Direction::inout}, "argument 'y' is written in place"},
-                    NoLoss{"float", {"WDiffTensor<float, 1>", "y"}, "argument 'y' is written in place"},
-                    NoLoss{"float", {"RWTensor<float, 1>", "y"}, "argument 'y' is written in place"}));
+    testing::Values(
+        NoLoss{"float3", {"float", "y"}, "it returns 'float3'", "one floating scalar"},
+        NoLoss{"int", {"float", "y"}, "it returns 'int'", "one floating scalar"},
+        NoLoss{"void", {"float", "y", Direction::out}, "argument 'y' is another output", "detach"},
+        NoLoss{"float", {"float", "y", Direction::out}, "argument 'y' is another output", "detach"},
+        NoLoss{"float",
+               {"float", "y", Direction::inout},
+               "argument 'y' is written in place",
+               "leave \"fused\" out"},
+        NoLoss{"float",
+               {"WDiffTensor<float, 1>", "y"},
+               "argument 'y' is written in place",
+               "leave \"fused\" out"},
+        NoLoss{"float",
+               {"AtomicTensor<float, 1>", "y"},
+               "argument 'y' is written in place",
+               "leave \"fused\" out"}));
 
 }  // namespace
 }  // namespace kf::gen

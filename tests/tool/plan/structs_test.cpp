@@ -136,6 +136,25 @@ TEST(Structs, ResultsAreValuesOrTensors) {
     EXPECT_EQ(only(many).arguments[1].host.role, manifest::Role::result);
 }
 
+TEST(Structs, WithoutDerivativesSayHowToHaveThem) {
+    Function trace = function_of("float", "trace", {{"float", "ray"}, {"int", "n"}});
+    trace.parameters[0].type = struct_of("Ray", {{"t", type_named("float")}}, false);
+    const auto plan = plan_of(
+        R"({"function": "trace", "args": {"ray": "tensor[1]", "n": "value"}, "backward": true})", {trace});
+    ASSERT_THAT(ids(plan), ElementsAre("backward-input"));
+    EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("'struct Ray : IDifferentiable'")));
+}
+
+TEST(Structs, WithoutFieldsAreRefusedWithWhatDoes) {
+    Function apply = function_of("float", "apply", {{"float", "act"}, {"float", "x"}});
+    apply.parameters[0].type = struct_of("Relu", {});
+    const auto plan =
+        plan_of(R"({"function": "apply", "args": {"act": "value", "x": "tensor[1]"}})", {apply});
+    ASSERT_THAT(ids(plan), ElementsAre("type-not-supported"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'Relu' has no fields"));
+    EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("apply<Relu>"), HasSubstr("int unused")));
+}
+
 TEST(Structs, GradientsAreNamedByParameterOrByField) {
     const std::string call = R"({"function": "shade", "args": {"scene": "value", "at": "value"},
                                  "backward": {"inputs": [")";
