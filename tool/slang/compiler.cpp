@@ -4,6 +4,7 @@
 #include <slang.h>
 
 #include <exception>
+#include <variant>
 
 #include "slang/in_process_compiler.h"
 #include "slang/wire.h"
@@ -105,9 +106,10 @@ private:
                                seconds_text(options_.time_limit) + " s");
         }
         Diagnostic crash = failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
-        crash.notes.emplace_back(
-            "in differentiable code `float3(a) * v` may work where `a * v` does not, for a scalar a and a "
-            "vector v");
+        if (std::holds_alternative<CompileRequest>(request)) {
+            crash.notes.emplace_back(
+                "in differentiable code `float3(a) * v` may work where `a * v` does not: a scalar, a vector");
+        }
         return crash;
     }
 

@@ -238,7 +238,7 @@ private:
             at = opens ? after_bracket(at) : at + 1;
         }
         at_ = at - 1;
-        if (token(at) != "{" || parameters == 0) {
+        if (token(at) != "{" || parameters == 0 || is_target_code(at)) {
             return;
         }
         std::vector<Variable> variables;
@@ -253,6 +253,16 @@ private:
             first = last + 1;
         }
         read_body(at, generics, std::move(variables));
+    }
+
+    /// Code of the target's takes the parameters by their numbers, and is all of its function.
+    [[nodiscard]] bool is_target_code(std::size_t open) const {
+        for (std::size_t at = open, end = after_bracket(open); at < end; ++at) {
+            if (token(at) == "__intrinsic_asm") {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// A local floating scalar, which can be assigned to.

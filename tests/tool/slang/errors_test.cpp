@@ -168,6 +168,20 @@ TEST(SlangErrors, ACrash) {
     EXPECT_EQ(errors[0].id, "slang-internal");
     EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
     EXPECT_THAT(errors[0].message, HasSubstr("crashed when compiling 'k'"));
+    EXPECT_THAT(errors[0].notes, Contains(HasSubstr("`float3(a) * v`")));
+}
+
+TEST(SlangErrors, AScalarInALoop) {
+    // Once Slang compiles this, scalar_gradients.h may have become unnecessary: a macro hides it from that.
+    const std::string text =
+        "struct Args { float* x; }\n"
+        "#define RECURRENCE(T) [Differentiable] float3 f(T a, float3 b) { float3 s = b; "
+        "[MaxIters(4)] for (int i = 0; i < 3; i++) s = s * a + b; return s; }\n"
+        "RECURRENCE(float)\n" +
+        entry +
+        "void k(uniform Args args) { var a = diffPair(args.x[0]); var b = diffPair(float3(args.x[1])); "
+        "bwd_diff(f)(a, b, float3(1)); args.x[2] = a.d; }\n";
+    EXPECT_EQ(compile_errors(text).at(0).id, "slang-internal");
 }
 
 TEST(SlangErrors, ATimeLimit) {

@@ -58,6 +58,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"[Differentiable] void f(inout float a, out float b, no_diff float c, in out float d) {}", ""},
         Case{"interface I { [Differentiable] float f(float a); } float g(float a) { return a; }", ""},
         Case{"[Differentiable] float f(float a) { float a = 1; return a; }", ""},
+        Case{
+            "[Differentiable] float f(float a) { __target_switch { case cuda: __intrinsic_asm \"f($0)\"; } }",
+            ""},
         Case{"[Differentiable] T f<T : IFloat>(T a) { return a; }", ""},
         Case{"struct S<T : __BuiltinFloatingPointType> {} [Differentiable] T f<T : IArithmetic>(T a) { "
              "return a; }",
