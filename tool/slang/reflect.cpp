@@ -99,18 +99,18 @@ private:
         return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
     }
 
-    // Slang does not say which unsupported declaration is an __include'd file and which an extension;
-    // the file's children lie in another file than the module.
-    bool is_included_file(DeclReflection& declaration) const {
+    // Slang does not say which unsupported declaration is an __include'd file and which an extension, in the
+    // module or in what it #includes, or of the compiler's own: the file says what module it implements.
+    bool is_included_file(DeclReflection& declaration) {
         if (declaration.getKind() != DeclReflection::Kind::Unsupported) {
             return false;
         }
         for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
-            const Location place = location_of(*declaration.getChild(index));
-            if (!place.file.empty()) {
-                std::error_code failure;
-                return place.file != file_ && fs::exists(place.file, failure) &&
-                       !fs::equivalent(place.file, file_, failure);
+            DeclReflection& child = *declaration.getChild(index);
+            const Location place = location_of(child);
+            if (child.getKind() == DeclReflection::Kind::Unsupported && !place.file.empty() &&
+                source(place.file)->text_at(place.line, place.column).starts_with("implementing")) {
+                return true;
             }
         }
         return false;
