@@ -139,10 +139,13 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
         }
     }
     std::shared_ptr<driver::Allocation> made = allocate(driver::most_zeros);
-    fill(made, 0, driver::most_zeros, 0);
+    // Kept under the same lock as the fill is recorded: a submission that fails forgets both.
     const std::lock_guard lock(mutex_);
     if (zeros_ == nullptr) {
+        current().fill(made, 0, driver::most_zeros, 0);
+        used_now(made.get());
         zeros_ = made;
+        flush_if_full();
     }
     return made;
 }
