@@ -18,7 +18,7 @@ py::object zero_like(const py::object& value, const Where& where);
 
 [[noreturn]] void refuse_value(const py::object& value, const Where& where) {
     refuse(ErrorCode::type_mismatch, where,
-           "a number, a list, a NumPy array, a kf.Tensor or a struct is needed, not " + shown(value) + " (" +
+           "numbers, a list or NumPy array of them, or a struct is needed, not " + shown(value) + " (" +
                detail::with_article(type_name(value)) + ")");
 }
 
