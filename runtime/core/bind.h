@@ -113,7 +113,7 @@ struct Binding {
 struct DeviceLimits {
     std::uint32_t processors = 1;
     std::uint32_t max_groups = 65535;
-    std::uint32_t turns_per_thread = 0;  ///< as in driver::Info
+    std::uint32_t calls_per_thread = 0;  ///< as in driver::Info
 };
 
 struct BindRequest {

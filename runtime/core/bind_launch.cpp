@@ -230,8 +230,8 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
         1, (summing ? summing_threads_per_processor : threads_per_processor) / threads);
     std::int64_t filling =
         std::max<std::int64_t>(1, request.limits.processors) * (resident != 0 ? resident : guess);
-    if (request.limits.turns_per_thread != 0)
-        filling = std::max(filling, (needed - 1) / request.limits.turns_per_thread + 1);
+    if (request.limits.calls_per_thread != 0)
+        filling = std::max(filling, (binding.total - 1) / (threads * request.limits.calls_per_thread) + 1);
     std::int64_t groups = needed;
     if (kernel.variant == manifest::Variant::rows) {
         groups = size_walk(kernel, filling, binding.walk);

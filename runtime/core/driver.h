@@ -24,7 +24,7 @@ struct Info {
     std::uint32_t max_block_size = 0;    ///< bytes of a parameter block passed by value
     std::uint32_t max_groups = 65535;    ///< in one dimension
     std::uint32_t processors = 1;        ///< multiprocessors (CUDA) or a guess good enough to size launches
-    std::uint32_t turns_per_thread = 0;  ///< that its loop over calls may take; 0: any number
+    std::uint32_t calls_per_thread = 0;  ///< at most, where groups allow it; 0: any number
 };
 
 /// Device memory; freed (returned to the device's cache) once the last owner and the last submission

@@ -194,7 +194,7 @@ public:
                                   pass_,
                                   views_,
                                   shape,
-                                  {info.processors, info.max_groups, info.turns_per_thread},
+                                  {info.processors, info.max_groups, info.calls_per_thread},
                                   ref_.options};
         check_encoder(request);
         bind(request, binding_);

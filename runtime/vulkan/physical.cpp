@@ -266,7 +266,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.info.max_groups = properties.limits.maxComputeWorkGroupCount[0];
     // llvmpipe ends all of a thread's loops after 65,535 turns: those over calls leave most of them to
     // functions.
-    physical.info.turns_per_thread = physical.info.is_cpu ? 64 : 0;
+    physical.info.calls_per_thread = physical.info.is_cpu ? 64 : 0;
     const Processors processors = guess_processors(instance, device, properties.deviceType, extensions);
     physical.info.processors = processors.count;
     physical.limits.resident_subgroups = processors.resident_subgroups;

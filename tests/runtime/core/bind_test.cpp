@@ -310,6 +310,7 @@ TEST(BindLaunch, SizesTheGrid) {
     EXPECT_EQ(groups(std::int64_t{1} << 40, {0, 0}), 1U);
     EXPECT_EQ(groups(1 << 20, {1, 65535, 64}), (1U << 20) / 64 / 64) << "of 64 turns each";
     EXPECT_EQ(groups(1 << 10, {4, 65535, 64}), 16U) << "no fewer than the device runs at once";
+    EXPECT_EQ(groups_of_runs(1 << 20, {1, 65535, 64}), (1U << 20) / 4 / 64) << "all there is to do, as ever";
     EXPECT_EQ(groups_of_runs(256, {4, 65535}), 1U);
     EXPECT_EQ(groups_of_runs(257, {4, 65535}), 2U);
     EXPECT_EQ(groups_of_runs(1 << 20, {4, 65535}), 4096U) << "not limited to what runs at once";
