@@ -404,6 +404,19 @@ def test_rows_of_halves(structs: Any, count: int, exact: bool) -> None:
 # ---- What is refused ----
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("count", SIZES)
+def test_calls_choose_between_tensors(structs: Any, count: int, exact: bool) -> None:
+    at = np.arange(count)
+    both = [tensor(filled(structs.Mixed.dtype, 4, seed=s)[1:3]).with_grads() for s in (1, 2)]
+    structs.either.options(deterministic=exact).backward(indices(count), 2.0, *both)
+    for chosen, mixed in ((at % 3 == 0, both[0]), (at % 3 != 0, both[1])):
+        wanted = 2 * np.bincount(at[chosen] % 2, minlength=2)
+        found = array(mixed.grad)
+        np.testing.assert_array_equal(found["v"].astype(np.float64), wanted.astype(np.float16))
+        np.testing.assert_array_equal(found["w"], wanted)
+
+
 def test_other_structs_and_shared_memory_are_refused(structs: Any) -> None:
     rays = tensor(filled(structs.Ray.dtype, 4))
     with pytest.raises(kf.ArgumentError, match="rays"):
