@@ -647,18 +647,33 @@ private:
                 planned.arguments.begin(), planned.arguments.end(), [&](const PlannedArgument& other) {
                     return other.host.gradient != Gradient::never && other.location == argument.location;
                 });
-            if (!wishes || met) continue;
-            errors.push_back(
-                {Severity::error,
-                 "backward-input",
-                 argument.location,
-                 (argument.is_result ? std::string("the result") : "argument '" + argument.host.name + "'") +
-                     ": there is no gradient that " +
-                     (grads[i].overwrites ? R"("accumulate": "overwrite" would replace)"
-                                          : R"("grad": true would ask for)"),
-                 {"only inputs that \"backward\" differentiates have one"}});
+            const bool said = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& error) {
+                return error.location == argument.location;
+            });
+            if (!wishes || met || said) continue;
+            errors.push_back({Severity::error,
+                              "backward-input",
+                              argument.location,
+                              (argument.is_result ? std::string("the result")
+                                                  : "argument '" + wishing(argument, planned) + "'") +
+                                  ": there is no gradient that " +
+                                  (grads[i].overwrites ? R"("accumulate": "overwrite" would replace)"
+                                                       : R"("grad": true would ask for)"),
+                              {"only inputs that \"backward\" differentiates have one"}});
         }
         return errors;
+    }
+
+    /// What the spec names there: of a struct's fields, the struct.
+    static std::string wishing(const PlannedArgument& argument, const PlannedCall& planned) {
+        std::string name = argument.host.name;
+        for (const PlannedArgument& other : planned.arguments) {
+            while (other.location == argument.location && !names(name, other.host.name) &&
+                   name.find('.') != std::string::npos) {
+                name.erase(name.rfind('.'));
+            }
+        }
+        return name;
     }
 
     /// "ray" stands for "ray.origin" too.

@@ -145,6 +145,17 @@ TEST(Structs, WithoutDerivativesSayHowToHaveThem) {
     EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("'struct Ray : IDifferentiable'")));
 }
 
+TEST(Structs, AskedForGradientsThatTheyLackAreNamedOnce) {
+    Function trace = function_of("float", "trace", {{"float", "ray"}, {"float", "x"}});
+    trace.parameters[0].type =
+        struct_of("Ray", {{"t", type_named("float")}, {"u", type_named("float")}}, false);
+    const auto plan = plan_of(R"({"function": "trace", "backward": true,
+                                  "args": {"ray": {"kind": "tensor[1]", "grad": true}, "x": "value"}})",
+                              {trace});
+    ASSERT_THAT(ids(plan), ElementsAre("backward-input"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("argument 'ray': there is no gradient"));
+}
+
 TEST(Structs, WithoutFieldsAreRefusedWithWhatDoes) {
     Function apply = function_of("float", "apply", {{"float", "act"}, {"float", "x"}});
     apply.parameters[0].type = struct_of("Relu", {});
