@@ -5,10 +5,8 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -32,11 +30,12 @@ Direction direction_of(slang::VariableReflection& parameter) {
 
 class Walker {
 public:
-    Walker(slang::ISession& session, slang::IModule& module, std::vector<Function>& functions,
-           std::vector<StructText>& structs, std::vector<SharedMember>& shared)
+    Walker(slang::ISession& session, slang::IModule& module, Sources& sources,
+           std::vector<Function>& functions, std::vector<StructText>& structs,
+           std::vector<SharedMember>& shared)
         : session_(&session),
           types_(*module.getLayout()),
-          file_(module.getFilePath() != nullptr ? module.getFilePath() : ""),
+          sources_(&sources),
           functions_(&functions),
           structs_(&structs),
           shared_(&shared) {}
@@ -408,14 +407,13 @@ private:
     }
 
     SourceText* source(const std::string& file) {
-        const auto known = sources_.find(file);
-        if (known != sources_.end()) {
+        const auto known = texts_.find(file);
+        if (known != texts_.end()) {
             return &known->second;
         }
-        std::ifstream stream(file, std::ios::binary);
-        std::ostringstream text;
-        text << stream.rdbuf();
-        return &sources_.emplace(file, SourceText(text.str())).first->second;
+        // The text that Slang has read, whatever the disk holds by now.
+        const std::string* text = sources_->find(file);
+        return &texts_.emplace(file, SourceText(text != nullptr ? *text : std::string())).first->second;
     }
 
     void add_function(DeclReflection& declaration, const Scope& scope) {
@@ -554,11 +552,11 @@ private:
 
     slang::ISession* session_;
     TypeDescriber types_;
-    std::string file_;
+    Sources* sources_;
     std::vector<Function>* functions_;
     std::vector<StructText>* structs_;
     std::vector<SharedMember>* shared_;
-    std::map<std::string, SourceText> sources_;
+    std::map<std::string, SourceText> texts_;
     std::set<std::string> derivatives_of_;
 };
 
@@ -569,7 +567,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     Module described;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, functions, described.structs, described.shared);
+        Walker walker(session, *module, sources, functions, described.structs, described.shared);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());
