@@ -121,6 +121,7 @@ public:
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
         needs_support_ = false;
+        keeps_scalar_gradients_ = true;
         drop_sessions();
         sources_.forget();
         try {
@@ -210,6 +211,11 @@ private:
             }
         }
         Outcome<Session> session = load_modules(target, support_modules_);
+        if (!session && keeps_scalar_gradients_) {
+            // The change may be at fault. If not, the errors are better those of the text as it is.
+            keeps_scalar_gradients_ = false;
+            session = load_modules(target, support_modules_);
+        }
         if (!session) {
             return session.errors();
         }
@@ -219,8 +225,8 @@ private:
     }
 
     Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules) {
-        Outcome<Session> created =
-            Session::create(*global_.get(), options_, target, sources_, support_modules);
+        Outcome<Session> created = Session::create(*global_.get(), options_, target, sources_,
+                                                   keeps_scalar_gradients_, support_modules);
         if (!created) {
             return created.errors();
         }
@@ -341,6 +347,7 @@ private:
     SupportModules support_modules_;
     Sources sources_;                       // before the sessions, which must go first
     bool needs_support_ = false;            ///< of all of them
+    bool keeps_scalar_gradients_ = true;    ///< unless modules load only without that
     ComPtr<slang::IGlobalSession> global_;  // likewise
     std::array<Entry, 2> entries_;
 };

@@ -2,7 +2,6 @@
 #include "slang/scalar_gradients.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
@@ -20,21 +19,31 @@ struct Token {
     std::string_view text;  ///< a word, or one character; a literal counts as a character
     std::size_t offset = 0;
     bool word = false;
+    bool conditional = false;    ///< within an #if
+    std::size_t directives = 0;  ///< how many are before it
 };
+
+enum class Directive { other, begins, turns, ends };
 
 bool of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 struct Tokens {
     std::vector<Token> all;
-    Names attributes;  ///< macros that stand for attributes, of which one is Differentiable
-    Names scalars;     ///< macros that stand for a floating scalar
+    std::vector<Directive> directives;
+    std::vector<std::size_t> branches;  ///< offsets of the lines after #else, #elif and #endif
+    Names attributes;                   ///< macros that stand for attributes, of which one is Differentiable
+    Names names;                        ///< macros that stand for the word alone
+    Names scalars;                      ///< macros that stand for a floating scalar
     bool counts_lines = true;
 };
 
+template <class... Words>
+bool is_one_of(std::string_view word, const Words&... words) {
+    return ((word == words) || ...);
+}
+
 bool is_scalar(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> names = {"half",      "float",     "double",
-                                                              "float16_t", "float32_t", "float64_t"};
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return is_one_of(name, "half", "float", "double", "float16_t", "float32_t", "float64_t");
 }
 
 bool says_differentiable(std::string_view word) {
@@ -49,7 +58,12 @@ std::vector<Token> split_line(std::string_view text) {
         while (word && end < text.size() && of_a_word(text[end])) {
             ++end;
         }
-        if (std::isspace(static_cast<unsigned char>(text[at])) == 0 && text[at] != '\\') {
+        if (text.substr(at, 2) == "//") {
+            break;
+        }
+        if (text.substr(at, 2) == "/*") {
+            end = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+        } else if (std::isspace(static_cast<unsigned char>(text[at])) == 0 && text[at] != '\\') {
             words.push_back({text.substr(at, end - at), at, word});
         }
         at = end;
@@ -57,31 +71,29 @@ std::vector<Token> split_line(std::string_view text) {
     return words;
 }
 
-void read_directive(std::string_view text, Tokens& tokens) {
-    const std::vector<Token> words = split_line(text);
-    if (words.size() > 1 && words[1].text == "line") {
-        tokens.counts_lines = false;
-    }
-    if (words.size() < 4 || words[1].text != "define") {
-        return;
-    }
-    if (words.size() == 4 && is_scalar(words[3].text)) {
-        tokens.scalars.insert(words[2].text);
-    }
-    if (words[3].text == "[" && std::any_of(words.begin(), words.end(), [](const Token& word) {
-            return says_differentiable(word.text);
-        })) {
-        tokens.attributes.insert(words[2].text);
-    }
-}
-
-std::size_t end_of_directive(std::string_view text, std::size_t at) {
+std::size_t end_of_line(std::string_view text, std::size_t at) {
     std::size_t end = text.find('\n', at);
     while (end != std::string_view::npos && end > 0 &&
            (text[end - 1] == '\\' || (text[end - 1] == '\r' && end > 1 && text[end - 2] == '\\'))) {
         end = text.find('\n', end + 1);
     }
     return std::min(end, text.size());
+}
+
+std::size_t end_of_comment(std::string_view text, std::size_t at) {
+    const std::size_t close = text.find("*/", at + 2);
+    return close == std::string_view::npos ? text.size() : close + 2;
+}
+
+/// A comment may go on over its line.
+std::size_t end_of_directive(std::string_view text, std::size_t at) {
+    for (std::size_t end = end_of_line(text, at);; end = end_of_line(text, at)) {
+        const std::size_t comment = text.substr(0, end).find("/*", at);
+        if (comment == std::string_view::npos || text.substr(at, comment - at).find("//") < comment - at) {
+            return end;
+        }
+        at = end_of_comment(text, comment);
+    }
 }
 
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
@@ -92,60 +104,128 @@ std::size_t end_of_literal(std::string_view text, std::size_t at) {
     return std::min(at + 1, text.size());
 }
 
-Tokens tokenise(std::string_view text) {
-    Tokens tokens;
-    bool line_starts = true;
-    for (std::size_t at = 0; at < text.size();) {
-        const char c = text[at];
-        const std::string_view two = text.substr(at, 2);
-        std::size_t end = at + 1;
-        if (c == '\n') {
-            line_starts = true;
-        } else if (two == "//") {
-            end = std::min(text.find('\n', at), text.size());
-        } else if (two == "/*") {
-            const std::size_t close = text.find("*/", at + 2);
-            end = close == std::string_view::npos ? text.size() : close + 2;
-        } else if (c == '#' && line_starts) {
-            end = end_of_directive(text, at);
-            read_directive(text.substr(at, end - at), tokens);
-        } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
-            line_starts = false;
-            const bool word = of_a_word(c);
-            while (word && end < text.size() && of_a_word(text[end])) {
-                ++end;
+class Tokeniser {
+public:
+    explicit Tokeniser(std::string_view text) : text_(text) {}
+
+    Tokens run() {
+        bool line_starts = true;
+        for (std::size_t at = 0; at < text_.size();) {
+            const char c = text_[at];
+            const std::string_view two = text_.substr(at, 2);
+            std::size_t end = at + 1;
+            if (c == '\n') {
+                line_starts = true;
+            } else if (two == "//") {
+                end = end_of_line(text_, at);
+            } else if (two == "/*") {
+                end = end_of_comment(text_, at);
+            } else if (c == '#' && line_starts) {
+                end = end_of_directive(text_, at);
+                read_directive(split_line(text_.substr(at, end - at)), end);
+            } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+                line_starts = false;
+                end = add_token(at);
             }
-            if (c == '"' || c == '\'') {
-                end = end_of_literal(text, at);
-            }
-            tokens.all.push_back({word ? text.substr(at, end - at) : text.substr(at, 1), at, word});
+            at = end;
         }
-        at = end;
+        for (const std::string_view name : unclear_) {
+            tokens_.scalars.erase(name);
+        }
+        return std::move(tokens_);
     }
-    return tokens;
-}
+
+private:
+    std::size_t add_token(std::size_t at) {
+        const char c = text_[at];
+        const bool word = of_a_word(c);
+        std::size_t end = at + 1;
+        while (word && end < text_.size() && of_a_word(text_[end])) {
+            ++end;
+        }
+        tokens_.all.push_back(
+            {text_.substr(at, end - at), at, word, is_conditional(), tokens_.directives.size()});
+        return c == '"' || c == '\'' ? end_of_literal(text_, at) : end;
+    }
+
+    [[nodiscard]] bool is_conditional() const { return nesting_ > (guarded_ ? 1 : 0); }
+
+    void read_directive(const std::vector<Token>& words, std::size_t end) {
+        const std::string_view kind = words.size() > 1 ? words[1].text : std::string_view();
+        const std::string_view name = words.size() > 2 ? words[2].text : std::string_view();
+        if (kind == "line") {
+            tokens_.counts_lines = false;
+        } else if (is_one_of(kind, "if", "ifdef", "ifndef")) {
+            ++nesting_;
+        } else if (kind == "endif") {
+            --nesting_;
+            guarded_ = guarded_ && nesting_ > 0;
+        } else if (kind == "define" || kind == "undef") {
+            read_macro(words, name);
+        }
+        guard_ = kind == "ifndef" && nesting_ == 1 ? name : std::string_view();
+        const bool turns = is_one_of(kind, "else", "elif", "elifdef", "elifndef");
+        const bool begins = is_one_of(kind, "if", "ifdef", "ifndef");
+        const bool ends = kind == "endif";
+        tokens_.directives.push_back(begins  ? Directive::begins
+                                     : turns ? Directive::turns
+                                     : ends  ? Directive::ends
+                                             : Directive::other);
+        if ((turns || ends) && end < text_.size()) {
+            tokens_.branches.push_back(end + 1);
+        }
+    }
+
+    void read_macro(const std::vector<Token>& words, std::string_view name) {
+        guarded_ = guarded_ || (words.size() == 3 && !guard_.empty() && name == guard_);
+        const bool is_a_word = words.size() == 4 && words[1].text == "define";
+        if (is_a_word && is_scalar(words[3].text) && !is_conditional()) {
+            tokens_.scalars.insert(name);
+        } else {
+            unclear_.insert(name);
+        }
+        if (is_a_word && says_differentiable(words[3].text)) {
+            tokens_.names.insert(name);
+        }
+        if (words.size() > 3 && words[3].text == "[" &&
+            std::any_of(words.begin(), words.end(),
+                        [](const Token& word) { return says_differentiable(word.text); })) {
+            tokens_.attributes.insert(name);
+        }
+    }
+
+    std::string_view text_;
+    Tokens tokens_;
+    Names unclear_;           ///< macros that may stand for something else
+    std::string_view guard_;  ///< NAME just after #ifndef NAME
+    bool guarded_ = false;    ///< within #ifndef NAME, #define NAME: the file's first time
+    int nesting_ = 0;
+};
 
 /// Walks over the tokens once, and notes what to insert where.
 class Rewriter {
 public:
-    explicit Rewriter(std::string_view text) : text_(text), tokens_(tokenise(text)) {
-        scopes_.push_back({tokens_.scalars, 0});
+    explicit Rewriter(std::string_view text) : text_(text), tokens_(Tokeniser(text).run()) {
+        scopes_.push_back({tokens_.scalars, {}, 0});
     }
 
     std::string run() {
         for (at_ = 0; at_ < size(); ++at_) {
+            pass_directives();
             const std::string_view word = token(at_);
-            if (word == "{") {
-                ++depth_;
-            } else if (word == "}") {
-                --depth_;
-                while (scopes_.size() > 1 && scopes_.back().depth > depth_) {
-                    scopes_.pop_back();
-                }
-            } else if (word == "typealias" || word == "using" || word == "typedef") {
+            if (is_one_of(word, "(", ")")) {
+                parentheses_ = std::max(0, parentheses_ + (word == "(" ? 1 : -1));
+            } else if (is_one_of(word, "{", "}", ";")) {
+                depth_ += word == "{" ? 1 : (word == "}" ? -1 : 0);
+                generics_ = {};
+                leave_scopes();
+            } else if (is_one_of(word, "typealias", "using", "typedef")) {
                 read_alias();
-            } else if (word == "struct" || word == "extension" || word == "interface") {
-                read_type_parameters();
+            } else if (is_one_of(word, "struct", "class", "enum", "interface", "extension",
+                                 "associatedtype")) {
+                read_type();
+            } else if (word == "__generic") {
+                note_generics(at_ + 1, generics_);
             } else if (tokens_.attributes.contains(word) || is_attribute()) {
                 read_function();
             }
@@ -154,9 +234,15 @@ public:
     }
 
 private:
-    /// Names of floating scalars that hold within braces.
+    /// What names mean within braces.
     struct Scope {
-        Names scalars;
+        Names scalars;  ///< those of floating scalars
+        Names others;   ///< those of anything else
+        int depth = 0;
+    };
+
+    struct Depths {
+        int parentheses = 0;
         int depth = 0;
     };
 
@@ -166,13 +252,35 @@ private:
     }
     [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
 
+    /// Each branch of an #if starts with what was open before it.
+    void pass_directives() {
+        for (; passed_ < tokens_.all[at_].directives; ++passed_) {
+            const Directive directive = tokens_.directives[passed_];
+            if (directive == Directive::begins) {
+                conditions_.push_back({parentheses_, depth_});
+            } else if (directive == Directive::turns && !conditions_.empty()) {
+                parentheses_ = conditions_.back().parentheses;
+                depth_ = conditions_.back().depth;
+            } else if (directive == Directive::ends && !conditions_.empty()) {
+                conditions_.pop_back();
+            }
+        }
+    }
+
+    void leave_scopes() {
+        while (scopes_.size() > 1 && scopes_.back().depth > depth_) {
+            scopes_.pop_back();
+        }
+    }
+
+    [[nodiscard]] bool opens(std::size_t at) const { return is_one_of(token(at), "(", "[", "{"); }
+
     /// The token after the bracket that closes the one at `at`.
     [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
         int open = 0;
         for (; at < size(); ++at) {
-            const std::string_view text = token(at);
-            open += text == "(" || text == "[" || text == "{" ? 1 : 0;
-            open -= text == ")" || text == "]" || text == "}" ? 1 : 0;
+            open += opens(at) ? 1 : 0;
+            open -= is_one_of(token(at), ")", "]", "}") ? 1 : 0;
             if (open <= 0) {
                 return at + 1;
             }
@@ -185,172 +293,311 @@ private:
             return false;
         }
         for (std::size_t at = at_ + 1, end = after_bracket(at_); at < end; ++at) {
-            if (says_differentiable(token(at))) {
+            if (says_differentiable(token(at)) || tokens_.names.contains(token(at))) {
                 return true;
             }
         }
         return false;
     }
 
-    [[nodiscard]] bool names_scalar(std::string_view name, const Names& more) const {
-        return is_scalar(name) || more.contains(name) ||
-               std::any_of(scopes_.begin(), scopes_.end(),
-                           [&](const Scope& scope) { return scope.scalars.contains(name); });
+    [[nodiscard]] bool names_scalar(std::string_view name) const {
+        for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+            if (scope->scalars.contains(name)) return true;
+            if (scope->others.contains(name)) return false;
+        }
+        return is_scalar(name);
     }
 
     void read_alias() {
         const bool old = token(at_) == "typedef";
-        const std::string_view name = token(at_ + (old ? 2 : 1));
+        std::size_t end = at_;
+        while (end < size() && token(end) != ";") {
+            ++end;
+        }
+        const std::string_view name = token(old ? end - 1 : at_ + 1);
         const std::string_view type = token(at_ + (old ? 1 : 3));
-        if ((old || token(at_ + 2) == "=") && token(at_ + (old ? 3 : 4)) == ";" && names_scalar(type, {})) {
-            scopes_.push_back({{name}, depth_});
+        const bool plain = end - at_ == (old ? 3 : 4) && (old || token(at_ + 2) == "=");
+        if (plain && !tokens_.all[at_].conditional && names_scalar(type)) {
+            scopes_.push_back({{name}, {}, depth_});
+        } else {
+            scopes_.push_back({{}, {name}, depth_});
         }
     }
 
-    /// Adds the generic parameters that stand for floating scalars.
-    void note_constraint(std::size_t at, Names& names) const {
-        if (token(at) == ":" && token(at + 1) == "__BuiltinFloatingPointType" && is_word(at - 1)) {
-            names.insert(token(at - 1));
+    void read_type() {
+        const bool extends = token(at_) == "extension";
+        if (!extends) {
+            scopes_.push_back({{}, {token(at_ + 1)}, depth_});
         }
-    }
-
-    void read_type_parameters() {
-        Scope scope{{}, depth_ + 1};
+        Scope scope = generics_;
+        scope.depth = depth_ + 1;
+        note_generics(at_ + (extends ? 1 : 2), scope);
         for (std::size_t at = at_ + 1; at < size() && token(at) != "{" && token(at) != ";"; ++at) {
-            note_constraint(at, scope.scalars);
+            note_constraint(at, scope);
         }
-        if (!scope.scalars.empty()) {
-            scopes_.push_back(std::move(scope));
+        scopes_.push_back(std::move(scope));
+    }
+
+    /// The parameters in `<T : IFloat, let N : int>`.
+    void note_generics(std::size_t at, Scope& scope) const {
+        int angles = 0;
+        for (; at < size() && (angles > 0 || token(at) == "<"); ++at) {
+            angles += token(at) == "<" ? 1 : 0;
+            angles -= token(at) == ">" ? 1 : 0;
+            if (angles == 1 && is_one_of(token(at), "<", ",")) {
+                const bool type = is_one_of(token(at + 1), "each", "typename");
+                scope.others.insert(token(at + (type ? 2 : 1)));
+            }
+            note_constraint(at, scope);
+            if (is_one_of(token(at), "{", "}", ";")) return;
+        }
+    }
+
+    /// A generic parameter that stands for floating scalars: `T : IDifferentiable & __Builtin…`.
+    void note_constraint(std::size_t at, Scope& scope) const {
+        if (token(at) != "__BuiltinFloatingPointType") {
+            return;
+        }
+        while (at > 0 && (is_word(at) || is_one_of(token(at), "&", ",", "."))) {
+            --at;
+        }
+        if (token(at) == ":" && at > 0 && is_word(at - 1)) {
+            scope.others.erase(token(at - 1));
+            scope.scalars.insert(token(at - 1));
         }
     }
 
     /// From an attribute to the function's body.
     void read_function() {
-        Names generics;
+        Scope generics = generics_;
         std::size_t parameters = 0;
         std::size_t at = at_;
+        bool clear = parentheses_ == 0;
         while (at < size() && token(at) != "{" && token(at) != ";") {
             note_constraint(at, generics);
-            if (token(at) == "(" && parameters == 0 && token(at - 1) != "operator") {
-                parameters = at;
+            if (token(at) == "__generic") {
+                note_generics(at + 1, generics);
             }
-            const bool opens = token(at) == "(" || token(at) == "[";
-            at = opens ? after_bracket(at) : at + 1;
+            if (token(at) == "(" && token(at - 1) != "operator") {
+                clear = clear && parameters == 0;
+                parameters = parameters == 0 ? at : parameters;
+            }
+            at = token(at) == "(" || token(at) == "[" ? after_bracket(at) : at + 1;
         }
-        at_ = at - 1;
-        if (token(at) != "{" || parameters == 0 || is_target_code(at)) {
+        if (token(at) != "{" || parameters == 0 || tokens_.all[at].directives != passed_) {
             return;
         }
+        at_ = at - 1;
+        const std::size_t end = after_bracket(at);
+        // Something else may stand for the body: a macro.
+        const std::string_view behind = token(after_bracket(parameters));
+        clear = clear && is_one_of(behind, "{", "-", ":", "where");
+        if (!clear || token(end - 1) != "}" || tokens_.all[end - 1].directives != passed_ ||
+            !is_plain(at, end)) {
+            return;
+        }
+        note_generics(start_of_generics(parameters), generics);
+        generics.depth = depth_ + 1;
+        scopes_.push_back(std::move(generics));
+        read_parameters(parameters, at, end);
+        scopes_.pop_back();
+    }
+
+    [[nodiscard]] std::size_t start_of_generics(std::size_t parameters) const {
+        int angles = 0;
+        for (std::size_t at = parameters; at-- > 0;) {
+            angles += token(at) == ">" ? 1 : 0;
+            angles -= token(at) == "<" ? 1 : 0;
+            if (angles <= 0) {
+                return token(at) == "<" ? at : parameters;
+            }
+        }
+        return parameters;
+    }
+
+    void read_parameters(std::size_t parameters, std::size_t open, std::size_t end) {
         std::vector<Variable> variables;
-        const std::size_t end = after_bracket(parameters) - 1;
-        for (std::size_t first = parameters + 1; first < end;) {
-            const std::size_t last = end_of_parameter(first, end);
-            const std::string_view name = scalar_parameter(first, last, generics);
-            if (!name.empty() && !declares(at, name)) {
-                insert_after(at, "var ", name);
-                variables.push_back({name, 0});
+        std::string start;
+        const std::size_t close = after_bracket(parameters) - 1;
+        for (std::size_t first = parameters + 1; first < close;) {
+            const std::size_t last = end_of_parameter(first, close);
+            const Parameter parameter = scalar_parameter(first, last);
+            if (!parameter.name.empty()) {
+                variables.push_back({parameter.name, 0, never, true, parameter.read});
+            }
+            if (!parameter.name.empty() && !parameter.written) {
+                start += "var " + renewed(parameter.name);
             }
             first = last + 1;
         }
-        read_body(at, generics, std::move(variables));
+        if (!start.empty()) {
+            // The function's own variables may have such a name: they are in a block of their own.
+            insertions_[tokens_.all[open].offset + 1] += start + "{ ";
+        }
+        read_body(open, end, std::move(variables));
+        if (!start.empty()) {
+            insertions_[tokens_.all[end - 1].offset] += "} ";
+        }
     }
 
-    /// Code of the target's takes the parameters by their numbers, and is all of its function.
-    [[nodiscard]] bool is_target_code(std::size_t open) const {
-        for (std::size_t at = open, end = after_bracket(open); at < end; ++at) {
-            if (token(at) == "__intrinsic_asm") {
-                return true;
+    /// Code of the target's takes the parameters by their numbers; types and lambdas have names of their own.
+    [[nodiscard]] bool is_plain(std::size_t open, std::size_t end) const {
+        for (std::size_t at = open; at < end; ++at) {
+            const bool lambda = token(at) == "=" && token(at + 1) == ">";
+            if (lambda || is_one_of(token(at), "__intrinsic_asm", "struct", "class", "enum", "typealias",
+                                    "typedef", "using", "func", "__func")) {
+                return false;
             }
         }
-        return false;
+        return true;
     }
 
-    /// A local floating scalar, which can be assigned to.
+    static constexpr std::size_t never = static_cast<std::size_t>(-1);
+
     struct Variable {
         std::string_view name;
         int depth = 0;
+        std::size_t until = never;  ///< the token that it ends before
+        bool usable = false;        ///< a floating scalar that can be assigned to
+        bool has_value = false;
     };
 
-    void read_body(std::size_t open, const Names& generics, std::vector<Variable> variables) {
+    using Variables = std::vector<Variable>;
+
+    /// The innermost of that name.
+    static Variable* find(Variables& variables, std::string_view name) {
+        const auto found = std::find_if(variables.rbegin(), variables.rend(),
+                                        [&](const Variable& variable) { return variable.name == name; });
+        return found == variables.rend() ? nullptr : &*found;
+    }
+
+    void read_body(std::size_t open, std::size_t end, Variables variables) {
         int depth = 0;
-        for (std::size_t at = open + 1, end = after_bracket(open); at < end; ++at) {
+        for (std::size_t at = open + 1; at + 1 < end; ++at) {
             const std::string_view word = token(at);
-            if (word == "{") {
-                ++depth;
-            } else if (word == "}") {
-                --depth;
-                std::erase_if(variables, [&](const Variable& variable) { return variable.depth > depth; });
-            } else if (word == "for" || word == "while" || word == "do") {
+            depth += word == "{" ? 1 : (word == "}" ? -1 : 0);
+            std::erase_if(variables, [&](const Variable& variable) {
+                return variable.depth > depth || variable.until <= at;
+            });
+            if (word == "(") {
+                at = after_bracket(at) - 1;
+            } else if (is_one_of(word, "for", "while", "do", "if")) {
                 const std::size_t next = after_statement(at, end);
-                renew(at, next, variables);
+                if (next >= end) return;
+                if (word != "if") renew(at, next, variables);
+                if (token(at + 1) == "(") hide(at + 2, after_bracket(at + 1), next, variables);
                 // Between a body without braces and its `while` there is no room for a statement.
                 at = word == "do" && token(at + 1) != "{" ? next - 1 : at;
-            } else if (names_scalar(word, generics) && starts_statement(at)) {
-                read_variables(at + 1, end, depth, variables);
+            } else if (names_scalar(word) && starts_statement(at) && is_word(at + 1)) {
+                at = read_variables(at + 1, end, depth, variables);
+            } else if (Variable* known = find(variables, word); known != nullptr) {
+                if (is_declared(at)) {
+                    variables.push_back({word, depth});
+                } else if (token(at + 1) == "=" && token(at - 1) != ".") {
+                    known->has_value = true;
+                }
             }
         }
     }
 
     [[nodiscard]] bool starts_statement(std::size_t at) const {
-        const std::string_view before = token(at - 1);
-        return before == "{" || before == "}" || before == ";";
+        return is_one_of(token(at - 1), "{", "}", ";");
     }
 
-    /// Those with a value: `a = 0, b = f(a, 1);`.
-    void read_variables(std::size_t at, std::size_t end, int depth, std::vector<Variable>& variables) const {
+    /// Whether the name may be a declaration's here.
+    [[nodiscard]] bool is_declared(std::size_t name) const {
+        const std::string_view before = token(name - 1);
+        if (is_word(name - 1)) {
+            return !is_one_of(before, "return", "else", "do", "case", "in", "throw", "no_diff");
+        }
+        if (before != ">" && before != "]") {
+            return before == ",";
+        }
+        bool type = before == "]";
+        for (std::size_t at = name - 1; !is_one_of(token(at), "{", "}", ";", "("); --at) {
+            type = type || token(at) == "<";
+            if (!is_word(at) && !is_one_of(token(at), "<", ">", ",", ".", "[", "]", ":")) {
+                return false;
+            }
+        }
+        return type;
+    }
+
+    /// What a loop or condition declares for itself.
+    void hide(std::size_t at, std::size_t end, std::size_t next, Variables& variables) const {
+        for (; at < end; ++at) {
+            if (find(variables, token(at)) != nullptr && is_declared(at)) {
+                variables.push_back({token(at), 0, next});
+            }
+        }
+    }
+
+    /// To the end of `a = 0, b = f(a, 1), c;`.
+    std::size_t read_variables(std::size_t at, std::size_t end, int depth, Variables& variables) const {
         while (at < end && is_word(at)) {
-            if (token(at + 1) == "=") {
-                variables.push_back({token(at), depth});
-            }
+            const bool plain = is_one_of(token(at + 1), "=", ",", ";");
+            variables.push_back({token(at), depth, never, plain, token(at + 1) == "="});
             while (at < end && token(at) != "," && token(at) != ";") {
-                const bool opens = token(at) == "(" || token(at) == "[" || token(at) == "{";
-                at = opens ? after_bracket(at) : at + 1;
+                at = opens(at) ? after_bracket(at) : at + 1;
             }
-            at = token(at) == "," ? at + 1 : end;
+            if (token(at) == ";") {
+                return at;
+            }
+            ++at;
         }
+        return at;
     }
 
+    /// `end` where that is unclear.
     [[nodiscard]] std::size_t after_statement(std::size_t at, std::size_t end) const {
-        while (at < end) {
-            const std::string_view word = token(at);
-            if (word == "{") {
-                return after_bracket(at);
-            }
-            if (word == ";") {
-                return at + 1;
-            }
-            if (word == "do") {
-                at = after_statement(at + 1, end);  // to its `while`, which ends like any statement
-                while (at < end && token(at) != ";") {
-                    ++at;
-                }
-                return at + 1;
-            }
-            if (word == "if") {
-                at = after_statement(after_bracket(at + 1), end);
-                if (token(at) != "else") {
-                    return at;
-                }
-            }
-            const bool opens = word == "(" || word == "[";
-            at = opens ? after_bracket(at) : at + 1;
+        while (token(at) == "[") {
+            at = after_bracket(at);
         }
-        return end;
+        const std::string_view word = token(at);
+        if (at >= end) {
+            return end;
+        }
+        if (word == "{") {
+            return after_bracket(at);
+        }
+        if (is_one_of(word, "if", "for", "while", "switch")) {
+            const std::size_t next = token(at + 1) == "(" ? after_statement(after_bracket(at + 1), end) : end;
+            return word == "if" && token(next) == "else" ? after_statement(next + 1, end) : next;
+        }
+        if (word == "do") {
+            at = after_statement(at + 1, end);  // to its `while`, which ends like any statement
+        }
+        while (at < end && token(at) != ";") {
+            if (token(at) == "}") {
+                return end;
+            }
+            at = opens(at) ? after_bracket(at) : at + 1;
+        }
+        return std::min(at + 1, end);
     }
 
     /// A new value after the loop for what the loop may have changed.
-    void renew(std::size_t loop, std::size_t next, const std::vector<Variable>& variables) {
+    void renew(std::size_t loop, std::size_t next, Variables& variables) {
         if (token(next) == "else") {
             return;
         }
+        std::string& statements = insertions_[tokens_.all[next - 1].offset + 1];
         for (const Variable& variable : variables) {
+            if (find(variables, variable.name) != &variable || !variable.usable || !variable.has_value) {
+                continue;
+            }
+            const std::string statement = renewed(variable.name);
             for (std::size_t at = loop; at < next; ++at) {
                 if (token(at) == variable.name && token(at - 1) != ".") {
-                    insert_after(next - 1, "", variable.name);
+                    statements += statements.find(statement) == std::string::npos ? statement : "";
                     break;
                 }
             }
         }
+    }
+
+    static std::string renewed(std::string_view name) {
+        return std::string(name) + " = -(-" + std::string(name) + "); ";
     }
 
     [[nodiscard]] std::size_t end_of_parameter(std::size_t at, std::size_t end) const {
@@ -358,54 +605,48 @@ private:
         while (at < end && (angles > 0 || token(at) != ",")) {
             angles += token(at) == "<" ? 1 : 0;
             angles -= token(at) == ">" ? 1 : 0;
-            const bool opens = token(at) == "(" || token(at) == "[" || token(at) == "{";
-            at = opens ? after_bracket(at) : at + 1;
+            at = opens(at) ? after_bracket(at) : at + 1;
         }
         return std::min(at, end);
     }
 
-    /// The name in `float a` and `a : float`; empty for others, of which those that are also written and
-    /// those without a gradient need nothing.
-    [[nodiscard]] std::string_view scalar_parameter(std::size_t first, std::size_t last,
-                                                    const Names& generics) const {
-        while (first < last && (token(first) == "in" || token(first) == "const")) {
-            ++first;
+    struct Parameter {
+        std::string_view name;
+        bool read = true;
+        bool written = false;
+    };
+
+    /// The one in `float a` and `a : float`; without a name for others, of which those without a gradient
+    /// need nothing.
+    [[nodiscard]] Parameter scalar_parameter(std::size_t first, std::size_t last) const {
+        Parameter parameter;
+        bool in = false;
+        for (; first < last && is_one_of(token(first), "in", "out", "inout", "const", "precise"); ++first) {
+            in = in || token(first) == "in" || token(first) == "inout";
+            parameter.written = parameter.written || token(first) == "out" || token(first) == "inout";
         }
+        parameter.read = in || !parameter.written;
         if (last - first < 2) {
             return {};
         }
-        if (token(first + 1) == ":" && names_scalar(token(first + 2), generics) &&
-            (first + 3 == last || token(first + 3) == "=")) {
-            return token(first);
+        if (token(first + 1) == ":") {
+            const bool ends = first + 3 == last || token(first + 3) == "=";
+            parameter.name = token(first);
+            return names_scalar(token(first + 2)) && ends ? parameter : Parameter();
         }
         const bool ends = first + 2 == last || token(first + 2) == "=" || token(first + 2) == ":";
-        return names_scalar(token(first), generics) && is_word(first + 1) && ends ? token(first + 1)
-                                                                                  : std::string_view();
+        parameter.name = token(first + 1);
+        return names_scalar(token(first)) && is_word(first + 1) && ends ? parameter : Parameter();
     }
 
-    /// Whether the body at `open` declares the name itself; a second variable would clash with that.
-    [[nodiscard]] bool declares(std::size_t open, std::string_view name) const {
-        for (std::size_t at = open + 1, end = after_bracket(open); at + 1 < end; ++at) {
-            if (token(at) == name && is_word(at - 1) && token(at - 1) != "return" &&
-                token(at - 1) != "else" && token(at - 1) != "do") {
-                return true;
+    [[nodiscard]] std::string with_insertions() {
+        std::erase_if(insertions_, [](const auto& insertion) { return insertion.second.empty(); });
+        if (!insertions_.empty() && tokens_.counts_lines) {
+            // A #line in a branch that is left out counts for nothing. These are empty, others aren't.
+            for (const std::size_t branch : tokens_.branches) {
+                insertions_[branch];
             }
         }
-        return false;
-    }
-
-    void insert_after(std::size_t at, std::string_view start, std::string_view name) {
-        if (at >= size()) {
-            return;
-        }
-        const std::string statement = std::string(start).append(name) + " = -(-" + std::string(name) + "); ";
-        std::string& statements = insertions_[tokens_.all[at].offset + 1];
-        if (statements.find(statement) == std::string::npos) {
-            statements += statement;
-        }
-    }
-
-    [[nodiscard]] std::string with_insertions() const {
         std::string result;
         std::size_t copied = 0;
         std::ptrdiff_t lines = 1;
@@ -419,8 +660,8 @@ private:
             }
             lines += std::count(part.begin(), part.end(), '\n');
             const std::size_t line_start = text_.rfind('\n', offset - 1) + 1;  // 0 where there is none
-            result += "\n" + statements + "\n#line " + std::to_string(lines) + "\n" +
-                      std::string(offset - line_start, ' ');
+            result += (statements.empty() ? "" : "\n" + statements + "\n") + "#line " +
+                      std::to_string(lines) + "\n" + std::string(offset - line_start, ' ');
         }
         return result.append(text_.substr(copied));
     }
@@ -428,7 +669,11 @@ private:
     std::string_view text_;
     Tokens tokens_;
     std::vector<Scope> scopes_;
+    Scope generics_;                  ///< of `__generic<…>` before a declaration
+    std::vector<Depths> conditions_;  ///< what was open at each #if
+    std::size_t passed_ = 0;          ///< directives
     std::size_t at_ = 0;
+    int parentheses_ = 0;
     int depth_ = 0;
     std::map<std::size_t, std::string> insertions_;  ///< by the offset in the text
 };

@@ -12,9 +12,10 @@ namespace kf::gen {
 /// is of the form 2026.12; unknown forms count as faulty.
 [[nodiscard]] bool slang_loses_scalar_gradients(std::string_view tag);
 
-/// `text`, a Slang module, where in differentiable functions `var a = -(-a);` at the start, for parameters,
-/// and `a = -(-a);` after loops, for what these use, give the same numbers under another name. Lines and
-/// columns stay as they were. Types are known by their names in this text, aliases included.
+/// `text`, a Slang module, where in differentiable functions `var a = -(-a);` before the body, for
+/// parameters, and `a = -(-a);` after loops, for what these use, give the same numbers under another name.
+/// Lines and columns stay as they were. Types are known by their names in this text, aliases included; a
+/// function where anything is unclear stays as it is.
 [[nodiscard]] std::string keep_scalar_gradients(std::string_view text);
 
 }  // namespace kf::gen

@@ -35,7 +35,7 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
 }
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                 CodeTarget target, Sources& sources,
+                                 CodeTarget target, Sources& sources, bool keeps_scalar_gradients,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
     slang::TargetDesc target_description;
     target_description.lineDirectiveMode = SLANG_LINE_DIRECTIVE_MODE_NONE;
@@ -78,8 +78,9 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     Session session;
     session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
-    session.keeps_scalar_gradients_ = slang_loses_scalar_gradients(global.getBuildTagString());
-    if (session.keeps_scalar_gradients_) sources.change_imports(keep_scalar_gradients);
+    session.keeps_scalar_gradients_ =
+        keeps_scalar_gradients && slang_loses_scalar_gradients(global.getBuildTagString());
+    sources.change_imports(session.keeps_scalar_gradients_ ? keep_scalar_gradients : nullptr);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }

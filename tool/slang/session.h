@@ -20,9 +20,10 @@ inline constexpr const char* virtual_folder = "kfgen:/";
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
-    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session.
+    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. With
+    /// `keeps_scalar_gradients`, modules are changed where Slang needs that: see scalar_gradients.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                   CodeTarget target, Sources& sources,
+                                   CodeTarget target, Sources& sources, bool keeps_scalar_gradients,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went

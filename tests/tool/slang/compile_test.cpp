@@ -320,6 +320,28 @@ TEST(Compile, EditsAfterReflectionChangeNothing) {
     EXPECT_EQ(codes(true), codes(false));
 }
 
+// What scalar_gradients.h inserts is right wherever names are declared again.
+TEST(Compile, DifferentiableFunctionsThatDeclareTheirParametersAgain) {
+    const std::string begin = "[Differentiable] float3 f(float a, float3 b)\n{\n";
+    const std::string loop = "[MaxIters(3)] for (int i = 0; i < 3; i++) ";
+    const auto compiler = make_compiler();
+    for (const std::string& body :
+         {std::string("float3 r = a * b; if (b.x > 0) { float3 a = b; r += a; } return r;"),
+          std::string("float3 r = a * b; float c = 2, a = 3; return r * a + c;"),
+          std::string("vector<float, 3> a = b; return a * 2;"),
+          "float3 s = b; " + loop + "s = { s.x * a, s.y, s.z }; return s;",
+          "float t = a; float3 s = b; { let t = b * 2; " + loop + "s += t; } return s * t;",
+          "float w; w = 0; " + loop + "w += a * a; return b / w;"}) {
+        const auto compiled =
+            compiler->compile(kernel(begin + body + "\n}\nstruct Args { float* x; }\n", "Args",
+                                     "var a = diffPair(args.x[0]); var b = diffPair(float3(args.x[1]));\n"
+                                     "bwd_diff(f)(a, b, float3(1)); args.x[2] = a.d;"),
+                              CodeTarget::spirv);
+        EXPECT_TRUE(compiled.ok()) << body << describe(compiled.errors());
+        EXPECT_EQ(compiled ? validate(compiled.value().code) : "", "") << body;
+    }
+}
+
 // A fused multiply-add would make a device's random floats its own.
 TEST(Compile, RandomFloatsAreRoundedTwice) {
     const auto compiler = make_compiler({}, support_modules());

@@ -184,6 +184,42 @@ TEST(SlangErrors, AScalarInALoop) {
     EXPECT_EQ(compile_errors(text).at(0).id, "slang-internal");
 }
 
+TEST(SlangErrors, PlacesBehindABranchThatIsLeftOut) {
+    const ScratchFolder folder;
+    const auto file = folder.write("branch.slang",
+                                   "#if 0\n[Differentiable] float3 f(float a, float3 b) { return a * b; }\n"
+                                   "#endif\nfloat g(float a)\n{\n    return y;\n}\n");
+    const Outcome<Module> module = make_compiler()->reflect({file});
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.errors().at(0).location, (Location{file.string(), 6, 12}));
+}
+
+// Where keep_scalar_gradients() breaks a module, it is loaded as it is, and errors are that one's.
+TEST(SlangErrors, AModuleThatCannotBeChanged) {
+    const ScratchFolder folder;
+    const std::string text =
+        "typealias Real = float;\nstruct V : IDifferentiable { float3 v; }\n"
+        "struct S { [Differentiable] static float3 f(Real a) { return a.v * 2; }\n typealias Real = V; }\n";
+    const auto compiler = make_compiler();
+    const Outcome<Module> module = compiler->reflect({folder.write("good.slang", text)});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    EXPECT_EQ(module.value().functions.at(0).parameters.at(0).type.name, "V");
+    for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+        const Outcome<CompiledKernel> kernel =
+            compiler->compile({"k",
+                               "import good;\nstruct Args { float* x; }\n" + entry +
+                                   "void k(uniform Args args) { V v; v.v = 1; args.x[0] = S.f(v).x; }\n",
+                               {}},
+                              target);
+        EXPECT_TRUE(kernel.ok()) << describe(kernel.errors());
+    }
+    const Outcome<Module> bad =
+        compiler->reflect({folder.write("bad.slang", text + "float g()\n{\n    return y;\n}\n")});
+    ASSERT_FALSE(bad.ok());
+    EXPECT_EQ(bad.errors().size(), 1U) << describe(bad.errors());
+    EXPECT_EQ(bad.errors().at(0).location.line, 7);
+}
+
 TEST(SlangErrors, ATimeLimit) {
     CompilerOptions options;
     options.time_limit = 1ms;

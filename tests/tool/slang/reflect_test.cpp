@@ -459,6 +459,44 @@ TEST(Reflect, SeveralModulesImportsAndDependencies) {
     }
 }
 
+TEST(Reflect, IncludedFilesWithExtensions) {
+    const ScratchFolder folder;
+    const auto file =
+        folder.write("main.slang", "#include \"ray.h\"\n/// Of its own.\nfloat own(Ray r) { return r.t; }\n");
+    const auto header = folder.write(
+        "ray.h",
+        "#ifndef RAY\n#define RAY\n/// A ray.\nstruct Ray : IDifferentiable { float t; }\n"
+        "/// Scales.\n[Differentiable] float3 scale(float a, no_diff float3 b) { return a * b; }\n"
+        "extension Ray { /// Longer.\n float longer(float by) { return t + by; } }\n#endif\n");
+    const auto compiler = make_compiler();
+    const Outcome<Module> outcome = compiler->reflect({file});
+    ASSERT_TRUE(outcome.ok()) << describe(outcome.errors());
+    const Module& module = outcome.value();
+    ASSERT_EQ(module.functions.size(), 3U);
+    const Function& scale = function_named(module, "scale");
+    EXPECT_EQ(scale.doc, "Scales.");
+    EXPECT_EQ(scale.location.file, header.string());
+    EXPECT_EQ(scale.location.line, 6);
+    EXPECT_TRUE(scale.backward_differentiable);
+    EXPECT_TRUE(scale.parameters.at(1).no_diff_written);
+    EXPECT_EQ(function_named(module, "Ray.longer").parameters.at(0).type.name, "Ray");
+    EXPECT_EQ(function_named(module, "own").doc, "Of its own.");
+    EXPECT_EQ(module.structs.at(0).doc, "A ray.");
+}
+
+TEST(Reflect, PlacesBehindABranchThatIsLeftOut) {
+    const Module module = reflect_text(
+        "#if 0\n[Differentiable] float3 old(float a, float3 b) { return a * b; }\n#endif\n"
+        "/// Documented.\n[Differentiable]\nfloat first(float a, no_diff float3 b) { return a; }\n"
+        "struct S {\n    float x;\n    /// A constructor.\n    __init(int k) { x = k; }\n}\n");
+    ASSERT_EQ(module.functions.size(), 2U);
+    const Function& first = function_named(module, "first");
+    EXPECT_EQ(first.doc, "Documented.");
+    EXPECT_EQ(first.location.line, 6);
+    EXPECT_TRUE(first.parameters.at(1).no_diff_written);
+    EXPECT_EQ(function_named(module, "S.__init").doc, "A constructor.");
+}
+
 TEST(Reflect, OddFileNames) {
     const ScratchFolder folder;
     const auto compiler = make_compiler();

@@ -10,9 +10,9 @@ namespace {
 std::string inserted(const std::string& text) {
     const std::string changed = keep_scalar_gradients(text);
     std::string statements;
-    for (std::size_t end = 0; (end = changed.find("\n#line ", end)) != std::string::npos; ++end) {
+    for (std::size_t end = 0; (end = changed.find(" \n#line ", end)) != std::string::npos; ++end) {
         const std::size_t start = changed.rfind('\n', end - 1) + 1;
-        statements += changed.substr(start, end - start);
+        statements += changed.substr(start, end + 1 - start);
     }
     return statements;
 }
@@ -27,28 +27,44 @@ class ScalarGradients : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     Functions, ScalarGradients,
     testing::Values(
-        Case{"[Differentiable] float3 f(float a, float3 b) { return a * b; }", "var a = -(-a); "},
+        Case{"[Differentiable] float3 f(float a, float3 b) { return a * b; }", "var a = -(-a); { } "},
         Case{"[BackwardDifferentiable]\n[ForceInline]\nfloat f(in double a = 1.5)\n{ return a; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"[PreferRecompute, Differentiable] func f(a : half, b : float3) -> float3 { return a * b; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"struct S { [Differentiable] __init(float a, float c) { x = a; } }",
-             "var a = -(-a); var c = -(-c); "},
-        Case{"[Differentiable] S operator*(float a, S b) { return b; }", "var a = -(-a); "},
+             "var a = -(-a); var c = -(-c); { } "},
+        Case{"[Differentiable] S operator*(float a, S b) { return b; }", "var a = -(-a); { } "},
         Case{"#define real float\n[Differentiable] float3 f(real a, float3 b) { return a * b; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"#define AD [PreferRecompute] [Differentiable]\nAD float f(float a) { return a; }",
-             "var a = -(-a); "},
-        Case{"typedef float Real; [Differentiable] float f(Real a) { return a; }", "var a = -(-a); "},
+             "var a = -(-a); { } "},
+        Case{"typedef float Real; [Differentiable] float f(Real a) { return a; }", "var a = -(-a); { } "},
         Case{"public typealias Real = half; [Differentiable] half f(Real a) { return a; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"[Differentiable] T f<T : __BuiltinFloatingPointType, let N : int>(T a, vector<T, N> b) { "
              "return a; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"[Differentiable] T f<T>(T a) where T : __BuiltinFloatingPointType { return a; }",
-             "var a = -(-a); "},
+             "var a = -(-a); { } "},
         Case{"struct S<T : __BuiltinFloatingPointType> { [Differentiable] T f(T a) { return a; } }",
-             "var a = -(-a); "}));
+             "var a = -(-a); { } "},
+        Case{"[Differentiable] T f<T : IDifferentiable & __BuiltinFloatingPointType>(T a) { return a; }",
+             "var a = -(-a); { } "},
+        Case{"[Differentiable] T f<T>(T a) where T : IDifferentiable, __BuiltinFloatingPointType { return a; "
+             "}",
+             "var a = -(-a); { } "},
+        Case{"__generic<T : __BuiltinFloatingPointType> [Differentiable] T f(T a) { return a; }",
+             "var a = -(-a); { } "},
+        Case{"[Differentiable] float3 f(precise float a, float3 b) { float3 a = b; return a; }",
+             "var a = -(-a); { } "},
+        Case{"#define AD Differentiable\n[AD] float f(float a) { return a; }", "var a = -(-a); { } "},
+        Case{"#ifndef GUARD\n#define GUARD\ntypedef float Real;\n[Differentiable] float f(Real a) { return "
+             "a; }"
+             "\n#endif",
+             "var a = -(-a); { } "},
+        Case{"#if A\nvoid f(int i,\n#else\nvoid f(\n#endif\n int j) {}\n[Differentiable] float g(float a) {}",
+             "var a = -(-a); { } "}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, ScalarGradients,
@@ -57,7 +73,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"[Differentiable] float f(float3 a, int b, Tensor<float, 1> c, float d[2]) { return 0; }", ""},
         Case{"[Differentiable] void f(inout float a, out float b, no_diff float c, in out float d) {}", ""},
         Case{"interface I { [Differentiable] float f(float a); } float g(float a) { return a; }", ""},
-        Case{"[Differentiable] float f(float a) { float a = 1; return a; }", ""},
         Case{
             "[Differentiable] float f(float a) { __target_switch { case cuda: __intrinsic_asm \"f($0)\"; } }",
             ""},
@@ -69,6 +84,25 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"// [Differentiable]\nfloat f(float a) { return a; } /* [Differentiable] */ float g(float a) {}",
              ""},
         Case{"static const String s = \"[Differentiable]\"; float f(float a) { return a; }", ""},
+        Case{"typedef float Real; [Differentiable] float f<Real : IScale>(Real a) { return a.x; }", ""},
+        Case{"typedef float Real; struct S<Real : IScale> { [Differentiable] float f(Real a) { return a.x; } "
+             "}",
+             ""},
+        Case{"typedef float Real; struct S { typedef float3 Real; [Differentiable] float f(Real a) { return "
+             "0; } }",
+             ""},
+        Case{"#if 0\ntypedef float Real;\n#define real float\n#endif\n"
+             "[Differentiable] float f(Real a, real b) { return 0; }",
+             ""},
+        Case{"#define real float\n#undef real\n[Differentiable] float f(real a) { return 0; }", ""},
+        Case{"[Differentiable] float f(float a\n#ifdef B\n, float b\n#endif\n) { return a; }", ""},
+        Case{"[Differentiable] float f(float a)\n#ifdef B\n{\n#else\n{\n#endif\n return a; }\n"
+             "float g() { const float a = 1; for (;;) x += a; }",
+             ""},
+        Case{"DEFINE([Differentiable] float f(float a) { return a; })", ""},
+        Case{"[Differentiable] float f(float a) BODY\nstruct S { float b; }", ""},
+        Case{"[Differentiable] float f(float a) { return apply((float x) => { return x * a; }); }", ""},
+        Case{"[Differentiable] float f(float a) { typealias a = int; return 0; }", ""},
         Case{"[Differentiable] float f(float a", ""}, Case{"[Differentiable", ""},
         Case{"}} Differentiable", ""}));
 
@@ -93,7 +127,22 @@ INSTANTIATE_TEST_SUITE_P(
              ""},
         Case{"[Differentiable] void f(float3 b) { const float t = 0; let u = 1.0; for (;;) g(t, u); }", ""},
         Case{"void f(float3 b) { float t = 0; for (;;) t++; } [Differentiable] void g() {}", ""},
-        Case{"[Differentiable] void f(float a) { for (;;) a *= 2; }", "var a = -(-a); a = -(-a); "},
+        Case{"[Differentiable] void f(float a) { for (;;) a *= 2; }", "var a = -(-a); { a = -(-a); } "},
+        Case{"[Differentiable] void f(out float a) { float w; w = a = 1; for (;;) w += a; }",
+             "a = -(-a); w = -(-w); "},
+        Case{"[Differentiable] void f(inout float a, out float b) { float c; for (;;) { a *= 2; b = c = a; } "
+             "}",
+             "a = -(-a); "},
+        Case{"[Differentiable] void f(float3 b) { float t = 0; for (;;) b = { b.x * t, b.y }; b *= t; }",
+             "t = -(-t); "},
+        Case{"[Differentiable] void f(float3 b) { float t = 0; { let t = b; for (;;) b += t; } for (;;) t++; "
+             "}",
+             "t = -(-t); "},
+        Case{"[Differentiable] void f(float3 b) { float t = 0; { vector<float, 3> t = b; for (;;) b += t; } "
+             "{ float3 c = b, t = b; for (;;) b += t; } for (float3 t = b;;) { for (;;) b += t; } }",
+             "t = -(-t); "},
+        Case{"[Differentiable] void f(float3 b) { float t = 0; if (b.x < 1 && b.y > t) for (;;) t++; }",
+             "t = -(-t); "},
         Case{"[Differentiable] void f() { float t = 0; for (", ""},
         Case{"[Differentiable] void f() { do", ""}));
 
@@ -102,13 +151,23 @@ TEST_P(ScalarGradients, AreKept) { EXPECT_EQ(inserted(GetParam().text), GetParam
 TEST(ScalarGradientsOf, LinesAndColumnsStay) {
     EXPECT_EQ(
         keep_scalar_gradients("import kf;\n  [Differentiable] float f(float a) { return a; }\nint n;\n"),
-        "import kf;\n  [Differentiable] float f(float a) {\nvar a = -(-a); \n#line 2\n"
-        "                                      return a; }\nint n;\n");
+        "import kf;\n  [Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+        "                                      return a; \n} \n#line 2\n"
+        "                                                }\nint n;\n");
+}
+
+TEST(ScalarGradientsOf, LinesStayBehindBranchesThatAreLeftOut) {
+    EXPECT_EQ(
+        keep_scalar_gradients("#if 0\n[Differentiable] float f(float a) {\n}\n#else  /* a\nb */\nint n;\n"
+                              "#endif\nint m;\n#endif"),
+        "#if 0\n[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+        "                                   \n\n} \n#line 3\n}\n#else  /* a\nb */\n#line 6\nint n;\n"
+        "#endif\n#line 8\nint m;\n#endif");
 }
 
 TEST(ScalarGradientsOf, DirectivesOfTheUsersStay) {
     EXPECT_EQ(keep_scalar_gradients("#line 7\n[Differentiable] float f(float a) { return a; }"),
-              "#line 7\n[Differentiable] float f(float a) { var a = -(-a);  return a; }");
+              "#line 7\n[Differentiable] float f(float a) { var a = -(-a); {  return a;  } }");
 }
 
 TEST(ScalarGradientsOf, ReleasesOfSlang) {
