@@ -660,8 +660,13 @@ private:
             }
             lines += std::count(part.begin(), part.end(), '\n');
             const std::size_t line_start = text_.rfind('\n', offset - 1) + 1;  // 0 where there is none
+            // Slang's columns are characters, not bytes.
+            const auto column =
+                std::count_if(text_.begin() + static_cast<std::ptrdiff_t>(line_start),
+                              text_.begin() + static_cast<std::ptrdiff_t>(offset),
+                              [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
             result += (statements.empty() ? "" : "\n" + statements + "\n") + "#line " +
-                      std::to_string(lines) + "\n" + std::string(offset - line_start, ' ');
+                      std::to_string(lines) + "\n" + std::string(static_cast<std::size_t>(column), ' ');
         }
         return result.append(text_.substr(copied));
     }

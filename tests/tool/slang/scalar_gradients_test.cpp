@@ -150,10 +150,10 @@ TEST_P(ScalarGradients, AreKept) { EXPECT_EQ(inserted(GetParam().text), GetParam
 
 TEST(ScalarGradientsOf, LinesAndColumnsStay) {
     EXPECT_EQ(
-        keep_scalar_gradients("import kf;\n  [Differentiable] float f(float a) { return a; }\nint n;\n"),
-        "import kf;\n  [Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
-        "                                      return a; \n} \n#line 2\n"
-        "                                                }\nint n;\n");
+        keep_scalar_gradients("import kf;\n/*é*/[Differentiable] float f(float a) { return a; }\nint n;\n"),
+        "import kf;\n/*é*/[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+        "                                         return a; \n} \n#line 2\n"
+        "                                                   }\nint n;\n");
 }
 
 TEST(ScalarGradientsOf, LinesStayBehindBranchesThatAreLeftOut) {
