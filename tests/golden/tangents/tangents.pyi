@@ -67,7 +67,7 @@ class _SplitResult(NamedTuple):
     total: kf.Tensor
 
 @type_check_only
-class _SplitResult2(NamedTuple):
+class _SplitResult_2(NamedTuple):
     result: None
     whole: kf.Tensor
     total: kf.Tensor
@@ -249,7 +249,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]:
+    ) -> tuple[_SplitResult, _SplitResult_2]:
         """Call shape [d0].
 
         - x: in, float tensor [d0]
@@ -271,7 +271,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]: ...
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
     @overload
     def call(
         self,
@@ -283,7 +283,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]: ...
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
     @overload
     def call(
         self,
@@ -295,7 +295,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]: ...
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
     @overload
     def append_to(
         self,
@@ -308,7 +308,7 @@ class _SplitJvp(kf.Jvp):
         *,
         out: OutValue | None = None,
         tangents: Tangents | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]: ...
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
     @overload
     def append_to(
         self,
@@ -321,7 +321,7 @@ class _SplitJvp(kf.Jvp):
         total: TensorValue,
         out: OutValue | None = None,
         tangents: Tangents | None = None,
-    ) -> tuple[_SplitResult, _SplitResult2]: ...
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
 
 @type_check_only
 class _Split(kf.Function):
