@@ -79,7 +79,6 @@ public:
         : spec_(spec),
           options_(options),
           paths_(paths),
-          disk_(disk),
           open_cuda_(open_cuda),
           settings_(compiler_options(spec, options)),
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
@@ -157,7 +156,6 @@ private:
     const Spec& spec_;
     const Options& options_;
     const OutputPaths& paths_;
-    FileSystem& disk_;
     const OpenCuda& open_cuda_;
     CompilerOptions settings_;
     unsigned workers_;
