@@ -107,7 +107,8 @@ TEST(Items, CombinedOutputsAreSharedToo) {
             function_of({with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), result}, 2);
         for (const Case& one : cases_of(function, function.calls[0], {})) {
             SCOPED_TRACE(case_name(one.form));
-            const Item& made = lay_out(function, function.calls[0], one, {}).items[2];
+            const Arguments laid_out = lay_out(function, function.calls[0], one, {});
+            const Item& made = laid_out.items[2];
             const bool apart = one.form == Case::Form::whole && way == manifest::Accumulate::first;
             const std::int64_t rows = apart || one.form == Case::Form::rows ? one.shape[0] : 1;
             const std::int64_t columns = apart || one.form == Case::Form::shared ? one.shape[1] : 1;
