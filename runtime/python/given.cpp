@@ -15,12 +15,13 @@ bool asks_for_array(py::handle value) {
 }
 
 std::string parameter_list(const FunctionInfo& info) {
-    std::string text;
-    for (const Parameter& parameter : info.parameters) {
-        if (parameter.hidden || (parameter.tangent_of && parameter.role != Role::in)) continue;
-        text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+        const Parameter& parameter = info.parameters[i];
+        const bool given = !parameter.tangent_of || parameter.role == Role::in;
+        if (!parameter.hidden && given) which.push_back(i);
     }
-    return text;
+    return parameter_list(info, which);
 }
 
 std::string parameter_list(const FunctionInfo& info, const std::vector<std::size_t>& which) {
