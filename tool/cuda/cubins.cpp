@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "core/sha256.h"
 #include "diagnostic/suggest.h"
+#include "output/file_system.h"
 #include "slang/compiler.h"
 
 namespace kf::gen {
@@ -96,13 +95,7 @@ manifest::Image image_of(std::string format, const std::string& architecture, co
     return image;
 }
 
-std::string content_hash(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream content;
-    content << stream.rdbuf();
-    const std::string text = std::move(content).str();
-    return hex(sha256(std::as_bytes(std::span(text))));
-}
+std::string hash_of(const std::string& text) { return hex(sha256(std::as_bytes(std::span(text)))); }
 
 class ImageCompiler {
 public:
@@ -120,7 +113,7 @@ public:
             add_tasks(architectures.value());
             units_.push_back(std::move(unit.value()));
         }
-        if (job_.store != nullptr) add_keys(kernels);
+        if (job_.store != nullptr) add_keys();
         run();
         Diagnostics errors;
         for (const Task& task : tasks_) {
@@ -143,16 +136,18 @@ private:
     }
 
     /// All that goes into a task's code; of headers the names and contents, wherever they lie.
-    void add_keys(const std::vector<CudaKernelSource>& kernels) {
+    void add_keys() {
         std::string tools = job_.compiler.version() + "\n" + job_.compiler.build();
-        for (const std::filesystem::path& header : cuda_headers(kernels, job_.compiler))
-            tools += "\n" + header.filename().string() + " " + content_hash(header);
+        for (const std::filesystem::path& header : job_.headers) {
+            const Outcome<std::string> text = DiskFileSystem().read(header);
+            tools += "\n" + header.filename().string() + " " + hash_of(text ? text.value() : "");
+        }
         for (Task& task : tasks_) {
             const CudaUnit& unit = units_[task.unit];
             std::string text = tools + "\n" + task.architecture + "\n" + unit.text;
             for (const std::string& define : unit.defines) text += "\n" + define;
             for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
-            task.key = hex(sha256(std::as_bytes(std::span(text))));
+            task.key = hash_of(text);
         }
     }
 

@@ -18,6 +18,8 @@ struct CudaJob {
     const CudaCompiler& compiler;
     unsigned workers = 1;
     KernelStore* store = nullptr;  ///< not owned; may be null
+    /// Of cuda_headers(): what is stored is for these.
+    std::vector<std::filesystem::path> headers = {};
 };
 
 /// What a spec that states no architectures is compiled for, as far as the compiler knows them.

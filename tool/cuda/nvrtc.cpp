@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
+
+#include "output/file_system.h"
 
 namespace kf::gen {
 
@@ -100,13 +101,6 @@ std::vector<std::string> included_by(const std::string& text) {
     return names;
 }
 
-std::string text_of(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream content;
-    content << stream.rdbuf();
-    return std::move(content).str();
-}
-
 /// Finds what a text includes in `folders`, or beside the file that includes it.
 void add_headers(const std::string& text, std::vector<fs::path> folders, std::set<fs::path>& headers) {
     for (const std::string& name : included_by(text)) {
@@ -117,7 +111,8 @@ void add_headers(const std::string& text, std::vector<fs::path> folders, std::se
             if (!headers.insert(file).second) break;
             std::vector<fs::path> inner{file.parent_path()};
             inner.insert(inner.end(), folders.begin(), folders.end());
-            add_headers(text_of(file), std::move(inner), headers);
+            const Outcome<std::string> content = DiskFileSystem().read(file);
+            if (content) add_headers(content.value(), std::move(inner), headers);
             break;
         }
     }

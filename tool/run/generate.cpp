@@ -148,7 +148,7 @@ private:
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
-        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store()});
+        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store(), headers});
     }
 
     KernelStore* store() { return options_.cache.empty() ? nullptr : &store_; }

@@ -107,7 +107,8 @@ protected:
     }
 
     Outcome<std::vector<std::vector<manifest::Image>>> compile(std::size_t count, unsigned workers = 2) {
-        return compile_cuda(kernels(count), {target_, compiler_, workers, store_});
+        const std::vector<CudaKernelSource> sources = kernels(count);
+        return compile_cuda(sources, {target_, compiler_, workers, store_, cuda_headers(sources, compiler_)});
     }
 
     std::vector<std::string> names_of_one() {
