@@ -78,9 +78,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     Session session;
     session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
-    session.keeps_scalar_gradients_ =
-        keeps_scalar_gradients && slang_loses_scalar_gradients(global.getBuildTagString());
-    sources.change_imports(session.keeps_scalar_gradients_ ? keep_scalar_gradients : nullptr);
+    const bool changes = keeps_scalar_gradients && slang_loses_scalar_gradients(global.getBuildTagString());
+    sources.change_texts(changes ? keep_scalar_gradients : nullptr);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }
@@ -94,8 +93,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
 
 slang::IModule* Session::load(const std::string& name, const std::string& path, const std::string& text,
                               ComPtr<slang::IBlob>& messages) {
-    const std::string source = keeps_scalar_gradients_ ? keep_scalar_gradients(text) : text;
-    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(), source.c_str(), messages.out());
+    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(),
+                                                sources_->as_compiled(text).c_str(), messages.out());
 }
 
 Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::string& text) {

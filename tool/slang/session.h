@@ -44,7 +44,6 @@ private:
     slang::IModule* load(const std::string& name, const std::string& path, const std::string& text,
                          ComPtr<slang::IBlob>& messages);
 
-    bool keeps_scalar_gradients_ = false;
     ComPtr<slang::ISession> session_;
     Sources* sources_ = nullptr;
     std::vector<slang::IModule*> files_;

@@ -93,7 +93,7 @@ SlangResult Sources::queryInterface(const SlangUUID& uuid, void** object) {
 SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
     const std::string* text = find(path);
     if (text == nullptr) return SLANG_E_NOT_FOUND;
-    return give(change_ == nullptr ? *text : change_(*text), blob);
+    return give(as_compiled(*text), blob);
 }
 
 SlangResult Sources::getFileUniqueIdentity(const char* path, ISlangBlob** identity) {

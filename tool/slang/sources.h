@@ -23,8 +23,11 @@ public:
     /// All is read anew.
     void forget() { texts_.clear(); }
 
-    /// Slang is given what `change` makes of a file that it imports or includes.
-    void change_imports(std::string (*change)(std::string_view text)) { change_ = change; }
+    /// Slang is given what `change` makes of a text; null: the text.
+    void change_texts(std::string (*change)(std::string_view text)) { change_ = change; }
+    [[nodiscard]] std::string as_compiled(const std::string& text) const {
+        return change_ == nullptr ? text : change_(text);
+    }
 
     /// Nothing when it is no file that can be read.
     const std::string* find(const std::filesystem::path& path);
