@@ -1,41 +1,20 @@
-// A tokenizer just good enough to find where a declaration starts.
+// Finds where a declaration starts, and what stands around it.
 #include "slang/declaration.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "slang/lexer.h"
 
 namespace kf::gen {
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 // "///<", "//!<", "/**<": of what stands before it.
 bool points_back(std::string_view comment) {
     return comment.size() > 3 && comment[3] == '<' &&
            (comment[2] == '!' || comment[2] == (comment[1] == '/' ? '/' : '*'));
-}
-
-std::size_t end_of_string(std::string_view text, std::size_t begin) {
-    const char quote = text[begin];
-    for (std::size_t at = begin + 1; at < text.size(); ++at) {
-        if (text[at] == '\\') {
-            ++at;
-        } else if (text[at] == quote || text[at] == '\n') {
-            return at + 1;
-        }
-    }
-    return text.size();
-}
-
-// A preprocessor line goes on after a backslash at its end.
-std::size_t end_of_directive(std::string_view text, std::size_t begin) {
-    std::size_t at = begin;
-    while (at < text.size() && (text[at] != '\n' || text[at - 1] == '\\')) {
-        ++at;
-    }
-    return at;
 }
 
 std::string_view trim_right(std::string_view line) {
@@ -90,52 +69,21 @@ void append_comment(std::string_view comment, std::vector<std::string>& lines) {
 }  // namespace
 
 SourceText::SourceText(std::string text) : text_(std::move(text)) {
-    std::int64_t line = 1;
-    bool fresh_line = true;
     line_starts_.push_back(0);
-    const std::string_view all = text_;
-    for (std::size_t at = 0; at < all.size();) {
-        const char c = all[at];
-        if (c == '\n') {
-            line_starts_.push_back(++at);
-            ++line;
-            fresh_line = true;
-            continue;
-        }
-        if (is_blank(c)) {
-            ++at;
-            continue;
-        }
-        Token token{Kind::code, at, at + 1, line, line, fresh_line};
-        if (all.substr(at, 2) == "//") {
-            token.kind = Kind::comment;
-            token.end = std::min(all.find('\n', at), all.size());
-        } else if (all.substr(at, 2) == "/*") {
-            token.kind = Kind::comment;
-            const std::size_t close = all.find("*/", at + 2);
-            token.end = close == std::string_view::npos ? all.size() : close + 2;
-        } else if (c == '#' && fresh_line) {
-            token.kind = Kind::boundary;
-            token.end = end_of_directive(all, at + 1);
-        } else if (c == '"' || c == '\'') {
-            token.end = end_of_string(all, at);
-        } else if (c == ';' || c == '{' || c == '}') {
-            token.kind = Kind::boundary;
-        } else if (is_word(c)) {
-            while (token.end < all.size() && is_word(all[token.end])) {
-                ++token.end;
-            }
-        }
-        for (std::size_t i = token.begin; i < token.end; ++i) {
-            if (all[i] == '\n') {
-                line_starts_.push_back(i + 1);
-                ++line;
-            }
-        }
-        token.last_line = line;
-        fresh_line = false;
-        at = token.end;
-        tokens_.push_back(token);
+    for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
+        line_starts_.push_back(at + 1);
+    }
+    const auto line_at = [&](std::size_t at) {
+        return std::upper_bound(line_starts_.begin(), line_starts_.end(), at) - line_starts_.begin();
+    };
+    for (const Lexeme& lexeme : lex(text_)) {
+        const char c = text_[lexeme.begin];
+        const bool ends = lexeme.kind == Lexeme::Kind::symbol && (c == ';' || c == '{' || c == '}');
+        const Kind kind = lexeme.kind == Lexeme::Kind::comment             ? Kind::comment
+                          : ends || lexeme.kind == Lexeme::Kind::directive ? Kind::boundary
+                                                                           : Kind::code;
+        tokens_.push_back(
+            {kind, lexeme.begin, lexeme.end, line_at(lexeme.begin), line_at(lexeme.end), lexeme.starts_line});
     }
 }
 

@@ -2,210 +2,22 @@
 #include "slang/scalar_gradients.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <vector>
 
+#include "slang/tokens.h"
+
 namespace kf::gen {
 
 namespace {
 
-using Names = std::set<std::string_view, std::less<>>;
-
-struct Token {
-    std::string_view text;  ///< a word, or one character; a literal counts as a character
-    std::size_t offset = 0;
-    bool word = false;
-    bool conditional = false;    ///< within an #if
-    std::size_t directives = 0;  ///< how many are before it
-};
-
-enum class Directive { other, begins, turns, ends };
-
-bool of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-struct Tokens {
-    std::vector<Token> all;
-    std::vector<Directive> directives;
-    std::vector<std::size_t> branches;  ///< offsets of the lines after #else, #elif and #endif
-    Names attributes;                   ///< macros that stand for attributes, of which one is Differentiable
-    Names names;                        ///< macros that stand for the word alone
-    Names scalars;                      ///< macros that stand for a floating scalar
-    bool counts_lines = true;
-};
-
-template <class... Words>
-bool is_one_of(std::string_view word, const Words&... words) {
-    return ((word == words) || ...);
-}
-
-bool is_scalar(std::string_view name) {
-    return is_one_of(name, "half", "float", "double", "float16_t", "float32_t", "float64_t");
-}
-
-bool says_differentiable(std::string_view word) {
-    return word == "Differentiable" || word == "BackwardDifferentiable";
-}
-
-std::vector<Token> split_line(std::string_view text) {
-    std::vector<Token> words;
-    for (std::size_t at = 0; at < text.size();) {
-        const bool word = of_a_word(text[at]);
-        std::size_t end = at + 1;
-        while (word && end < text.size() && of_a_word(text[end])) {
-            ++end;
-        }
-        if (text.substr(at, 2) == "//") {
-            break;
-        }
-        if (text.substr(at, 2) == "/*") {
-            end = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
-        } else if (std::isspace(static_cast<unsigned char>(text[at])) == 0 && text[at] != '\\') {
-            words.push_back({text.substr(at, end - at), at, word});
-        }
-        at = end;
-    }
-    return words;
-}
-
-std::size_t end_of_line(std::string_view text, std::size_t at) {
-    std::size_t end = text.find('\n', at);
-    while (end != std::string_view::npos && end > 0 &&
-           (text[end - 1] == '\\' || (text[end - 1] == '\r' && end > 1 && text[end - 2] == '\\'))) {
-        end = text.find('\n', end + 1);
-    }
-    return std::min(end, text.size());
-}
-
-std::size_t end_of_comment(std::string_view text, std::size_t at) {
-    const std::size_t close = text.find("*/", at + 2);
-    return close == std::string_view::npos ? text.size() : close + 2;
-}
-
-/// A comment may go on over its line.
-std::size_t end_of_directive(std::string_view text, std::size_t at) {
-    for (std::size_t end = end_of_line(text, at);; end = end_of_line(text, at)) {
-        const std::size_t comment = text.substr(0, end).find("/*", at);
-        if (comment == std::string_view::npos || text.substr(at, comment - at).find("//") < comment - at) {
-            return end;
-        }
-        at = end_of_comment(text, comment);
-    }
-}
-
-std::size_t end_of_literal(std::string_view text, std::size_t at) {
-    const char quote = text[at];
-    for (++at; at < text.size() && text[at] != quote && text[at] != '\n'; ++at) {
-        at += text[at] == '\\' ? 1 : 0;
-    }
-    return std::min(at + 1, text.size());
-}
-
-class Tokeniser {
-public:
-    explicit Tokeniser(std::string_view text) : text_(text) {}
-
-    Tokens run() {
-        bool line_starts = true;
-        for (std::size_t at = 0; at < text_.size();) {
-            const char c = text_[at];
-            const std::string_view two = text_.substr(at, 2);
-            std::size_t end = at + 1;
-            if (c == '\n') {
-                line_starts = true;
-            } else if (two == "//") {
-                end = end_of_line(text_, at);
-            } else if (two == "/*") {
-                end = end_of_comment(text_, at);
-            } else if (c == '#' && line_starts) {
-                end = end_of_directive(text_, at);
-                read_directive(split_line(text_.substr(at, end - at)), end);
-            } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
-                line_starts = false;
-                end = add_token(at);
-            }
-            at = end;
-        }
-        for (const std::string_view name : unclear_) {
-            tokens_.scalars.erase(name);
-        }
-        return std::move(tokens_);
-    }
-
-private:
-    std::size_t add_token(std::size_t at) {
-        const char c = text_[at];
-        const bool word = of_a_word(c);
-        std::size_t end = at + 1;
-        while (word && end < text_.size() && of_a_word(text_[end])) {
-            ++end;
-        }
-        tokens_.all.push_back(
-            {text_.substr(at, end - at), at, word, is_conditional(), tokens_.directives.size()});
-        return c == '"' || c == '\'' ? end_of_literal(text_, at) : end;
-    }
-
-    [[nodiscard]] bool is_conditional() const { return nesting_ > (guarded_ ? 1 : 0); }
-
-    void read_directive(const std::vector<Token>& words, std::size_t end) {
-        const std::string_view kind = words.size() > 1 ? words[1].text : std::string_view();
-        const std::string_view name = words.size() > 2 ? words[2].text : std::string_view();
-        if (kind == "line") {
-            tokens_.counts_lines = false;
-        } else if (is_one_of(kind, "if", "ifdef", "ifndef")) {
-            ++nesting_;
-        } else if (kind == "endif") {
-            --nesting_;
-            guarded_ = guarded_ && nesting_ > 0;
-        } else if (kind == "define" || kind == "undef") {
-            read_macro(words, name);
-        }
-        guard_ = kind == "ifndef" && nesting_ == 1 ? name : std::string_view();
-        const bool turns = is_one_of(kind, "else", "elif", "elifdef", "elifndef");
-        const bool begins = is_one_of(kind, "if", "ifdef", "ifndef");
-        const bool ends = kind == "endif";
-        tokens_.directives.push_back(begins  ? Directive::begins
-                                     : turns ? Directive::turns
-                                     : ends  ? Directive::ends
-                                             : Directive::other);
-        if ((turns || ends) && end < text_.size()) {
-            tokens_.branches.push_back(end + 1);
-        }
-    }
-
-    void read_macro(const std::vector<Token>& words, std::string_view name) {
-        guarded_ = guarded_ || (words.size() == 3 && !guard_.empty() && name == guard_);
-        const bool is_a_word = words.size() == 4 && words[1].text == "define";
-        if (is_a_word && is_scalar(words[3].text) && !is_conditional()) {
-            tokens_.scalars.insert(name);
-        } else {
-            unclear_.insert(name);
-        }
-        if (is_a_word && says_differentiable(words[3].text)) {
-            tokens_.names.insert(name);
-        }
-        if (words.size() > 3 && words[3].text == "[" &&
-            std::any_of(words.begin(), words.end(),
-                        [](const Token& word) { return says_differentiable(word.text); })) {
-            tokens_.attributes.insert(name);
-        }
-    }
-
-    std::string_view text_;
-    Tokens tokens_;
-    Names unclear_;           ///< macros that may stand for something else
-    std::string_view guard_;  ///< NAME just after #ifndef NAME
-    bool guarded_ = false;    ///< within #ifndef NAME, #define NAME: the file's first time
-    int nesting_ = 0;
-};
-
 /// Walks over the tokens once, and notes what to insert where.
 class Rewriter {
 public:
-    explicit Rewriter(std::string_view text) : text_(text), tokens_(Tokeniser(text).run()) {
+    explicit Rewriter(std::string_view text) : text_(text), tokens_(tokenise(text)) {
         scopes_.push_back({tokens_.scalars, {}, 0});
     }
 

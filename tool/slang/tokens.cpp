@@ -1,0 +1,118 @@
+// Reads directives only for what they do to names and nesting; no macro is replaced.
+#include "slang/tokens.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slang/lexer.h"
+
+namespace kf::gen {
+
+namespace {
+
+std::string_view text_of(std::string_view text, const Lexeme& lexeme) {
+    return text.substr(lexeme.begin, lexeme.end - lexeme.begin);
+}
+
+/// What a directive says behind its #.
+std::vector<std::string_view> words_of(std::string_view directive) {
+    directive.remove_prefix(1);
+    std::vector<std::string_view> words;
+    for (const Lexeme& lexeme : lex(directive)) {
+        const std::string_view word = text_of(directive, lexeme);
+        if (lexeme.kind != Lexeme::Kind::comment && word != "\\") words.push_back(word);
+    }
+    return words;
+}
+
+Directive directive_named(std::string_view name) {
+    if (is_one_of(name, "if", "ifdef", "ifndef")) return Directive::begins;
+    if (is_one_of(name, "else", "elif", "elifdef", "elifndef")) return Directive::turns;
+    return name == "endif" ? Directive::ends : Directive::other;
+}
+
+class Tokeniser {
+public:
+    explicit Tokeniser(std::string_view text) : text_(text) {}
+
+    Tokens run() {
+        for (const Lexeme& lexeme : lex(text_)) {
+            const std::string_view text = text_of(text_, lexeme);
+            if (lexeme.kind == Lexeme::Kind::directive) {
+                read_directive(words_of(text), lexeme.end);
+            } else if (lexeme.kind != Lexeme::Kind::comment) {
+                const bool literal = lexeme.kind == Lexeme::Kind::literal;
+                tokens_.all.push_back({literal ? text.substr(0, 1) : text, lexeme.begin,
+                                       lexeme.kind == Lexeme::Kind::word, is_conditional(),
+                                       tokens_.directives.size()});
+            }
+        }
+        for (const std::string_view name : unclear_) {
+            tokens_.scalars.erase(name);
+        }
+        return std::move(tokens_);
+    }
+
+private:
+    [[nodiscard]] bool is_conditional() const { return nesting_ > (guarded_ ? 1 : 0); }
+
+    void read_directive(const std::vector<std::string_view>& words, std::size_t end) {
+        const std::string_view name = words.empty() ? std::string_view() : words[0];
+        const Directive directive = directive_named(name);
+        if (directive == Directive::begins) {
+            ++nesting_;
+        } else if (directive == Directive::ends) {
+            --nesting_;
+            guarded_ = guarded_ && nesting_ > 0;
+        } else if (name == "line") {
+            tokens_.counts_lines = false;
+        } else if (words.size() > 1 && is_one_of(name, "define", "undef")) {
+            read_macro(words);
+        }
+        guard_ = name == "ifndef" && nesting_ == 1 && words.size() > 1 ? words[1] : std::string_view();
+        tokens_.directives.push_back(directive);
+        if (is_one_of(directive, Directive::turns, Directive::ends) && end < text_.size()) {
+            tokens_.branches.push_back(end + 1);
+        }
+    }
+
+    /// "define" or "undef", the macro, and what it stands for.
+    void read_macro(const std::vector<std::string_view>& words) {
+        const std::string_view name = words[1];
+        guarded_ = guarded_ || (words.size() == 2 && !guard_.empty() && name == guard_);
+        const bool is_a_word = words.size() == 3 && words[0] == "define";
+        if (is_a_word && is_scalar(words[2]) && !is_conditional()) {
+            tokens_.scalars.insert(name);
+        } else {
+            unclear_.insert(name);
+        }
+        if (is_a_word && says_differentiable(words[2])) {
+            tokens_.names.insert(name);
+        }
+        if (words.size() > 2 && words[2] == "[" &&
+            std::any_of(words.begin(), words.end(), says_differentiable)) {
+            tokens_.attributes.insert(name);
+        }
+    }
+
+    std::string_view text_;
+    Tokens tokens_;
+    Names unclear_;           ///< macros that may stand for something else
+    std::string_view guard_;  ///< NAME just after #ifndef NAME
+    bool guarded_ = false;    ///< within #ifndef NAME, #define NAME: the file's first time
+    int nesting_ = 0;
+};
+
+}  // namespace
+
+bool is_scalar(std::string_view name) {
+    return is_one_of(name, "half", "float", "double", "float16_t", "float32_t", "float64_t");
+}
+
+bool says_differentiable(std::string_view word) {
+    return word == "Differentiable" || word == "BackwardDifferentiable";
+}
+
+Tokens tokenise(std::string_view text) { return Tokeniser(text).run(); }
+
+}  // namespace kf::gen
