@@ -246,6 +246,10 @@ SCALARS: dict[str, Callable[[Array, Array], Array]] = {
     ),
     "wide": lambda a, b: a + b,
     "narrow": lambda a, b: a * b,
+    "attributed": lambda a, b: a * b,
+    "with_commas": lambda a, b: (5 + 10 * a) * b,
+    "from_calls": lambda a, b: 1.75 * (a * a * b + np.sin(a)),
+    "from_conditions": lambda a, b: b + 3 * (a * a * b + np.sin(a)),
 }
 
 

@@ -2,10 +2,10 @@
 #include "slang/scalar_gradients.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "slang/tokens.h"
@@ -14,11 +14,23 @@ namespace kf::gen {
 
 namespace {
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// As macros are written.
+bool is_in_capitals(std::string_view word) {
+    const auto is_capital = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+    return word.size() > 1 && is_capital(word.front()) &&
+           std::all_of(word.begin(), word.end(), [&](char c) { return is_capital(c) || is_digit(c); });
+}
+
 /// Walks over the tokens once, and notes what to insert where.
 class Rewriter {
 public:
     explicit Rewriter(std::string_view text) : text_(text), tokens_(tokenise(text)) {
         scopes_.push_back({tokens_.scalars, {}, 0});
+        for (std::size_t at = 1; at < size(); ++at) {
+            if (is_one_of(token(at), "out", "inout")) note_out_taker(at);
+        }
     }
 
     std::string run() {
@@ -38,7 +50,7 @@ public:
                 read_type();
             } else if (word == "__generic") {
                 note_generics(at_ + 1, generics_);
-            } else if (tokens_.attributes.contains(word) || is_attribute()) {
+            } else if (tokens_.attributes.contains(word) || is_attribute() || may_be_attribute()) {
                 read_function();
             }
         }
@@ -63,6 +75,12 @@ private:
         return at < size() ? tokens_.all[at].text : std::string_view();
     }
     [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
+
+    /// The function whose parameter this is.
+    void note_out_taker(std::size_t at) {
+        const std::size_t open = start_of_statement(at);
+        if (open > 1 && token(open - 1) == "(") out_takers_.insert(token(open - 2));
+    }
 
     /// Each branch of an #if starts with what was open before it.
     void pass_directives() {
@@ -112,12 +130,35 @@ private:
         return false;
     }
 
+    /// A macro that another file or the spec defines may stand for the attribute. What isn't differentiated
+    /// may be changed, too.
+    [[nodiscard]] bool may_be_attribute() const {
+        const bool starts = at_ == 0 || starts_statement(at_) || token(at_ - 1) == "]";
+        return starts && is_in_capitals(token(at_)) && (is_word(at_ + 1) || token(at_ + 1) == "[");
+    }
+
     [[nodiscard]] bool names_scalar(std::string_view name) const {
         for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
             if (scope->scalars.contains(name)) return true;
             if (scope->others.contains(name)) return false;
         }
-        return is_scalar(name);
+        return is_scalar(name) || names_inner_scalar(name);
+    }
+
+    /// In some namespace or type of this file, and nothing else in another.
+    [[nodiscard]] bool names_inner_scalar(std::string_view name) const {
+        return inner_.scalars.contains(name) && !inner_.others.contains(name);
+    }
+
+    /// The last word of a type's name.
+    [[nodiscard]] bool is_scalar_type(std::size_t at) const {
+        const bool within = token(at - 1) == "." || (token(at - 1) == ":" && token(at - 2) == ":");
+        return within ? names_inner_scalar(token(at)) : names_scalar(token(at));
+    }
+
+    /// Whether the word before `at` is what a type's name is within.
+    [[nodiscard]] bool is_within(std::size_t at) const {
+        return token(at) == "." || (token(at) == ":" && token(at + 1) == ":");
     }
 
     void read_alias() {
@@ -129,17 +170,16 @@ private:
         const std::string_view name = token(old ? end - 1 : at_ + 1);
         const std::string_view type = token(at_ + (old ? 1 : 3));
         const bool plain = end - at_ == (old ? 3 : 4) && (old || token(at_ + 2) == "=");
-        if (plain && !tokens_.all[at_].conditional && names_scalar(type)) {
-            scopes_.push_back({{name}, {}, depth_});
-        } else {
-            scopes_.push_back({{}, {name}, depth_});
-        }
+        const bool scalar = plain && !tokens_.all[at_].conditional && names_scalar(type);
+        (scalar ? inner_.scalars : inner_.others).insert(name);
+        scopes_.push_back(scalar ? Scope{{name}, {}, depth_} : Scope{{}, {name}, depth_});
     }
 
     void read_type() {
         const bool extends = token(at_) == "extension";
         if (!extends) {
             scopes_.push_back({{}, {token(at_ + 1)}, depth_});
+            inner_.others.insert(token(at_ + 1));
         }
         Scope scope = generics_;
         scope.depth = depth_ + 1;
@@ -196,16 +236,21 @@ private:
             }
             at = token(at) == "(" || token(at) == "[" ? after_bracket(at) : at + 1;
         }
-        if (token(at) != "{" || parameters == 0 || tokens_.all[at].directives != passed_) {
+        const bool accessor = parameters == 0 && token(at - 1) == "get";
+        if (token(at) != "{" || (parameters == 0 && !accessor) || tokens_.all[at].directives != passed_) {
             return;
         }
         at_ = at - 1;
         const std::size_t end = after_bracket(at);
         // Something else may stand for the body: a macro.
         const std::string_view behind = token(after_bracket(parameters));
-        clear = clear && is_one_of(behind, "{", "-", ":", "where");
+        clear = clear && (accessor || is_one_of(behind, "{", "-", ":", "where"));
         if (!clear || token(end - 1) != "}" || tokens_.all[end - 1].directives != passed_ ||
             !is_plain(at, end)) {
+            return;
+        }
+        if (accessor) {
+            read_body(at, end, {});
             return;
         }
         note_generics(start_of_generics(parameters), generics);
@@ -236,6 +281,8 @@ private:
             const Parameter parameter = scalar_parameter(first, last);
             if (!parameter.name.empty()) {
                 variables.push_back({parameter.name, 0, never, true, parameter.read});
+            } else if (const std::string_view name = wide_parameter(first, last); !name.empty()) {
+                variables.push_back({name, 0, never, false, true, true});
             }
             if (!parameter.name.empty() && !parameter.written) {
                 start += "var " + renewed(parameter.name);
@@ -272,6 +319,8 @@ private:
         std::size_t until = never;  ///< the token that it ends before
         bool usable = false;        ///< a floating scalar that can be assigned to
         bool has_value = false;
+        bool wide = false;   ///< a floating vector or matrix that can be assigned to
+        bool given = false;  ///< may have its value of a call's `out`, under this name
     };
 
     using Variables = std::vector<Variable>;
@@ -292,16 +341,29 @@ private:
                 return variable.depth > depth || variable.until <= at;
             });
             if (word == "(") {
-                at = after_bracket(at) - 1;
+                const std::size_t close = after_bracket(at) - 1;
+                note_arguments(at, close, variables);
+                at = close;
             } else if (is_one_of(word, "for", "while", "do", "if")) {
                 const std::size_t next = after_statement(at, end);
                 if (next >= end) return;
-                if (word != "if") renew(at, next, variables);
-                if (token(at + 1) == "(") hide(at + 2, after_bracket(at + 1), next, variables);
+                if (word != "if") renew_around(at, next, variables);
+                if (token(at + 1) == "(") {
+                    hide(at + 2, after_bracket(at + 1), next, variables);
+                    read_header(at + 2, after_bracket(at + 1) - 1, next, variables);
+                }
                 // Between a body without braces and its `while` there is no room for a statement.
                 at = word == "do" && token(at + 1) != "{" ? next - 1 : at;
-            } else if (names_scalar(word) && starts_statement(at) && is_word(at + 1)) {
+            } else if (const std::size_t next = after_macro_loop(at); next != 0) {
+                renew_around(at, next, variables);
+            } else if (is_word(at + 1) && starts_statement(at) && declares_scalars(at, variables)) {
                 at = read_variables(at + 1, end, depth, variables);
+            } else if (const std::size_t name = after_wide_type(at); is_word(name) && starts_statement(at)) {
+                const std::size_t known_before = variables.size();
+                at = read_variables(name, end, depth, variables);
+                for (std::size_t i = known_before; i < variables.size(); ++i) {
+                    variables[i].wide = std::exchange(variables[i].usable, false);
+                }
             } else if (Variable* known = find(variables, word); known != nullptr) {
                 if (is_declared(at)) {
                     variables.push_back({word, depth});
@@ -312,8 +374,135 @@ private:
         }
     }
 
+    /// With `precise` and what a type's name is within before it.
     [[nodiscard]] bool starts_statement(std::size_t at) const {
-        return is_one_of(token(at - 1), "{", "}", ";");
+        while (at > 1 && is_one_of(token(at - 1), ".", "precise")) {
+            at -= token(at - 1) == "." ? 2 : 1;
+        }
+        return is_one_of(token(at - 1), "{", "}", ";", ":");
+    }
+
+    /// `float w`, `var w : float`, or `var w` with a value that is a floating scalar.
+    [[nodiscard]] bool declares_scalars(std::size_t at, Variables& variables) const {
+        if (token(at) != "var") {
+            return is_scalar_type(at);
+        }
+        if (token(at + 2) != "=") {
+            return token(at + 2) == ":" && names_scalar(token(at + 3));
+        }
+        const std::string_view value = token(at + 3);
+        const Variable* known = find(variables, value);
+        if (known != nullptr && token(at + 4) == ";") {
+            return known->usable;
+        }
+        if (names_scalar(value) && token(at + 4) == "(") {
+            return token(after_bracket(at + 4)) == ";";
+        }
+        return !value.empty() && is_digit(value.front()) && token(at + 4) == "." && token(at + 6) == ";";
+    }
+
+    /// What follows `float3`, `half2x2`, `vector<float, 3>`; otherwise `never`.
+    [[nodiscard]] std::size_t after_wide_type(std::size_t at) const {
+        if (is_one_of(token(at), "vector", "matrix") && token(at + 1) == "<" && names_scalar(token(at + 2))) {
+            for (++at; token(at) != ">" && (is_word(at) || is_one_of(token(at), "<", ",")); ++at) {
+            }
+            return token(at) == ">" ? at + 1 : never;
+        }
+        std::string_view word = token(at);
+        const auto ends_with_count = [&] {
+            return word.size() > 1 && word.back() >= '1' && word.back() <= '4';
+        };
+        if (!ends_with_count()) return never;
+        word.remove_suffix(1);
+        if (word.back() == 'x') {
+            word.remove_suffix(1);
+            if (!ends_with_count()) return never;
+            word.remove_suffix(1);
+        }
+        return is_one_of(word, "half", "float", "double") ? at + 1 : never;
+    }
+
+    /// What follows `LOOP(3) { … }`, where a macro begins a loop; otherwise 0.
+    [[nodiscard]] std::size_t after_macro_loop(std::size_t at) const {
+        if (!is_in_capitals(token(at)) || !(starts_statement(at) || token(at - 1) == "]")) {
+            return 0;
+        }
+        const std::size_t open = token(at + 1) == "(" ? after_bracket(at + 1) : at + 1;
+        const std::size_t next = token(open) == "{" ? after_bracket(open) : 0;
+        return is_in_capitals(token(next)) ? 0 : next;  // which may go on like an `else`
+    }
+
+    /// `out` arguments get values, which are given another name, too: Slang gives what comes from a call, and
+    /// is read in a loop, the gradient of one turn.
+    void note_arguments(std::size_t open, std::size_t close, Variables& variables) {
+        const std::size_t start = start_of_statement(open);
+        bool writes = out_takers_.contains(token(open - 1)) || is_call_alone(open, close);
+        const std::size_t end = simple_end(start, close);
+        for (std::size_t at = open + 1; at < close; ++at) {
+            const bool whole = is_one_of(token(at - 1), "(", ",") && is_one_of(token(at + 1), ",", ")");
+            Variable* known = whole ? find(variables, token(at)) : nullptr;
+            if (known == nullptr) {
+                writes = writes || out_takers_.contains(token(at));
+                continue;
+            }
+            const bool given = (writes || !known->has_value) && (known->usable || known->wide);
+            known->has_value = true;
+            if (given && end != 0) {
+                insert_once(end, renewed(known->name));
+            } else {
+                known->given = known->given || given;
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t start_of_statement(std::size_t at) const {
+        for (int open = 0; at > 0 && !is_one_of(token(at - 1), "{", "}", ";"); --at) {
+            open += is_one_of(token(at - 1), ")", "]") ? 1 : 0;
+            open -= is_one_of(token(at - 1), "(", "[") ? 1 : 0;
+            if (open < 0) break;
+        }
+        return at;
+    }
+
+    /// `f(a, b);` or `x.f(a, b);`: it is called for what it writes.
+    [[nodiscard]] bool is_call_alone(std::size_t open, std::size_t close) const {
+        std::size_t name = open - 1;
+        while (is_word(name) && (token(name - 1) == "." || is_within(name - 2))) {
+            name -= token(name - 1) == "." ? 2 : 3;
+        }
+        const bool starts = is_one_of(token(name - 1), "{", "}", ";", ")", "else", "do", ":");
+        return is_word(name) && starts && token(close + 1) == ";";
+    }
+
+    /// Where a statement of its own ends, in the text; 0 for the parts of others.
+    [[nodiscard]] std::size_t simple_end(std::size_t start, std::size_t at) const {
+        if (!is_one_of(token(start - 1), "{", "}", ";") || !is_word(start) ||
+            is_one_of(token(start), "if", "else", "for", "while", "do", "switch", "case", "default",
+                      "return")) {
+            return 0;
+        }
+        while (at < size() && token(at) != ";") {
+            if (token(at) == "}") return 0;
+            at = opens(at) ? after_bracket(at) : at + 1;
+        }
+        return at < size() ? tokens_.all[at].offset + 1 : 0;
+    }
+
+    void insert_once(std::size_t offset, const std::string& statement) {
+        std::string& statements = insertions_[offset];
+        if (statements.find(statement) == std::string::npos) statements += statement;
+    }
+
+    /// The scalars in `for (float w = a, x = b; …)`.
+    void read_header(std::size_t at, std::size_t close, std::size_t next, Variables& variables) {
+        if (!names_scalar(token(at)) || !is_word(at + 1)) {
+            return;
+        }
+        const std::size_t known = variables.size();
+        read_variables(at + 1, close, 0, variables);
+        for (std::size_t i = known; i < variables.size(); ++i) {
+            variables[i].until = next;
+        }
     }
 
     /// Whether the name may be a declaration's here.
@@ -322,8 +511,11 @@ private:
         if (is_word(name - 1)) {
             return !is_one_of(before, "return", "else", "do", "case", "in", "throw", "no_diff");
         }
+        if (before == ",") {
+            return !is_operator(name - 1);
+        }
         if (before != ">" && before != "]") {
-            return before == ",";
+            return false;
         }
         bool type = before == "]";
         for (std::size_t at = name - 1; !is_one_of(token(at), "{", "}", ";", "("); --at) {
@@ -333,6 +525,21 @@ private:
             }
         }
         return type;
+    }
+
+    /// Whether a comma surely stands between expressions: what the statement starts with is no type.
+    [[nodiscard]] bool is_operator(std::size_t comma) const {
+        std::size_t at = start_of_statement(comma);
+        if (token(at - 1) == "(" && !is_one_of(token(at - 2), "for", "if", "while")) {
+            return true;
+        }
+        if (!is_word(at)) {
+            return is_one_of(token(at), "+", "-", "(");
+        }
+        for (++at; is_one_of(token(at), ".", "[");) {
+            at = token(at) == "." ? at + 2 : after_bracket(at);
+        }
+        return at <= comma && !is_word(at) && !is_one_of(token(at), "<", ":", ",");
     }
 
     /// What a loop or condition declares for itself.
@@ -345,11 +552,13 @@ private:
     }
 
     /// To the end of `a = 0, b = f(a, 1), c;`.
-    std::size_t read_variables(std::size_t at, std::size_t end, int depth, Variables& variables) const {
+    std::size_t read_variables(std::size_t at, std::size_t end, int depth, Variables& variables) {
         while (at < end && is_word(at)) {
-            const bool plain = is_one_of(token(at + 1), "=", ",", ";");
-            variables.push_back({token(at), depth, never, plain, token(at + 1) == "="});
+            const std::string_view behind = token(at + (token(at + 1) == ":" ? 3 : 1));
+            const bool plain = is_one_of(behind, "=", ",", ";");
+            variables.push_back({token(at), depth, never, plain, behind == "="});
             while (at < end && token(at) != "," && token(at) != ";") {
+                if (token(at) == "(") note_arguments(at, after_bracket(at) - 1, variables);
                 at = opens(at) ? after_bracket(at) : at + 1;
             }
             if (token(at) == ";") {
@@ -388,24 +597,40 @@ private:
         return std::min(at + 1, end);
     }
 
-    /// A new value after the loop for what the loop may have changed.
-    void renew(std::size_t loop, std::size_t next, Variables& variables) {
-        if (token(next) == "else") {
-            return;
-        }
-        std::string& statements = insertions_[tokens_.all[next - 1].offset + 1];
-        for (const Variable& variable : variables) {
-            if (find(variables, variable.name) != &variable || !variable.usable || !variable.has_value) {
+    /// A new value after the loop for what the loop may have changed, and before it for what calls gave.
+    void renew_around(std::size_t loop, std::size_t next, Variables& variables) {
+        const std::size_t start = start_of_loop(loop);
+        for (Variable& variable : variables) {
+            if (find(variables, variable.name) != &variable || !names(loop, next, variable.name)) {
                 continue;
             }
-            const std::string statement = renewed(variable.name);
-            for (std::size_t at = loop; at < next; ++at) {
-                if (token(at) == variable.name && token(at - 1) != ".") {
-                    statements += statements.find(statement) == std::string::npos ? statement : "";
-                    break;
-                }
+            if (variable.usable && variable.has_value && token(next) != "else") {
+                insert_once(tokens_.all[next - 1].offset + 1, renewed(variable.name));
+            }
+            if (variable.given && start != 0) {
+                insert_once(tokens_.all[start].offset, renewed(variable.name));
             }
         }
+    }
+
+    [[nodiscard]] bool names(std::size_t from, std::size_t end, std::string_view name) const {
+        for (std::size_t at = from; at < end; ++at) {
+            if (token(at) == name && token(at - 1) != ".") return true;
+        }
+        return false;
+    }
+
+    /// With its attributes; 0 where no statement can stand before it.
+    [[nodiscard]] std::size_t start_of_loop(std::size_t at) const {
+        const bool ends_do = token(at) == "while" && token(at - 1) == "}";
+        while (token(at - 1) == "]") {
+            for (int open = 0; at > 0;) {
+                --at;
+                open += token(at) == "]" ? 1 : (token(at) == "[" ? -1 : 0);
+                if (open == 0) break;
+            }
+        }
+        return !ends_do && is_one_of(token(at - 1), "{", "}", ";") ? at : 0;
     }
 
     static std::string renewed(std::string_view name) {
@@ -428,14 +653,25 @@ private:
         bool written = false;
     };
 
+    /// Of `uniform float a`, `in a : float`.
+    [[nodiscard]] bool has_modifier(std::size_t at) const {
+        const bool known = is_one_of(token(at), "in", "out", "inout", "const", "precise", "uniform");
+        return is_word(at) && is_word(at + 1) && (known || is_word(at + 2) || is_within(at + 2));
+    }
+
     /// The one in `float a` and `a : float`; without a name for others, of which those without a gradient
     /// need nothing.
     [[nodiscard]] Parameter scalar_parameter(std::size_t first, std::size_t last) const {
         Parameter parameter;
         bool in = false;
-        for (; first < last && is_one_of(token(first), "in", "out", "inout", "const", "precise"); ++first) {
-            in = in || token(first) == "in" || token(first) == "inout";
-            parameter.written = parameter.written || token(first) == "out" || token(first) == "inout";
+        for (; has_modifier(first); ++first) {
+            const std::string_view modifier = token(first);
+            if (is_one_of(modifier, "no_diff", "ref", "__ref")) return {};
+            in = in || is_one_of(modifier, "in", "inout");
+            parameter.written = parameter.written || is_one_of(modifier, "out", "inout");
+        }
+        while (is_word(first) && is_within(first + 1)) {
+            first += token(first + 1) == "." ? 2 : 3;
         }
         parameter.read = in || !parameter.written;
         if (last - first < 2) {
@@ -448,7 +684,17 @@ private:
         }
         const bool ends = first + 2 == last || token(first + 2) == "=" || token(first + 2) == ":";
         parameter.name = token(first + 1);
-        return names_scalar(token(first)) && is_word(first + 1) && ends ? parameter : Parameter();
+        return is_scalar_type(first) && is_word(first + 1) && ends ? parameter : Parameter();
+    }
+
+    /// The one in `inout float3 a`.
+    [[nodiscard]] std::string_view wide_parameter(std::size_t first, std::size_t last) const {
+        while (first < last && is_one_of(token(first), "in", "out", "inout")) {
+            ++first;
+        }
+        const std::size_t name = after_wide_type(first);
+        const bool ends = name + 1 == last || token(name + 1) == "=" || token(name + 1) == ":";
+        return is_word(name) && ends ? token(name) : std::string_view();
     }
 
     [[nodiscard]] std::string with_insertions() {
@@ -486,9 +732,11 @@ private:
     std::string_view text_;
     Tokens tokens_;
     std::vector<Scope> scopes_;
-    Scope generics_;                  ///< of `__generic<…>` before a declaration
-    std::vector<Depths> conditions_;  ///< what was open at each #if
-    std::size_t passed_ = 0;          ///< directives
+    Scope generics_;  ///< of `__generic<…>` before a declaration
+    Scope inner_;     ///< aliases and types so far, of namespaces and types that have ended, too
+    std::vector<Depths> conditions_;               ///< what was open at each #if
+    Names out_takers_{"sincos", "modf", "frexp"};  ///< functions that write to arguments
+    std::size_t passed_ = 0;                       ///< directives
     std::size_t at_ = 0;
     int parentheses_ = 0;
     int depth_ = 0;
@@ -497,26 +745,6 @@ private:
 
 }  // namespace
 
-bool slang_loses_scalar_gradients(std::string_view tag) {
-    if (!tag.empty() && tag.front() == 'v') {
-        tag.remove_prefix(1);
-    }
-    int year = 0;
-    int release = 0;
-    const char* end = tag.data() + tag.size();
-    const auto [rest, failure] = std::from_chars(tag.data(), end, year);
-    if (failure != std::errc() || rest == end || *rest != '.' ||
-        std::from_chars(rest + 1, end, release).ec != std::errc()) {
-        return true;
-    }
-    return year < 2026 || (year == 2026 && release < 16);
-}
-
-std::string keep_scalar_gradients(std::string_view text) {
-    if (text.find("Differentiable") == std::string_view::npos) {
-        return std::string(text);
-    }
-    return Rewriter(text).run();
-}
+std::string keep_scalar_gradients(std::string_view text) { return Rewriter(text).run(); }
 
 }  // namespace kf::gen

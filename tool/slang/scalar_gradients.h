@@ -6,14 +6,16 @@
 
 namespace kf::gen {
 
-/// Slang before 2026.16 loses gradients of vectors and matrices combined with a scalar (`a * v`, `v + a`,
-/// `v / a`): the scalar's where it is a parameter and this is the first that a differentiable function does,
-/// and those through a scalar that a loop before it has computed (shader-slang/slang#12095). Release `tag`
-/// is of the form 2026.12; unknown forms count as faulty.
-[[nodiscard]] bool slang_loses_scalar_gradients(std::string_view tag);
-
-/// `text`, a Slang module, where in differentiable functions `var a = -(-a);` before the body, for
-/// parameters, and `a = -(-a);` after loops, for what these use, give the same numbers under another name.
+/// Slang loses gradients (docs/decisions/0032):
+/// - before 2026.16 those of vectors and matrices combined with a scalar (`a * v`, `v + a`, `v / a`), the
+///   scalar's where it is a parameter and this is the first that a differentiable function does, and those
+///   through a scalar that a loop before it has computed (shader-slang/slang#12095);
+/// - in 2026.12, and since when and until when isn't known, all turns' but one of what a call has written
+///   into a variable and a loop reads.
+///
+/// Gives `text`, a Slang module, where in differentiable functions the same numbers have another name:
+/// `var a = -(-a);` before the body, for parameters, and `a = -(-a);` after loops, for what these use, and
+/// after calls, for what these may write.
 /// Lines and columns stay as they were. Types are known by their names in this text, aliases included; a
 /// function where anything is unclear stays as it is.
 [[nodiscard]] std::string keep_scalar_gradients(std::string_view text);

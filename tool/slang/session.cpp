@@ -78,8 +78,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     Session session;
     session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
-    const bool changes = keeps_scalar_gradients && slang_loses_scalar_gradients(global.getBuildTagString());
-    sources.change_texts(changes ? keep_scalar_gradients : nullptr);
+    sources.change_texts(keeps_scalar_gradients ? keep_scalar_gradients : nullptr);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }

@@ -331,7 +331,10 @@ TEST(Compile, DifferentiableFunctionsThatDeclareTheirParametersAgain) {
           std::string("vector<float, 3> a = b; return a * 2;"),
           "float3 s = b; " + loop + "s = { s.x * a, s.y, s.z }; return s;",
           "float t = a; float3 s = b; { let t = b * 2; " + loop + "s += t; } return s * t;",
-          "float w; w = 0; " + loop + "w += a * a; return b / w;"}) {
+          "float w; w = 0; " + loop + "w += a * a; return b / w;",
+          "float c, s; sincos(a, s, c); float3 r = b; " + loop + "{ r *= s; c += a; } return r * c;",
+          std::string(
+              "float c = 1; float3 r = b; r += b, c += a; { float3 d = b, c = b; r += c * d; } return r;")}) {
         const auto compiled =
             compiler->compile(kernel(begin + body + "\n}\nstruct Args { float* x; }\n", "Args",
                                      "var a = diffPair(args.x[0]); var b = diffPair(float3(args.x[1]));\n"

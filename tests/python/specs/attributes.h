@@ -1,0 +1,4 @@
+// What gradients.slang includes.
+#pragma once
+
+#define DIFFERENTIABLE [Differentiable]
