@@ -147,7 +147,7 @@ std::uint64_t AnyTensor::address() const { return get(*this).address(); }
 
 bool AnyTensor::is_contiguous() const {
     const TensorState& state = get(*this);
-    return state.size == 0 || detail::is_dense(state.shape, state.strides);
+    return detail::is_dense(state.shape, state.strides);
 }
 
 AnyTensor AnyTensor::slice(std::int64_t dimension, std::int64_t start, std::int64_t stop,

@@ -14,6 +14,9 @@ struct Layout {
 
     /// And of one more. `element`: scalars from an element to the next. `first`: of those dimensions.
     void join(const Dims& shape, const Dims& strides, std::int64_t element, std::size_t first = 0) {
+        if (is_empty(shape)) {
+            return;
+        }
         std::int64_t expected = element;
         for (std::size_t d = shape.size(); d-- > first;) {
             dense = dense && (shape[d] == 1 || strides[d] == expected);
@@ -36,6 +39,9 @@ struct Layout {
 [[nodiscard]] inline bool is_packed(const manifest::Argument& argument, const ScalarView& view) {
     if (argument.pitch == 0) {
         return is_dense(view.extents, view.strides);
+    }
+    if (is_empty(view.extents)) {
+        return true;
     }
     std::int64_t expected = argument.pitch;
     for (std::size_t i = static_cast<std::size_t>(argument.rank); i-- > 0;) {

@@ -74,7 +74,12 @@ bool reaches(const Terms& terms, std::size_t i, std::int64_t low, std::int64_t h
 
 }  // namespace
 
+bool is_empty(const Dims& extents) { return std::find(extents.begin(), extents.end(), 0) != extents.end(); }
+
 bool is_dense(const Dims& extents, const Dims& strides) {
+    if (is_empty(extents)) {
+        return true;
+    }
     std::int64_t expected = 1;
     for (std::size_t i = extents.size(); i-- > 0;) {
         if (extents[i] != 1 && strides[i] != expected) {

@@ -5,7 +5,11 @@
 
 namespace kf::detail {
 
-/// Elements follow each other in row-major order without gaps (extents of 1 may have any stride).
+/// There is no element.
+[[nodiscard]] bool is_empty(const Dims& extents);
+
+/// Elements follow each other in row-major order without gaps (extents of 1 may have any stride, and
+/// views without an element any strides).
 [[nodiscard]] bool is_dense(const Dims& extents, const Dims& strides);
 
 /// Two of a view's elements may be one. Right for every view that slicing, selecting, transposing and

@@ -467,6 +467,14 @@ def test_dense_tensors_have_dense_gradients(tensors: ModuleType) -> None:
         )
 
 
+def test_tensors_without_elements_are_dense(tensors: ModuleType) -> None:
+    weights = tensor(floats(0)).with_grads()
+    rows = tensor(floats(4, 6))[:, :0].with_grads()
+    found = tensors.dot_dense_row(rows, weights)
+    np.testing.assert_array_equal(array(found), np.zeros(4, np.float32))
+    tensors.dot_dense_row.backward(rows, weights)
+
+
 def test_outputs_share_no_memory(tensors: ModuleType) -> None:
     rows = tensor(floats(4, 3))
     with pytest.raises(kf.ArgumentError, match="shares memory"):

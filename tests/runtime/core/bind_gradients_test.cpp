@@ -259,6 +259,9 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
     };
     EXPECT_NO_THROW(run({}));
     expect_error(ErrorCode::layout_mismatch, HasSubstr("overwritten"), [&] { run({1, 4}); });
+    EXPECT_NO_THROW(backward(
+        manifest, {G::tensor(at(A, {4, 0})).out(at(D, {4, 0}, {1, 1})), G::tensor(at(B, {4, 1})), G::none()}))
+        << "none of its elements lie anywhere";
 }
 
 TEST(BindGradients, SumsTakeAsManyGroupsAsRunAtOnce) {

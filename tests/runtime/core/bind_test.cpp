@@ -282,6 +282,20 @@ TEST(BindVariant, RefusesWhatOnlyStridedKernelsCanTake) {
                  });
 }
 
+// A new tensor without elements has strides that don't follow from its extents.
+TEST(BindVariant, TakesAnyStridesWhereThereAreNoElements) {
+    Manifest manifest = add(2, 2);
+    manifest.functions[0].calls[0].forward.strided = -1;
+    manifest.functions[0].calls[0].arguments[0].contiguous_only = true;
+    for (const Dims& shape : {Dims{3, 0}, Dims{0, 3}, Dims{2, 0}}) {
+        for (const Dims& strides : {Dims{1, 1}, Dims{5, 2}}) {
+            const Given a = G::tensor(at(A, shape, strides));
+            EXPECT_NO_THROW(forward(manifest, {a, G::tensor(at(B, shape, strides)), G::none()}))
+                << to_string(shape) << ", strides " << to_string(strides);
+        }
+    }
+}
+
 TEST(BindVariant, UsesTheStridedKernelWhereThereIsNoOther) {
     Manifest manifest = add(1, 1);
     manifest.functions[0].calls[0].forward.contiguous = -1;

@@ -78,6 +78,7 @@ TEST(Overlap, KnowsDenseViews) {
     EXPECT_TRUE(is_dense({2, 3}, {3, 1}));
     EXPECT_TRUE(is_dense({2, 1, 3}, {3, 77, 1}));
     EXPECT_TRUE(is_dense({}, {}));
+    EXPECT_TRUE(is_dense({3, 0}, {1, 1}));
     EXPECT_FALSE(is_dense({2, 3}, {4, 1}));
     EXPECT_FALSE(is_dense({3, 2}, {1, 3}));
     EXPECT_FALSE(is_dense({4}, {0}));
