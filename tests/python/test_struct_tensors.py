@@ -267,6 +267,7 @@ def test_dense_gradients_are_overwritten(structs: Any) -> None:
         found = array(given.grad_out)
         np.testing.assert_allclose(found["pos"], wanted["pos"], rtol=1e-4)
         np.testing.assert_allclose(found["t"], wanted["t"], rtol=1e-4)
+        assert not found["tag"].any() and not found["weight"].any(), "docs/tensors.md says so"
     with pytest.raises(kf.ArgumentError, match=r"'rays.*contiguous"):
         structs.trace_dense.backward(tensor(at[:16]), tensor(rays)[::2].with_grads(), 0.5)
 
