@@ -76,7 +76,8 @@ std::string reason(const gen::Plan& plan, std::size_t function, std::size_t call
         input.host.role == manifest::Role::out || input.host.access == manifest::Access::write;
     if (output || input.host.kind == manifest::ArgumentKind::generator || !is_floating(input.type)) return {};
     if (!planned.has_backward) return "the spec asks for no \"backward\"";
-    if (input.host.differentiable) return "\"grad\": false, or not among the \"inputs\" of \"backward\"";
+    if (input.host.differentiable)
+        return input.grad_is_false ? "\"grad\": false" : "not among the \"inputs\" of \"backward\"";
     if (input.type.kind == TypeKind::tensor && !gen::is_differentiable(input.type.form)) {
         return std::string(gen::form_name(input.type.form)) + " has no derivatives";
     }

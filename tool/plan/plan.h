@@ -19,8 +19,9 @@ struct PlannedArgument {
     std::string element_name;  ///< how a kind spells host.element: "float3", "float2x3", "float2[4]"
     bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
-    Location location;  ///< the spec entry its kind comes from
-    std::string path;   ///< in the parameter, [] for each array of structs around: ".spheres[].center"
+    bool grad_is_false = false;  ///< its kind says "grad": false
+    Location location;           ///< the spec entry its kind comes from
+    std::string path;  ///< in the parameter, [] for each array of structs around: ".spheres[].center"
 
     bool operator==(const PlannedArgument&) const = default;
 };

@@ -519,6 +519,7 @@ private:
             if (is_only_written(argument.host.role)) continue;
             if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
                 continue;
+            argument.grad_is_false = grads[i].mode == GradMode::no;
             argument.host.gradient = gradient_of(grads[i].mode, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
         }

@@ -92,11 +92,14 @@ def test_the_source_says_why_there_is_no_gradient(kfgen: Kfgen, tmp_path: Path) 
     one = json.loads(SPEC.read_text())
     one["calls"] = [call for call in one["calls"] if call["function"] == "every_reason"]
     one["modules"] = [str(SPEC.parent / "derivatives.slang")]
+    listed = {**one["calls"][0], "name": "listed", "backward": {"inputs": ["x"]}}
+    listed["args"] = {**listed["args"], "left": "tensor[1]"}
+    one["calls"].append(listed)
     path = tmp_path / "reasons.kf.json"
     path.write_text(json.dumps(one))
     done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
     assert done.returncode == 0, done.stdout + done.stderr
-    (call,) = json.loads(done.stdout)["calls"]
+    call, listed = json.loads(done.stdout)["calls"]
     assert {one["name"]: one.get("why") for one in call["inputs"]} == {
         "mixed.position": None,
         "mixed.mass": "field 'mass' is no_diff",
@@ -106,10 +109,12 @@ def test_the_source_says_why_there_is_no_gradient(kfgen: Kfgen, tmp_path: Path) 
         "count": "integer type",
         "on": "bool",
         "table": "Tensor has no derivatives",
-        "left": '"grad": false, or not among the "inputs" of "backward"',
+        "left": '"grad": false',
         "x": None,
         "twice": "output: its gradient flows in",
     }
+    (left,) = [one for one in listed["inputs"] if one["name"] == "left"]
+    assert left["why"] == 'not among the "inputs" of "backward"'
 
 
 def test_combined_results_are_checked(kfgen: Kfgen, tmp_path: Path) -> None:

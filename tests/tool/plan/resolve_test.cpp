@@ -227,13 +227,16 @@ TEST(ResolveTest, BackwardMarksInputsAndOutputs) {
     EXPECT_TRUE(call.has_backward);
     std::vector<Gradient> gradients;
     std::vector<bool> differentiable;
+    std::vector<bool> refused;
     for (const PlannedArgument& argument : call.arguments) {
         gradients.push_back(argument.host.gradient);
         differentiable.push_back(argument.host.differentiable);
+        refused.push_back(argument.grad_is_false);
     }
     EXPECT_THAT(gradients, ElementsAre(Gradient::never, Gradient::required, Gradient::never, Gradient::never,
                                        Gradient::automatic, Gradient::never));
     EXPECT_THAT(differentiable, ElementsAre(false, true, false, true, true, true));
+    EXPECT_THAT(refused, ElementsAre(false, false, false, true, false, false));
 }
 
 TEST(ResolveTest, OnlyWhatHasAGradientCanBeAskedForOne) {
