@@ -83,7 +83,9 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
         }
         if (generated && error.id == not_public) {
             // Every kernel of the call says so, of each place that names it.
-            error.notes = {"mark it public: where a module has anything public, all else is its own"};
+            error.notes = {
+                "mark it public: a module that says public or internal anywhere, or has a line with module, "
+                "__include or #language, keeps all else to itself"};
         } else if (generated) {
             error.notes.insert(error.notes.begin(),
                                "in the generated kernel '" + source.entry_point + "', line " +

@@ -65,6 +65,30 @@ TEST(SlangErrors, WhatIsNotPublicIsSaidOnce) {
     }
 }
 
+// All that makes a module keep to itself what isn't public, as the note lists it.
+TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
+    const ScratchFolder folder;
+    (void)folder.write("part.slang", "implementing some;\nfloat g(float x) { return x; }\n");
+    for (const std::string first :
+         {"public float g(float x) { return x; }", "internal float g(float x) { return x; }", "module some;",
+          "__include part;", "#language slang 2026", ""}) {
+        const auto module = folder.write("some.slang", first + "\nfloat f(float x) { return x; }\n");
+        const auto compiler = make_compiler();
+        ASSERT_TRUE(compiler->reflect({module}).ok()) << first;
+        const Outcome<CompiledKernel> compiled =
+            compiler->compile({"k",
+                               "import some;\nstruct Args { float* x; }\n" + entry +
+                                   "void k(uniform Args args) { args.x[0] = f(1); }\n",
+                               {"/spec.kf.json", 7, 3}},
+                              CodeTarget::spirv);
+        ASSERT_EQ(compiled.ok(), first.empty()) << first;
+        if (first.empty()) continue;
+        EXPECT_EQ(compiled.errors()[0].id, "slang-E30600") << first;
+        const std::string word = first.substr(0, first.find_first_of(" ;"));
+        EXPECT_THAT(compiled.errors()[0].notes, testing::ElementsAre(HasSubstr(word))) << first;
+    }
+}
+
 TEST(SlangErrors, InAnImportedModule) {
     const ScratchFolder folder;
     const auto inner = folder.write("inner.slang", "float f() { return y; }\n");
