@@ -268,7 +268,8 @@ private:
     [[nodiscard]] bool combines(const Argument& output, std::size_t k) const {
         if (!manifest::is_combined(output) || output.call_rank < call_.rank) return false;
         switch (chosen_.form) {
-            case Case::Form::whole: return output.accumulate != manifest::Accumulate::first;
+            case Case::Form::whole:
+            case Case::Form::flat: return output.accumulate != manifest::Accumulate::first;
             case Case::Form::shared: return k + 1 < static_cast<std::size_t>(output.call_rank);
             case Case::Form::rows: return k + 1 == static_cast<std::size_t>(output.call_rank);
             default: return true;
