@@ -25,7 +25,11 @@ Direction direction_of(slang::VariableReflection& parameter) {
     if (parameter.findModifier(Modifier::InOut) != nullptr) {
         return Direction::inout;
     }
-    return parameter.findModifier(Modifier::Out) != nullptr ? Direction::out : Direction::in;
+    if (parameter.findModifier(Modifier::Out) == nullptr) {
+        return Direction::in;
+    }
+    // "in out", as HLSL has it.
+    return parameter.findModifier(Modifier::In) != nullptr ? Direction::inout : Direction::out;
 }
 
 class Walker {

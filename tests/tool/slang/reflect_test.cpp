@@ -141,13 +141,15 @@ TEST(Reflect, StructsThatInherit) {
 
 TEST(Reflect, Directions) {
     const Module module = reflect_text(
-        "float f(float a, in float b, out float c, inout float d, const float e) { c = a; return e; }\n");
+        "float f(float a, in float b, out float c, inout float d, const float e, in out float f, out in "
+        "float g)\n"
+        "{ c = a; return e; }\n");
     std::vector<Direction> directions;
     for (const Parameter& parameter : function_named(module, "f").parameters) {
         directions.push_back(parameter.direction);
     }
-    EXPECT_THAT(directions,
-                ElementsAre(Direction::in, Direction::in, Direction::out, Direction::inout, Direction::in));
+    EXPECT_THAT(directions, ElementsAre(Direction::in, Direction::in, Direction::out, Direction::inout,
+                                        Direction::in, Direction::inout, Direction::inout));
 }
 
 TEST(Reflect, OverloadsAndPlaces) {
