@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "slang/in_process_compiler.h"
+#include "slang/tensor_constraints.h"
 #include "slang/wire.h"
 #include "slang/worker_process.h"
 
@@ -64,7 +65,11 @@ public:
         }
         const Location place{modules.empty() ? std::string() : modules.front().string(), 0, 0};
         Outcome<Module> module = call(ReflectRequest{modules}, decode_module, what, place);
-        if (module) options_.sources = module.value().sources;
+        if (module) {
+            options_.sources = module.value().sources;
+        } else if (Diagnostics reasons = reasons_of(module.errors().front()); !reasons.empty()) {
+            return reasons;
+        }
         return module;
     }
 
@@ -85,6 +90,14 @@ public:
     std::string version() const override { return spGetBuildTagString(); }
 
 private:
+    /// What Slang is known to crash on, found without it.
+    [[nodiscard]] Diagnostics reasons_of(const Diagnostic& crash) const {
+        if (crash.id != "slang-internal") return {};
+        Diagnostics reasons = find_tensor_constraints(options_.modules, options_.search_paths);
+        for (Diagnostic& reason : reasons) reason.notes.push_back(crash.message);
+        return reasons;
+    }
+
     template <class T>
     Outcome<T> call(const CompilerRequest& request, Outcome<T> (*decode)(const std::string&),
                     const std::string& what, const Location& place) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "slang/tensor_constraints.h"
+
 namespace kf::gen {
 
 namespace {
@@ -139,6 +141,11 @@ private:
                 "Slang has a function of this name and these types: mark yours [OverloadRank(1)], or put it "
                 "into "
                 "a namespace");
+        }
+        constexpr std::string_view type = "type '";
+        if (error.id == "slang-E30401" && error.message.starts_with(type) &&
+            names_tensor(std::string_view(error.message).substr(type.size()))) {
+            error.notes.emplace_back(tensor_constraint_cure());
         }
     }
 

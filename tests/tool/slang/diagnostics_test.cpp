@@ -7,6 +7,7 @@ namespace kf::gen {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(SlangDiagnostics, FirstSpanIsTheMessage) {
     const Diagnostics errors = parse_slang_diagnostics(
@@ -43,6 +44,21 @@ TEST(SlangDiagnostics, AFunctionNamedAsSlangsOwnHasACure) {
     ASSERT_EQ(cured[0].notes.size(), 3U);
     EXPECT_THAT(cured[0].notes.back(), testing::HasSubstr("[OverloadRank(1)]"));
     EXPECT_EQ(parse_slang_diagnostics(ambiguous + own + own).at(0).notes.size(), 2U);
+}
+
+TEST(SlangDiagnostics, ATensorThatConstrainsHasACure) {
+    const auto notes = [](const std::string& type) {
+        return parse_slang_diagnostics(
+                   "E30401\terror\tk\t3\t15\t3\t18\tinvalid constraint\n"
+                   "E30401\tspan\tk\t3\t15\t3\t18\ttype '" +
+                   type + "' cannot be used as a constraint\n")
+            .at(0)
+            .notes;
+    };
+    EXPECT_THAT(notes("RWDiffTensor<float, 1>"), ElementsAre(HasSubstr("tensor types are structs")));
+    EXPECT_THAT(notes("Tensor<float, N>"), ElementsAre(HasSubstr("'IDiffTensor<E, 1> t'")));
+    EXPECT_THAT(notes("Ray"), ElementsAre());
+    EXPECT_THAT(notes("Tensors<float>"), ElementsAre());
 }
 
 TEST(SlangDiagnostics, WarningsAndTheirNotesAreLeftOut) {
