@@ -266,6 +266,13 @@ private:
 
     /// A parameter that is a tensor of structs itself: each of its leaves is one of a field's type.
     Parameter tensor_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
+        if (place.depth > 0) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": a '" + type.name +
+                     "' in a struct can't be passed by this version of "
+                     "kfgen; make it a parameter of its own");
+            return {};
+        }
         Feed feed_target = target_.feed;
         // What it is made of is another matter.
         Type& element = feed_target.type.element.front();
@@ -273,13 +280,6 @@ private:
         element.kind = TypeKind::scalar;
         if (auto failure = check_tensor_parameter(kind, feed_target)) {
             errors_.push_back(std::move(*failure));
-            return {};
-        }
-        if (place.depth > 0) {
-            fail(kind, "type-not-supported",
-                 subject(place.name) + ": a '" + type.name +
-                     "' in a struct can't be passed by this version of "
-                     "kfgen; make it a parameter of its own");
             return {};
         }
         tensor_ = &type;

@@ -232,6 +232,19 @@ TEST(TensorParameter, SaysWhatDoesForBfloat16) {
     EXPECT_THAT(value.errors().front().notes.back(), HasSubstr("half or float"));
 }
 
+TEST(TensorParameter, OfStructsIsNoField) {
+    for (const Direction direction : {Direction::in, Direction::inout, Direction::out}) {
+        std::vector<Function> functions = takes_rays(TensorForm::read, direction);
+        Type& type = functions.front().parameters[0].type;
+        type = test::struct_of("Holder", {{"rays", type}});
+        const Outcome<Plan> plan =
+            plan_of(R"({"function": "f", "args": {"x": {"fields": {"rays": "tensor[1]"}}, "y": "value"}})",
+                    functions);
+        ASSERT_THAT(ids(plan), ElementsAre("type-not-supported"));
+        EXPECT_THAT(plan.errors().front().message, HasSubstr("make it a parameter of its own"));
+    }
+}
+
 TEST(TensorParameter, OfStructsHasTheirFieldsAsLeaves) {
     for (const std::string kind : {"tensor[2]", "tensor<Ray>[2]"}) {
         const Outcome<Plan> plan =
