@@ -150,6 +150,7 @@ private:
     py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
     py::object struct_result(std::size_t i);
+    [[nodiscard]] py::object given_tangent(std::int64_t primal) const;
 
     const FunctionInfo& info_;
     Options options_;
@@ -785,14 +786,24 @@ py::object Call::struct_result(std::size_t i) {
     return unpack_struct(*call_, *item(i).structure, hosts_[i].value.data(), *info_.classes);
 }
 
+/// Of a tensor that a struct which changes holds: what was read and written through it is its tangent still.
+py::object Call::given_tangent(std::int64_t primal) const {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        if (leaf(i).tangent_of == primal && hosts_[i].given)
+            return py::reinterpret_borrow<py::object>(hosts_[i].given);
+    }
+    return py::none();
+}
+
 py::object Call::result(std::size_t i, const ContextPtr& context) {
     Host& host = hosts_[i];
     const manifest::Argument& argument = leaf(i);
     if (argument.kind == ArgumentKind::value && item(i).structure != nullptr) return struct_result(i);
     if (argument.kind == ArgumentKind::tensor) {
+        if (argument.tangent_of >= 0 && argument.role == Role::in) return given_tangent(argument.tangent_of);
         if (host.as_array) return download(made_tensor(i, context));
         if (!host.given) return py::cast(made_tensor(i, context));
-        if (host.array) download_into({host.uploaded, context, host.structure}, *host.array);
+        if (host.array && is_written(i)) download_into({host.uploaded, context, host.structure}, *host.array);
         if (host.nested) return py::cast(wrap(host.uploaded, context));
         return py::reinterpret_borrow<py::object>(host.given);
     }

@@ -403,3 +403,111 @@ def test_bad_objects(methods: Any, this: Any, code: str, text: str) -> None:
     with pytest.raises(kf.ArgumentError, match=text) as caught:
         methods.Table.at(this, tensor(numbers(3)))
     assert caught.value.code == code
+
+
+METER_AT = np.array([2, 0, 3], np.int32)
+METER_TABLE = np.array([1, 2, 3, 4], np.float32)
+
+
+def meter(**more: Any) -> dict[str, Any]:
+    """What a Meter is made of."""
+    made: dict[str, Any] = {
+        "table": tensor(METER_TABLE).with_grads(),
+        "seen": tensor(np.zeros(4, np.int32)),
+        "total": tensor(np.array([10, 20, 30], np.float32)),
+        "count": tensor(np.array([5, 6, 7], np.int32)),
+    }
+    return made | more
+
+
+def total_with_grads() -> kf.Tensor:
+    flowing = tensor(np.array([1, 2, 3], np.float32))
+    total: kf.Tensor = meter()["total"]
+    return total.with_grads(grad_in=flowing, grad_out=tensor(np.zeros(3, np.float32)))
+
+
+def test_what_changes_beside_tensors(methods: Any) -> None:
+    """Of an object that holds tensors the other fields are written, and gradients go through both."""
+    changed = METER_TABLE[METER_AT] + [20, 40, 60]
+    at = tensor(METER_AT)
+    for count in (meter()["count"], 5):
+        this = methods.Meter(**meter(count=count))
+        assert this.add(at) is None
+        close(this.total.to_numpy(), changed)
+        if count != 5:
+            assert this.count.to_numpy().tolist() == [6, 7, 8]
+        this = methods.Meter(**meter(count=count, total=total_with_grads()))
+        this.add.backward(at)
+        close(this.table.grad.to_numpy(), [2, 0, 1, 3])
+        close(this.total.grad_out.to_numpy(), [2, 4, 6])
+        close(this.total.to_numpy(), [10, 20, 30])
+    this = methods.Meter(**meter(total=1.0, count=2))
+    assert this.mark(at, out=np.ndarray).tolist() == [12, 12, 12]
+    assert this.seen.to_numpy().tolist() == [1, 0, 1, 1]
+    seen = np.zeros(4, np.int32)
+    methods.Meter.mark(meter(table=METER_TABLE, seen=seen, total=1.0, count=2), at)
+    assert seen.tolist() == [1, 0, 1, 1]
+
+
+def test_inout_structs_that_hold_tensors(methods: Any) -> None:
+    changed = METER_TABLE[METER_AT] + [20, 40, 60]
+    given = meter()
+    result, after = methods.read_meter(given, tensor(METER_AT), 2.0)
+    close(result.to_numpy(), 2 * changed)
+    close(given["total"].to_numpy(), changed)
+    assert after.table is given["table"] and after.total is given["total"]
+    given, x = meter(total=total_with_grads()), kf.differentiable(2.0)
+    flowing = tensor(np.array([1, 10, 100], np.float32))
+    methods.read_meter.backward(given, tensor(METER_AT), x, result.with_grads(grad_in=flowing))
+    into = np.array([3, 22, 203])
+    close(given["table"].grad.to_numpy(), [into[1], 0, into[0], into[2]])
+    close(given["total"].grad_out.to_numpy(), 2 * into)
+    assert x.grad == pytest.approx(float(np.dot(changed, [1, 10, 100])))
+    # What is only read may be an array that nobody may write.
+    table = METER_TABLE.copy()
+    table.flags.writeable = False
+    result, after = methods.read_meter(meter(table=table, total=10.0, count=4), 2, 2.0)
+    assert (result, after.total, after.count) == (46, 23, 5)
+    assert after.table is table
+
+
+def test_a_struct_in_an_inout_one_that_hold_tensors(methods: Any) -> None:
+    visits = tensor(np.array([1, 2, 3], np.int32))
+    table = tensor(METER_TABLE * 2).with_grads()
+    room = methods.Room(table=table, meter=methods.Meter(**meter()), visits=visits)
+    result, _ = methods.visit(room, tensor(METER_AT))
+    close(result.to_numpy(), METER_TABLE[METER_AT] * 6)
+    assert room.meter.seen.to_numpy().tolist() == [1, 0, 1, 1]
+    assert room.meter.count.to_numpy().tolist() == [15, 16, 17]
+    assert visits.to_numpy().tolist() == [16, 18, 20]
+    methods.visit.backward(room, tensor(METER_AT), result)
+    assert table.grad is not None
+    close(table.grad.to_numpy(), [3, 0, 3, 3])
+    assert visits.to_numpy().tolist() == [16, 18, 20]
+
+
+def test_tangents_of_inout_structs_that_hold_tensors(methods: Any) -> None:
+    at, dtable = tensor(METER_AT), tensor(METER_TABLE / 4)
+    dtotal = np.ones(3, np.float32)
+    new = METER_TABLE[METER_AT] / 4 + 2
+    this, tangent = methods.Meter(**meter()), {"table": dtable, "total": tensor(dtotal)}
+    this.add.jvp(at, tangents={"this": tangent})
+    close(tangent["total"].to_numpy(), new)
+    given = meter()
+    (result, _), (dresult, dmeter) = methods.read_meter.jvp(
+        given, at, 2.0, tangents={"meter": {"table": dtable, "total": dtotal}, "x": 0.5}
+    )
+    changed = METER_TABLE[METER_AT] + [20, 40, 60]
+    close(result.to_numpy(), 2 * changed)
+    close(dresult.to_numpy(), 2 * new + changed / 2)
+    close(dmeter.total.to_numpy(), new)
+    assert dmeter.table is dtable and dmeter.seen is None
+    _, (dresult, dmeter) = methods.read_meter.jvp(
+        meter(total=10.0, count=4), 2, 2.0, tangents={"meter": {"total": 1.0}}
+    )
+    assert (dresult, dmeter.total, dmeter.table) == (4, 2, None)
+    # Nothing that the room has written has one.
+    room = methods.Room(table=tensor(METER_TABLE), meter=meter(), visits=tensor(np.zeros(3, np.int32)))
+    _, tangents = methods.visit.jvp(room, at, tangents={"room": {"table": dtable}})
+    close(tangents[0].to_numpy(), METER_TABLE[METER_AT] / 4 * 3)
+    assert tangents[1] is None

@@ -88,16 +88,18 @@ private:
         if (!any) return;
         if (primal.role == Role::in || primal.role == Role::inout)
             add_tangent(primal, index, Role::in, "tangents.");
-        if (primal.role == Role::inout && is_written(primal))
+        if (primal.role == Role::inout && gives_tangent_back(primal))
             add_tangent(primal, index, Role::out, "tangents_out.");
         if (is_only_written(primal.role)) add_tangent(primal, index, Role::out, "tangents.");
     }
 
-    /// A method that changes its object changes nothing of one that is given by value.
-    bool is_written(const PlannedParameter& primal) const {
+    /// A method that changes its object changes nothing of one that is given by value. And where only a
+    /// tensor has a tangent, no new one comes out.
+    bool gives_tangent_back(const PlannedParameter& primal) const {
         const auto first = made_.arguments.begin() + primal.host.leaf;
-        return std::any_of(first, first + primal.host.leaves,
-                           [](const PlannedArgument& leaf) { return leaf.host.role != Role::in; });
+        return std::any_of(first, first + primal.host.leaves, [](const PlannedArgument& leaf) {
+            return leaf.host.role != Role::in && has_tangent(leaf);
+        });
     }
 
     void add_tangent(const PlannedParameter& primal, std::size_t index, Role role,

@@ -118,6 +118,17 @@ private:
         feed_target.argument = place.name;
         feed_target.type = type;
         if (target_.values_are_read && kind.kind != Kind::tensor) feed_target.role = Role::in;
+        if (type.kind == TypeKind::tensor && place.depth > 0) {
+            if (feed_target.role == Role::out) {
+                fail(kind, "type-not-supported",
+                     subject(place.name) + ": a function can't make a '" + type.name +
+                         "', nor a struct that holds one",
+                     {"make the parameter inout: its tensors are given, and its other fields written"});
+                return parameter;
+            }
+            // What an inout struct has written are its other fields: a tensor says itself what is.
+            if (feed_target.role == Role::inout) feed_target.role = Role::in;
+        }
         Outcome<manifest::Argument> fed = feed(kind, feed_target);
         if (!fed) {
             errors_.insert(errors_.end(), fed.errors().begin(), fed.errors().end());

@@ -248,6 +248,44 @@ TEST_P(MethodsTest, TakeAFieldThatIsAWholeTensor) {
     EXPECT_THAT(table.grad().to_vector(), ElementsAre(10, 0, 20));
 }
 
+// Tensors are read and written through; the other fields of what changes are written.
+TEST_P(MethodsTest, ChangeObjectsThatHoldTensors) {
+    const auto table = device_.tensor<float>({1, 2, 3, 4}).with_grads();
+    const auto seen = device_.tensor<std::int32_t>({0, 0, 0, 0});
+    const auto flowing = device_.tensor<float>({1, 2, 3});
+    const auto grad = device_.tensor<float>({0, 0, 0});
+    const auto total = device_.tensor<float>({10, 20, 30}).with_grads(flowing, grad);
+    const auto count = device_.tensor<std::int32_t>({5, 6, 7});
+    const auto at = device_.tensor<std::int32_t>({2, 0, 3});
+    const members::MeterFields meter{table, seen, total, count};
+    module_.Meter_add.backward(meter, at);
+    EXPECT_THAT(table.grad().to_vector(), ElementsAre(2, 0, 1, 3));
+    EXPECT_THAT(grad.to_vector(), ElementsAre(2, 4, 6));
+    meter.add(module_, at);
+    EXPECT_THAT(total.to_vector(), ElementsAre(23, 41, 64));
+    EXPECT_THAT(count.to_vector(), ElementsAre(6, 7, 8));
+    EXPECT_THAT(module_.Meter_mark({table, seen, 1.F, 2}, at).to_vector(), ElementsAre(12, 12, 12));
+    EXPECT_THAT(seen.to_vector(), ElementsAre(1, 0, 1, 1));
+}
+
+TEST_P(MethodsTest, HaveFunctionsBesideThatChangeStructsOfTensors) {
+    const auto table = device_.tensor<float>({1, 2, 3, 4});
+    const auto seen = device_.tensor<std::int32_t>({0, 0, 0, 0});
+    members::MeterFields<Tensor<float, 1>, Tensor<std::int32_t, 1>, float, std::int32_t> meter{table, seen,
+                                                                                               10.F, 4};
+    EXPECT_EQ(module_.read_meter(meter, 2, 2.F), 46);
+    EXPECT_EQ(meter.total, 23);
+    EXPECT_EQ(meter.count, 5);
+    meter.total = 10;
+    const auto dtable = device_.tensor<float>({4, 8, 12, 16});
+    Dual dual{meter, decltype(meter){dtable, {}, 1.F, 0}};
+    const auto [y, dy] = module_.read_meter.jvp(dual, 2, {2.F, 0.5F});
+    EXPECT_EQ(y, 46);
+    EXPECT_EQ(dy, 2 * 14 + 23 * 0.5F);
+    EXPECT_EQ(dual.value.total, 23);
+    EXPECT_EQ(dual.tangent.total, 14);
+}
+
 TEST_P(MethodsTest, RefuseFieldsThatDisagree) {
     const auto pos = device_.tensor<float3>({{1, 2, 3}, {4, 5, 6}});
     const auto steps = device_.tensor<std::int32_t>({1, 2, 3});

@@ -89,6 +89,25 @@ TEST(ForwardDiffTest, WholeTensorsAreReadAndWrittenAsTheirTangentsAre) {
     EXPECT_EQ(call.arguments.at(5).host.call_rank, 1);
 }
 
+TEST(ForwardDiffTest, TensorsInAStructThatChangesKeepTheirTangents) {
+    const auto names = [](const std::string& changes) {
+        Function function = function_of("float", "f", {{"float", "m", Direction::inout}});
+        function.parameters[0].type = test::struct_of(
+            "Meter",
+            {{"table", test::type_named("DiffTensor<float, 1>")}, {"total", test::type_named(changes)}});
+        return names_of(derived(R"({"function": "f", "forward_diff": true,
+                                    "args": {"m": {"fields": {"table": "tensor[1]", "total": "tensor[1]"}}}})",
+                                {function}));
+    };
+    EXPECT_THAT(names("float"),
+                ElementsAre("m.table", "inout m.total", "tangents.m.table", "tangents.m.total",
+                            "tangents_out.m.table", "out tangents_out.m.total", "result result",
+                            "out tangents.return"));
+    EXPECT_THAT(names("int"), ElementsAre("m.table", "inout m.total", "tangents.m.table", "tangents.m.total",
+                                          "result result", "out tangents.return"))
+        << "what has none makes no new one";
+}
+
 TEST(ForwardDiffTest, StructsHaveTangentsOfTheSameForm) {
     const Type ray = test::struct_of("Ray", {{"pos", test::type_named("float3")},
                                              {"id", test::type_named("int")},

@@ -116,6 +116,37 @@ TEST(TensorParameter, SaysItselfWhatIsWritten) {
                 ElementsAre("type-not-supported"));
 }
 
+TEST(TensorParameter, IsOnlyGivenInAStructThatChanges) {
+    const Type meter = test::struct_of("Meter", {{"table", test::type_named("DiffTensor<float, 1>")},
+                                                 {"seen", test::type_named("RWTensor<int, 1>")},
+                                                 {"total", test::type_named("float")}});
+    const std::string kind =
+        R"({"fields": {"table": "tensor[1]", "seen": "tensor[1]", "total": "tensor[1]"}})";
+    const auto plan_with = [&](Direction direction, Member member) {
+        Function function = function_of("void", "Meter.add", {{"float", "this", direction}, {"float", "y"}});
+        function.parameters[0].type = meter;
+        function.parameters[0].name = member == Member::method ? "this" : "m";
+        function.member = member;
+        const std::string object = member == Member::method ? R"("this": )" + kind + R"(, "args": {)"
+                                                            : R"("args": {"m": )" + kind + ", ";
+        return plan_of(R"({"function": "Meter.add", )" + object + R"("y": "value"}})", {function});
+    };
+    for (const Member member : {Member::none, Member::method}) {
+        const Outcome<Plan> plan = plan_with(Direction::inout, member);
+        ASSERT_TRUE(plan) << format_text(plan.errors().front());
+        const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
+        EXPECT_EQ(call.arguments.at(0).host.role, manifest::Role::in);
+        EXPECT_EQ(call.arguments.at(1).host.role, manifest::Role::in);
+        EXPECT_EQ(call.arguments.at(1).host.access, Access::read_write);
+        EXPECT_EQ(call.arguments.at(2).host.role, manifest::Role::inout);
+        EXPECT_EQ(call.parameters.at(0).role, manifest::Role::inout);
+    }
+    const Outcome<Plan> made = plan_with(Direction::out, Member::none);
+    ASSERT_THAT(ids(made), ElementsAre("type-not-supported", "type-not-supported"));
+    EXPECT_THAT(made.errors().front().message, HasSubstr("argument 'm.table': a function can't make"));
+    EXPECT_THAT(made.errors().front().notes, ElementsAre(HasSubstr("make the parameter inout")));
+}
+
 TEST(TensorParameter, HasGradientsWhereItsTypeHas) {
     struct Row {
         std::string type;
