@@ -4,7 +4,7 @@ usage: generate.py KFGEN ARCHITECTURE FOLDER SPEC...
 
 FOLDER/NAME/ receives kfgen's outputs for NAME.kf.json, and `inputs`, the SHA-256 of every file of the
 repository that they were generated from; and `NAME.no_embed.cpp`, NAME.cpp by --no-embed. What is there
-already and still right is kept.
+already and still right is kept. Compiled kernels are in KFGEN_CACHE_DIR, if that is set, or in FOLDER/.cache.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def digest(path: Path) -> str:
 
 def inputs(kfgen: Path, spec: Path, architecture: str) -> str:
     """One line a file, and one for kfgen itself."""
-    sources = sorted([spec, *spec.parent.glob("*.slang")])
+    sources = sorted([spec, *spec.parent.glob("*.slang"), *spec.parent.glob("*.h")])
     lines = [f"{digest(path)}  {path.relative_to(ROOT)}" for path in sources]
     return "\n".join([*lines, f"# {architecture} by {digest(kfgen)}", ""])
 
@@ -51,7 +51,8 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
     stamp.unlink(missing_ok=True)
     print(f"{name}: generating", flush=True)
     derived = derived_spec(spec, architecture, folder)
-    command = [kfgen, "generate", derived, "--python", "--quiet", "--cache-dir", target / ".cache", "-o"]
+    cache = os.environ.get("KFGEN_CACHE_DIR") or target / ".cache"
+    command = [kfgen, "generate", derived, "--python", "--quiet", "--cache-dir", cache, "-o"]
     apart = folder / "no_embed"
     for arguments in ([folder], [apart, "--no-embed"]):
         subprocess.run([str(part) for part in [*command, *arguments]], check=True)
