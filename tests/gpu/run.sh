@@ -111,10 +111,10 @@ PYTHON
 }
 
 run_gtest() {
-    local program=$1
+    local program=$1 name
     shift
-    step "$(basename "$program")" "${limit[@]}" "$program" --gtest_brief=1 \
-        --gtest_output=json:"$results/$(basename "$program").gtest.json" "$@"
+    name=$(basename "$program")${GTEST_SHARD_INDEX:+.$GTEST_SHARD_INDEX}
+    step "$name" "${limit[@]}" "$program" --gtest_brief=1 --gtest_output=json:"$results/$name.gtest.json" "$@"
 }
 
 # Every `every`-th of the files, beginning with the `share`-th.
@@ -130,7 +130,7 @@ run_python() {
 
 # All beside one another: most of them use one core and little of the GPU.
 run_tests() {
-    local program id
+    local program id share every=8
     for program in "$build"/tests/runtime/*/*_test "$build"/tests/tool/check/*_test; do
         case $program in
             *_validation_test)
@@ -139,11 +139,16 @@ run_tests() {
                 else
                     skip "$(basename "$program")" "the Vulkan validation layer is not installed"
                 fi ;;
+            */check_gradients_test)
+                # Differences take hundreds of launches a gradient.
+                for ((share = 0; share < every; share++)); do
+                    GTEST_TOTAL_SHARDS=$every GTEST_SHARD_INDEX=$share run_gtest "$program" &
+                done ;;
             *) run_gtest "$program" & ;;
         esac
     done
     step samples "${limit[@]}" ctest --test-dir "$build" -R '^sample_' --output-on-failure &
-    local files=(tests/python/test_*.py) share every=8
+    local files=(tests/python/test_*.py)
     for id in $(device_ids all); do
         for ((share = 0; share < every; share++)); do
             run_python "$id" $share $every "${files[@]}" &
