@@ -72,6 +72,7 @@ std::string_view line_of(std::string_view text, std::int64_t line) {
 }
 
 constexpr const char* not_public = "slang-E30600";
+constexpr const char* no_nested_while = "The key already exists in Dictionary";  // what Slang says instead
 
 // Errors inside the generated text point to the spec entry and quote the line that is wrong.
 Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
@@ -93,6 +94,11 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
                                    std::string(line_of(source.text, error.location.line)));
         } else {
             error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
+        }
+        if (error.message.find(no_nested_while) != std::string::npos) {
+            error.notes.emplace_back(
+                "a differentiable 'while' that holds another loop does this: "
+                "write 'for (; i < n;)' for 'while (i < n)'");
         }
         if (!source.hint.empty()) error.notes.push_back(source.hint);
         error.location = source.origin;

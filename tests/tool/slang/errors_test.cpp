@@ -89,6 +89,20 @@ TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
     }
 }
 
+TEST(SlangErrors, DifferentiableLoopsInWhile) {
+    const std::string inner = "[MaxIters(3)] for (int j = 0; j < 3; ++j) x += sin(x); ";
+    const auto text = [&](const std::string& outer) {
+        return "[Differentiable] float f(float x) { int i = 0; [MaxIters(2)] " + outer + " { " + inner +
+               "i++; } return x; }\nstruct Args { float* x; }\n" + entry +
+               "void k(uniform Args args) { var x = diffPair(args.x[0]); bwd_diff(f)(x, 1.0); args.x[1] = "
+               "x.d; }\n";
+    };
+    const Diagnostics errors = compile_errors(text("while (i < 2)"));
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_THAT(errors[0].notes, Contains(HasSubstr("write 'for (; i < n;)'")));
+    EXPECT_TRUE(make_compiler()->compile({"k", text("for (; i < 2;)"), {}}, CodeTarget::spirv).ok());
+}
+
 TEST(SlangErrors, InAnImportedModule) {
     const ScratchFolder folder;
     const auto inner = folder.write("inner.slang", "float f() { return y; }\n");
