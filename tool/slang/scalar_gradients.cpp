@@ -152,8 +152,13 @@ private:
 
     /// The last word of a type's name.
     [[nodiscard]] bool is_scalar_type(std::size_t at) const {
-        const bool within = token(at - 1) == "." || (token(at - 1) == ":" && token(at - 2) == ":");
-        return within ? names_inner_scalar(token(at)) : names_scalar(token(at));
+        return outer_name(at) != at ? names_inner_scalar(token(at)) : names_scalar(token(at));
+    }
+
+    /// The `N` of `N::real` or `N.real`; `at` itself where there is none.
+    [[nodiscard]] std::size_t outer_name(std::size_t at) const {
+        if (token(at - 1) == ".") return at - 2;
+        return token(at - 1) == ":" && token(at - 2) == ":" ? at - 3 : at;
     }
 
     /// Whether the word before `at` is what a type's name is within.
@@ -435,9 +440,8 @@ private:
     /// `out` arguments get values, which are given another name, too: Slang gives what comes from a call, and
     /// is read in a loop, the gradient of one turn.
     void note_arguments(std::size_t open, std::size_t close, Variables& variables) {
-        const std::size_t start = start_of_statement(open);
         bool writes = out_takers_.contains(token(open - 1)) || is_call_alone(open, close);
-        const std::size_t end = simple_end(start, close);
+        const std::size_t end = simple_end(start_of_statement(open));
         for (std::size_t at = open + 1; at < close; ++at) {
             const bool whole = is_one_of(token(at - 1), "(", ",") && is_one_of(token(at + 1), ",", ")");
             Variable* known = whole ? find(variables, token(at)) : nullptr;
@@ -467,25 +471,22 @@ private:
     /// `f(a, b);` or `x.f(a, b);`: it is called for what it writes.
     [[nodiscard]] bool is_call_alone(std::size_t open, std::size_t close) const {
         std::size_t name = open - 1;
-        while (is_word(name) && (token(name - 1) == "." || is_within(name - 2))) {
-            name -= token(name - 1) == "." ? 2 : 3;
+        while (is_word(name) && outer_name(name) != name) {
+            name = outer_name(name);
         }
         const bool starts = is_one_of(token(name - 1), "{", "}", ";", ")", "else", "do", ":");
         return is_word(name) && starts && token(close + 1) == ";";
     }
 
     /// Where a statement of its own ends, in the text; 0 for the parts of others.
-    [[nodiscard]] std::size_t simple_end(std::size_t start, std::size_t at) const {
+    [[nodiscard]] std::size_t simple_end(std::size_t start) const {
         if (!is_one_of(token(start - 1), "{", "}", ";") || !is_word(start) ||
             is_one_of(token(start), "if", "else", "for", "while", "do", "switch", "case", "default",
                       "return")) {
             return 0;
         }
-        while (at < size() && token(at) != ";") {
-            if (token(at) == "}") return 0;
-            at = opens(at) ? after_bracket(at) : at + 1;
-        }
-        return at < size() ? tokens_.all[at].offset + 1 : 0;
+        const std::size_t next = after_statement(start, size());
+        return next < size() ? tokens_.all[next - 1].offset + 1 : 0;
     }
 
     void insert_once(std::size_t offset, const std::string& statement) {
