@@ -2,16 +2,15 @@
 #include <kf/error.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <iostream>
 #include <span>
-#include <string_view>
 
 #include "cache/run_state.h"
 #include "check/gradients.h"
 #include "check/reasons.h"
 #include "check/report.h"
+#include "cli/findings.h"
 #include "cli/options.h"
 #include "core/artifact.h"
 #include "output/depfile.h"
@@ -26,24 +25,10 @@ namespace {
 
 using namespace kf::gen;
 
-void print(const Diagnostics& diagnostics, const Options& options) {
-    for (const Diagnostic& diagnostic : diagnostics) {
-        const bool json = options.error_format == ErrorFormat::json;
-        std::cerr << (json ? format_json(diagnostic) : format_text(diagnostic)) << '\n';
-    }
-}
-
-/// Errors in kfgen itself, in a compiler or in the file system are told apart from errors in the input.
-bool is_a_failure(const Diagnostic& error) {
-    constexpr std::array<std::string_view, 5> failures = {
-        "file-unwritable", "nvrtc-missing", "slang-internal", "slang-optimiser-missing", "slang-timeout"};
-    return error.id.starts_with("internal-") ||
-           std::find(failures.begin(), failures.end(), error.id) != failures.end();
-}
-
-int fail(const Diagnostics& errors, const Options& options) {
-    print(errors, options);
-    return std::any_of(errors.begin(), errors.end(), is_a_failure) ? exit_failed : exit_input;
+/// Prints what was found; gives the code to exit with, or exit_done where the command goes on.
+int report(const Findings& found) {
+    std::cerr << found.text;
+    return found.exit_code;
 }
 
 void say(const std::vector<OutputResult>& results, const Options& options) {
@@ -59,7 +44,7 @@ void say(const std::vector<OutputResult>& results, const Options& options) {
 
 int generate(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (!spec) return fail(spec.errors(), options);
+    if (const int code = report(findings(spec, options)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
     std::vector<std::string> key_parts = output_options(options);
     key_parts.insert(key_parts.begin(), KFGEN_VERSION);
@@ -73,13 +58,14 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const Outcome<std::string> state_text = disk.read(paths.state);
     const auto state = state_text ? parse_run_state(state_text.value()) : std::nullopt;
     if (state && is_current(disk, *state, key)) {
+        const int code = report(findings(state->warnings, {}, options));
+        if (code != exit_done) return code;
         if (options.verbosity == Verbosity::verbose) std::cout << "nothing changed\n";
-        const auto stamped = sink.write(stamps);
-        return stamped ? exit_done : fail(stamped.errors(), options);
+        return report(findings(sink.write(stamps), options));
     }
 
     Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
-    if (!generated) return fail(generated.errors(), options);
+    if (const int code = report(findings(generated, options)); code != exit_done) return code;
     std::vector<OutputFile>& files = generated.value().files;
     std::vector<std::filesystem::path> targets;
     if (!options.stamp.empty()) targets.push_back(options.stamp);
@@ -89,19 +75,18 @@ int generate(const Options& options, DiskFileSystem& disk) {
     read.insert(read.end(), generated.value().inputs.programs.begin(),
                 generated.value().inputs.programs.end());
     files.push_back({paths.depfile, depfile_text(targets, read), false});
-    const RunState next = record_run(disk, key, generated.value().inputs, files);
+    const RunState next = record_run(disk, key, generated.value().inputs, files, generated.warnings());
     files.push_back({paths.state, run_state_text(next), false});
     files.insert(files.end(), stamps.begin(), stamps.end());
     const auto written = sink.write(files);
-    if (!written) return fail(written.errors(), options);
+    if (const int code = report(findings(written, options)); code != exit_done) return code;
     say(written.value(), options);
     return exit_done;
 }
 
 int fail(const kf::Error& error, const std::filesystem::path& file, const Options& options) {
-    print(
-        {{Severity::error, std::string(kf::error_id(error.code())), {file.string(), 0, 0}, error.what(), {}}},
-        options);
+    const std::string id(kf::error_id(error.code()));
+    report(findings({}, {{Severity::error, id, {file.string(), 0, 0}, error.what(), {}}}, options));
     return dynamic_cast<const kf::DeviceError*>(&error) != nullptr ? exit_failed : exit_input;
 }
 
@@ -140,10 +125,10 @@ int check_artifact(const Options& options) {
 int check(const Options& options, DiskFileSystem& disk) {
     if (!options.artifact.empty()) return check_artifact(options);
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (!spec) return fail(spec.errors(), options);
+    if (const int code = report(findings(spec, options)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
     const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
-    if (!generated) return fail(generated.errors(), options);
+    if (const int code = report(findings(generated, options)); code != exit_done) return code;
     if (!options.gradients.wanted) return exit_done;
     const std::vector<OutputFile>& files = generated.value().files;
     const auto artifact = std::find_if(files.begin(), files.end(),
@@ -153,20 +138,20 @@ int check(const Options& options, DiskFileSystem& disk) {
 
 int list(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
-    if (!spec) return fail(spec.errors(), options);
+    if (const int code = report(findings(spec, options)); code != exit_done) return code;
     auto compiler = make_slang_compiler(compiler_options(spec.value(), options), support_modules());
-    if (!compiler) return fail(compiler.errors(), options);
+    if (const int code = report(findings(compiler, options)); code != exit_done) return code;
     const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
-    if (!planned) return fail(planned.errors(), options);
+    if (const int code = report(findings(planned, options)); code != exit_done) return code;
     const Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, code_targets(spec.value()));
-    if (!kernels) return fail(kernels.errors(), options);
+    if (const int code = report(findings(kernels, options)); code != exit_done) return code;
     std::cout << listing(planned.value().plan, kernels.value());
     return exit_done;
 }
 
 int inspect(const Options& options, const DiskFileSystem& disk) {
     const Outcome<std::string> text = inspect_artifact(options.artifact, disk);
-    if (!text) return fail(text.errors(), options);
+    if (const int code = report(findings(text, options)); code != exit_done) return code;
     std::cout << text.value();
     return exit_done;
 }

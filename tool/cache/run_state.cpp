@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view header = "kfgen-state 1";
+constexpr std::string_view header = "kfgen-state 2";
 
 std::string content_fingerprint(std::string_view content) { return "sha256:" + hash_parts({content}); }
 
@@ -66,8 +66,8 @@ bool cut(std::string_view& text, char separator, std::string_view& front) {
 }  // namespace
 
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
-                    const std::vector<OutputFile>& outputs) {
-    RunState state{std::move(key), {}, {}};
+                    const std::vector<OutputFile>& outputs, Diagnostics warnings) {
+    RunState state{std::move(key), {}, {}, std::move(warnings)};
     for (const auto& [path, text] : inputs.files) {
         state.inputs.push_back({path, content_fingerprint(text)});
     }
@@ -93,6 +93,9 @@ std::string run_state_text(const RunState& state) {
         for (const RecordedFile& file : *files) {
             text += word + file.fingerprint + ' ' + escaped(file.path.string()) + '\n';
         }
+    }
+    for (const Diagnostic& warning : state.warnings) {
+        text += "warning " + format_json(warning) + '\n';
     }
     // A state that lost its end would forget inputs, and call stale outputs current.
     return text + "end " + hash_parts({text}) + '\n';
@@ -120,6 +123,12 @@ std::optional<RunState> parse_run_state(std::string_view text) {
             state.key = line;
         } else if ((word == "in" || word == "out") && cut(line, ' ', mark)) {
             (word == "in" ? state.inputs : state.outputs).push_back({unescaped(line), std::string(mark)});
+        } else if (word == "warning") {
+            const std::optional<Diagnostic> warning = parse_json(line);
+            if (!warning) {
+                return std::nullopt;
+            }
+            state.warnings.push_back(*warning);
         } else {
             return std::nullopt;
         }

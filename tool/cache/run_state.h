@@ -26,6 +26,7 @@ struct RunState {
     std::string key;
     std::vector<RecordedFile> inputs;
     std::vector<RecordedFile> outputs;
+    Diagnostics warnings;  ///< what the run warned of, and every run does until something changes
 
     bool operator==(const RunState&) const = default;
 };
@@ -39,7 +40,7 @@ struct RunInputs {
 };
 
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
-                    const std::vector<OutputFile>& outputs);
+                    const std::vector<OutputFile>& outputs, Diagnostics warnings = {});
 
 /// Whether all inputs and outputs are as recorded and the key is the same.
 bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key);

@@ -38,7 +38,8 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   --cache-dir DIR          keep compiled kernels here (environment: KFGEN_CACHE_DIR)
   -j, --jobs N             compile with N threads (default: one per processor)
   -v, -q                   say more (--verbose), say nothing but errors (--quiet)
-  --error-format text|json   how errors are printed
+  --werror                 take warnings for errors: exit with 1 and write nothing
+  --error-format text|json   how errors and warnings are printed
 )";
 
 // Of `kfgen check --help`.
@@ -145,6 +146,7 @@ public:
         app_.add_option("-D,--define", defines_)->allow_extra_args(false);
         app_.add_option("--cache-dir", cache_)->envname("KFGEN_CACHE_DIR");
         app_.add_option("-j,--jobs", options_.jobs)->check(CLI::Range(1U, 1024U));
+        app_.add_flag("--werror", options_.werror);
         auto* verbose = app_.add_flag("-v,--verbose");
         auto* quiet = app_.add_flag("-q,--quiet");
         verbose->excludes(quiet);

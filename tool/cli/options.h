@@ -49,7 +49,8 @@ struct Options {
     bool no_embed = false;
     bool python = false;
     bool dry_run = false;
-    unsigned jobs = 0;  ///< 0: one per processor
+    bool werror = false;  ///< warnings end a run as errors do
+    unsigned jobs = 0;    ///< 0: one per processor
     Verbosity verbosity = Verbosity::normal;
     ErrorFormat error_format = ErrorFormat::text;
     GradientOptions gradients;

@@ -1,8 +1,8 @@
 // How a diagnostic is printed: as people read it, and as tools read it.
 #include "diagnostic/diagnostic.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 namespace kf::gen {
 namespace {
@@ -16,7 +16,20 @@ std::string_view word(Severity severity) {
     return "error";
 }
 
+std::optional<Severity> severity_of(std::string_view text) {
+    for (const Severity severity : {Severity::note, Severity::warning, Severity::error}) {
+        if (word(severity) == text) return severity;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+void add_distinct(Diagnostics& all, Diagnostics more) {
+    for (Diagnostic& diagnostic : more) {
+        if (std::find(all.begin(), all.end(), diagnostic) == all.end()) all.push_back(std::move(diagnostic));
+    }
+}
 
 std::string format_text(const Diagnostic& diagnostic) {
     const Location& location = diagnostic.location;
@@ -47,6 +60,22 @@ std::string format_json(const Diagnostic& diagnostic) {
                                       {"notes", diagnostic.notes}};
     // File names and Slang's messages need not be UTF-8: replace what is not, never throw.
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<Diagnostic> parse_json(std::string_view text) {
+    try {
+        const auto json = nlohmann::json::parse(text);
+        const auto severity = severity_of(json.at("severity").get<std::string>());
+        if (!severity) return std::nullopt;
+        return Diagnostic{*severity,
+                          json.at("id").get<std::string>(),
+                          {json.at("file").get<std::string>(), json.at("line").get<std::int64_t>(),
+                           json.at("column").get<std::int64_t>()},
+                          json.at("message").get<std::string>(),
+                          json.at("notes").get<std::vector<std::string>>()};
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace kf::gen

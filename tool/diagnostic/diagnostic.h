@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,7 +35,11 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-/// What a stage returns: its value, or all the errors it found (never both).
+/// Appends those that `all` doesn't hold yet.
+void add_distinct(Diagnostics& all, Diagnostics more);
+
+/// What a stage returns: its value, or all the errors it found (never both), and with either what it warns
+/// of.
 template <class T>
 class Outcome {
 public:
@@ -47,13 +54,23 @@ public:
     const T& value() const { return std::get<T>(content_); }
     [[nodiscard]] const Diagnostics& errors() const { return std::get<Diagnostics>(content_); }
 
+    /// Findings of Severity::warning, each once. A stage that calls others passes theirs on.
+    [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+    Outcome&& with_warnings(Diagnostics warnings) && {
+        add_distinct(warnings_, std::move(warnings));
+        return std::move(*this);
+    }
+
 private:
     std::variant<T, Diagnostics> content_;
+    Diagnostics warnings_;
 };
 
 /// `file:line:column: error: message [id]`, then each note on a line of its own.
 std::string format_text(const Diagnostic& diagnostic);
 /// The same as one JSON object on one line (for --error-format json).
 std::string format_json(const Diagnostic& diagnostic);
+/// Reads what format_json() wrote; nothing when the text isn't that.
+std::optional<Diagnostic> parse_json(std::string_view text);
 
 }  // namespace kf::gen

@@ -19,6 +19,7 @@ struct Task {
     std::string key;
     std::optional<CompiledKernel> result;
     Diagnostics errors;
+    Diagnostics warnings;
 };
 
 std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
@@ -29,7 +30,7 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
                                      (target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
                                      emitted.source.text;
             tasks.push_back(
-                {i, target, &emitted.source, hex(sha256(std::as_bytes(std::span(text)))), {}, {}});
+                {i, target, &emitted.source, hex(sha256(std::as_bytes(std::span(text)))), {}, {}, {}});
         }
     }
     return tasks;
@@ -42,11 +43,13 @@ void work(Compiler& compiler, std::vector<Task*>& missing, std::atomic<std::size
         if (index >= missing.size()) return;
         Task& task = *missing[index];
         Outcome<CompiledKernel> compiled = compiler.compile(*task.source, task.target);
+        task.warnings = compiled.warnings();
         if (!compiled) {
             task.errors = compiled.errors();
             continue;
         }
-        if (job.store != nullptr) job.store->keep(task.key, compiled.value());
+        // What is kept has no warnings to give, so the next run must find these again.
+        if (job.store != nullptr && task.warnings.empty()) job.store->keep(task.key, compiled.value());
         task.result = std::move(compiled.value());
     }
 }
@@ -91,16 +94,16 @@ Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, con
     }
 
     Diagnostics errors;
+    Diagnostics warnings;
     std::vector<CompiledUnit> units(kernels.units.size());
     for (Task& task : tasks) {
-        for (Diagnostic& error : task.errors) {
-            if (std::find(errors.begin(), errors.end(), error) == errors.end())
-                errors.push_back(std::move(error));
-        }
+        add_distinct(errors, std::move(task.errors));
+        add_distinct(warnings, std::move(task.warnings));
         if (task.result) units[task.unit].emplace(task.target, std::move(*task.result));
     }
-    if (!errors.empty()) return errors;
-    return units;
+    Outcome<std::vector<CompiledUnit>> outcome =
+        errors.empty() ? Outcome<std::vector<CompiledUnit>>(std::move(units)) : std::move(errors);
+    return std::move(outcome).with_warnings(std::move(warnings));
 }
 
 }  // namespace kf::gen

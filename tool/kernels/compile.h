@@ -32,7 +32,8 @@ struct CompileJob {
     KernelStore* store = nullptr;  ///< not owned; may be null
 };
 
-/// One entry a unit, in order. All kernels are tried; all errors come back.
+/// One entry a unit, in order. All kernels are tried; all errors and warnings come back. A kernel with
+/// warnings is not kept.
 Outcome<std::vector<CompiledUnit>> compile_kernels(const KernelSet& kernels, const CompileJob& job);
 
 }  // namespace kf::gen

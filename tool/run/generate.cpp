@@ -86,22 +86,36 @@ public:
           store_(cache_) {}
 
     Outcome<Generated> run() {
+        Outcome<Generated> outcome = run_stages();
+        return std::move(outcome).with_warnings(std::move(warnings_));
+    }
+
+private:
+    /// What the stage gave; what it warns of is kept.
+    template <class T>
+    Outcome<T> noted(Outcome<T> outcome) {
+        add_distinct(warnings_, outcome.warnings());
+        return outcome;
+    }
+
+    Outcome<Generated> run_stages() {
         auto compiler = make_slang_compiler(settings_, support_modules());
         if (!compiler) return compiler.errors();
         producers_ = {{"kfgen", KFGEN_VERSION}, {"slang", compiler.value()->version()}};
-        Outcome<Planned> planned = plan_spec(spec_, *compiler.value());
+        Outcome<Planned> planned = noted(plan_spec(spec_, *compiler.value()));
         if (!planned) return planned.errors();
         const Plan& plan = planned.value().plan;
-        Outcome<KernelSet> kernels = collect_kernels(plan, code_targets(spec_));
+        Outcome<KernelSet> kernels = noted(collect_kernels(plan, code_targets(spec_)));
         if (!kernels) return kernels.errors();
         settings_.sources = planned.value().sources;
-        auto compiled = compile(kernels.value(), std::move(compiler.value()));
+        auto compiled = noted(compile(kernels.value(), std::move(compiler.value())));
         if (!compiled) return compiled.errors();
-        auto cuda_images = compile_for_cuda(kernels.value(), compiled.value());
+        auto cuda_images = noted(compile_for_cuda(kernels.value(), compiled.value()));
         if (!cuda_images) return cuda_images.errors();
-        auto manifest = assemble(plan, kernels.value(), compiled.value(), cuda_images.value(), producers_);
+        auto manifest =
+            noted(assemble(plan, kernels.value(), compiled.value(), cuda_images.value(), producers_));
         if (!manifest) return manifest.errors();
-        Outcome<std::vector<OutputFile>> files = emit_files(plan, manifest.value(), paths_, options_);
+        Outcome<std::vector<OutputFile>> files = noted(emit_files(plan, manifest.value(), paths_, options_));
         if (!files) return files.errors();
 
         Generated generated{std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, plan};
@@ -111,7 +125,6 @@ public:
         return generated;
     }
 
-private:
     Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels, std::unique_ptr<Compiler> first) {
         std::string compilers = producers_.at("slang");
         for (const auto& [name, text] : support_modules()) compilers += text;
@@ -161,6 +174,7 @@ private:
     unsigned workers_;
     ContentCache cache_;
     CachedKernelStore store_;
+    Diagnostics warnings_;
     std::map<std::string, std::string> producers_;
     std::vector<std::filesystem::path> cuda_files_;
 };

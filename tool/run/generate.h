@@ -36,7 +36,7 @@ struct Generated {
     Plan plan;
 };
 
-/// Writes nothing but the kernel cache. All errors of the stage that failed.
+/// Writes nothing but the kernel cache. All errors of the stage that failed, and all warnings so far.
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
                                   FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda);
 

@@ -101,10 +101,14 @@ Diagnostics placed_in_spec(Diagnostics errors, const Spec& spec) {
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     Outcome<Module> module = compiler.reflect(module_paths(spec));
-    if (!module) return placed_in_spec(module.errors(), spec);
+    if (!module) {
+        return Outcome<Planned>(placed_in_spec(module.errors(), spec)).with_warnings(module.warnings());
+    }
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
-    if (!plan) return plan.errors();
-    return Planned{std::move(plan.value()), std::move(module.value().sources)};
+    Outcome<Planned> planned =
+        plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
+             : Outcome<Planned>(plan.errors());
+    return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }
 
 Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda() {

@@ -63,13 +63,51 @@ std::string place_text(const Location& location) {
 
 class Collector {
 public:
+    explicit Collector(std::string_view text) {
+        while (!text.empty()) {
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            std::string_view line = text.substr(0, end);
+            text.remove_prefix(std::min(end + 1, text.size()));
+            while (!line.empty() && (line.back() == '\r' || line.back() == '\0')) {
+                line.remove_suffix(1);
+            }
+            if (const std::optional<Line> parsed = parse_line(line)) {
+                add(*parsed);
+            } else {
+                add_unknown(line);
+            }
+        }
+    }
+    Collector(const Collector&) = delete;
+    Collector& operator=(const Collector&) = delete;
+
+    Diagnostics take() {
+        for (Diagnostic& error : errors_) {
+            add_cure(error);
+        }
+        if (errors_.empty()) {
+            errors_ = std::move(remarks_);
+        }
+        if (!unknown_.empty() && (errors_.empty() || unknown_.find("assert") != std::string::npos)) {
+            errors_.push_back({Severity::error, "slang-internal", {}, "Slang failed: " + unknown_, {}});
+        }
+        return std::move(errors_);
+    }
+    Diagnostics take_warnings() {
+        Diagnostics distinct;
+        add_distinct(distinct, std::move(warnings_));
+        return distinct;
+    }
+
+private:
     void add(const Line& line) {
         if (line.severity == "span") {
             add_span(line);
         } else if (line.severity.find("error") != std::string_view::npos) {
-            add_error(line);
+            add_finding(line, Severity::error);
+        } else if (line.severity == "warning") {
+            add_finding(line, Severity::warning);
         } else {
-            skipping_ = line.severity == "warning" || skipping_;
             first_span_ = false;
             if (line.severity == "note" && !skipping_) {
                 add_note(place_text(line.location) + std::string(line.text));
@@ -83,50 +121,39 @@ public:
         }
         unknown_ += (unknown_.empty() ? "" : "; ") + std::string(line);
     }
-    Diagnostics take() {
-        for (Diagnostic& error : errors_) {
-            add_cure(error);
-        }
-        if (errors_.empty()) {
-            errors_ = std::move(remarks_);
-        }
-        if (!unknown_.empty() && (errors_.empty() || unknown_.find("assert") != std::string::npos)) {
-            errors_.push_back({Severity::error, "slang-internal", {}, "Slang failed: " + unknown_, {}});
-        }
-        return std::move(errors_);
-    }
-
-private:
-    void add_error(const Line& line) {
+    void add_finding(const Line& line, Severity severity) {
         const std::string id =
             line.code == "E99999" ? std::string("slang-internal") : "slang-" + std::string(line.code);
-        Diagnostic error{Severity::error, id, line.location, std::string(line.text), {}};
-        // Each importing module repeats the errors of the imported one.
+        Diagnostic finding{severity, id, line.location, std::string(line.text), {}};
+        // Each importing module repeats what was found in the imported one.
         const auto same = [&](const Seen& seen) { return seen.id == id && seen.location == line.location; };
-        skipping_ =
-            !line.location.file.empty() && std::find_if(seen_.begin(), seen_.end(), same) != seen_.end();
+        // Warnings of one place and id may differ in what their spans say.
+        skipping_ = severity == Severity::error && !line.location.file.empty() &&
+                    std::find_if(seen_.begin(), seen_.end(), same) != seen_.end();
         first_span_ = true;
         if (skipping_) {
             return;
         }
         seen_.push_back({id, line.location});
-        current_ = is_closing_remark(line) ? &remarks_ : &errors_;
-        current_->push_back(std::move(error));
+        current_ = severity == Severity::warning ? &warnings_
+                   : is_closing_remark(line)     ? &remarks_
+                                                 : &errors_;
+        current_->push_back(std::move(finding));
     }
-    // The first span is the error's own place and says what exactly is wrong there.
+    // The first span is the finding's own place and says what exactly is wrong there.
     void add_span(const Line& line) {
         if (skipping_ || line.text.empty()) {
             return;
         }
-        Diagnostic& error = current_->back();
+        Diagnostic& finding = current_->back();
         if (!first_span_) {
             add_note(place_text(line.location) + std::string(line.text));
             return;
         }
         first_span_ = false;
-        error.message = std::string(line.text);
-        while (error.message.ends_with('.')) {
-            error.message.pop_back();
+        finding.message = std::string(line.text);
+        while (finding.message.ends_with('.')) {
+            finding.message.pop_back();
         }
     }
     void add_note(std::string text) { current_->back().notes.push_back(std::move(text)); }
@@ -155,8 +182,9 @@ private:
     };
 
     Diagnostics errors_;
+    Diagnostics warnings_;
     Diagnostics remarks_;             // kept for when there is nothing else
-    Diagnostics* current_ = nullptr;  // where the last error went; null while skipping from the start
+    Diagnostics* current_ = nullptr;  // where the last finding went; null before the first
     std::vector<Seen> seen_;
     std::string unknown_;
     bool skipping_ = true;
@@ -165,22 +193,8 @@ private:
 
 }  // namespace
 
-Diagnostics parse_slang_diagnostics(std::string_view text) {
-    Collector collector;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        while (!line.empty() && (line.back() == '\r' || line.back() == '\0')) {
-            line.remove_suffix(1);
-        }
-        if (const std::optional<Line> parsed = parse_line(line)) {
-            collector.add(*parsed);
-        } else {
-            collector.add_unknown(line);
-        }
-    }
-    return collector.take();
-}
+Diagnostics parse_slang_diagnostics(std::string_view text) { return Collector(text).take(); }
+
+Diagnostics parse_slang_warnings(std::string_view text) { return Collector(text).take_warnings(); }
 
 }  // namespace kf::gen

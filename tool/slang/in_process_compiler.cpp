@@ -11,6 +11,7 @@
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/reflect.h"
+#include "slang/scalar_gradients.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
 #include "slang/types.h"
@@ -152,7 +153,8 @@ public:
         }
         // A failed compile may leave a session in any state, and its error is final anyway.
         drop_sessions();
-        return with_origin(outcome.errors(), source);
+        return Outcome<CompiledKernel>(with_origin(outcome.errors(), source))
+            .with_warnings(outcome.warnings());
     }
 
     Outcome<std::optional<Type>> type_named(const std::string& name) override {
@@ -209,37 +211,41 @@ private:
         kept = {};
         // Most modules import none of the support modules, and those cost more than all the rest.
         if (!needs_support_) {
-            const std::size_t always = std::min<std::size_t>(1, support_modules_.size());
-            Outcome<Session> session = load_modules(
-                target,
-                {support_modules_.begin(), support_modules_.begin() + static_cast<std::ptrdiff_t>(always)});
+            Outcome<Session> session = load_modules(target, first_support_module(), keeps_scalar_gradients_);
             if (session) {
                 kept.session = std::move(session.value());
                 return &*kept.session;
             }
         }
-        Outcome<Session> session = load_modules(target, support_modules_);
+        Outcome<Session> session = load_modules(target, support_modules_, keeps_scalar_gradients_);
         if (!session && keeps_scalar_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_scalar_gradients_ = false;
-            session = load_modules(target, support_modules_);
+            session = load_modules(target, support_modules_, false);
         }
         if (!session) {
-            return session.errors();
+            return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
         }
         needs_support_ = true;
         kept.session = std::move(session.value());
         return &*kept.session;
     }
 
-    Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules) {
+    [[nodiscard]] SupportModules first_support_module() const {
+        SupportModules modules = support_modules_;
+        modules.resize(std::min<std::size_t>(1, modules.size()));
+        return modules;
+    }
+
+    Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules,
+                                  bool keeps_scalar_gradients) {
         Outcome<Session> created = Session::create(*global_.get(), options_, target, sources_,
-                                                   keeps_scalar_gradients_, support_modules);
+                                                   keeps_scalar_gradients, support_modules);
         if (!created) {
             return created.errors();
         }
         if (Diagnostics errors = created.value().load_files(options_.modules); !errors.empty()) {
-            return errors;
+            return Outcome<Session>(std::move(errors)).with_warnings(created.value().warnings());
         }
         return created;
     }
@@ -263,11 +269,24 @@ private:
     Outcome<Module> reflect_modules() {
         const Outcome<Session*> session = session_for(CodeTarget::spirv);
         if (!session) {
-            return session.errors();
+            return Outcome<Module>(session.errors()).with_warnings(session.warnings());
         }
+        session.value()->add_layout_warnings();
+        Diagnostics warnings = warnings_of(*session.value());
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
-        return module;
+        return Outcome<Module>(std::move(module)).with_warnings(std::move(warnings));
+    }
+
+    /// Those of the modules as users wrote them: the change of the texts has statements of its own.
+    Diagnostics warnings_of(const Session& session) {
+        if (session.warnings().empty() || !keeps_scalar_gradients_ || !sources_.changes_any()) {
+            return session.warnings();
+        }
+        const Outcome<Session> unchanged = load_modules(
+            CodeTarget::spirv, needs_support_ ? support_modules_ : first_support_module(), false);
+        sources_.change_texts(keep_scalar_gradients);
+        return unchanged ? unchanged.value().warnings() : session.warnings();
     }
 
     /// A parameter's type may be declared where only the user's module imports it from. Importing all of that
@@ -315,6 +334,7 @@ private:
         if (!module) {
             return module.errors();
         }
+        Diagnostics warnings = module.warnings();
         const std::string failed = "the kernel '" + source.entry_point + "' could not be compiled";
         ComPtr<slang::IEntryPoint> entry_point;
         if (SLANG_FAILED(
@@ -330,11 +350,16 @@ private:
         ComPtr<slang::IComponentType> linked;
         ComPtr<slang::IBlob> code;
         ComPtr<slang::IBlob> messages;
-        if (SLANG_FAILED(session.slang().createCompositeComponentType(parts.data(), parts.size(),
-                                                                      composed.out(), messages.out())) ||
-            SLANG_FAILED(composed->link(linked.out(), messages.out())) ||
-            SLANG_FAILED(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
-            return slang_errors(messages, failed);
+        // Each step's warnings go where the next one's messages come.
+        const auto has_failed = [&](SlangResult result) {
+            add_distinct(warnings, slang_warnings(messages));
+            return SLANG_FAILED(result);
+        };
+        if (has_failed(session.slang().createCompositeComponentType(parts.data(), parts.size(),
+                                                                    composed.out(), messages.out())) ||
+            has_failed(composed->link(linked.out(), messages.out())) ||
+            has_failed(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
+            return Outcome<CompiledKernel>(slang_errors(messages, failed)).with_warnings(std::move(warnings));
         }
         CompiledKernel kernel;
         kernel.code.assign(static_cast<const char*>(code->getBufferPointer()), code->getBufferSize());
@@ -348,7 +373,7 @@ private:
             !errors.empty()) {
             return errors;
         }
-        return kernel;
+        return Outcome<CompiledKernel>(std::move(kernel)).with_warnings(std::move(warnings));
     }
 
     CompilerOptions options_;

@@ -34,6 +34,24 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
     return errors;
 }
 
+Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
+    if (!text) return {};
+    const auto* bytes = static_cast<const char*>(text->getBufferPointer());
+    Diagnostics warnings = parse_slang_warnings({bytes, text->getBufferSize()});
+    const auto is_hidden = [](std::string_view place) {
+        return place.starts_with(virtual_folder) || place.find(".meta.slang") != std::string_view::npos;
+    };
+    std::erase_if(warnings, [&](const Diagnostic& warning) {
+        return warning.location.file.empty() || is_hidden(warning.location.file);
+    });
+    for (Diagnostic& warning : warnings) {
+        std::erase_if(warning.notes, is_hidden);
+        // Modules may import one file by several paths.
+        warning.location.file = canonical_path(warning.location.file).string();
+    }
+    return warnings;
+}
+
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
                                  CodeTarget target, Sources& sources, bool keeps_scalar_gradients,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
@@ -102,7 +120,7 @@ Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::
     if (module == nullptr) {
         return slang_errors(messages, "Slang could not load the module '" + name + "'");
     }
-    return module;
+    return Outcome<slang::IModule*>(module).with_warnings(slang_warnings(messages));
 }
 
 std::string Session::imports_of_files() const {
@@ -117,6 +135,17 @@ std::string Session::imports_of_files() const {
         }
     }
     return imports;
+}
+
+void Session::add_layout_warnings() {
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        slang::IModule* module = session_->getLoadedModule(index);
+        const char* path = module->getFilePath();
+        if (path == nullptr || std::string_view(path).starts_with(virtual_folder)) continue;
+        ComPtr<slang::IBlob> messages;
+        module->getLayout(0, messages.out());
+        add_distinct(warnings_, slang_warnings(messages));
+    }
 }
 
 slang::IModule* Session::find_loaded(const fs::path& file) const {
@@ -164,6 +193,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
     }
     ComPtr<slang::IBlob> messages;
     module = load(name, file.string(), *text, messages);
+    add_distinct(warnings_, slang_warnings(messages));
     if (module != nullptr) {
         return module;
     }

@@ -33,7 +33,14 @@ public:
     [[nodiscard]] const std::vector<slang::IModule*>& files() const { return files_; }
     /// What imports all other modules that the files import, on one line; nothing where there are none.
     [[nodiscard]] std::string imports_of_files() const;
-    /// Loads text under a name of its own; loading a name again gives the first text's module.
+    /// What Slang warns of in the files and what they import, by their absolute paths; never in the support
+    /// modules.
+    [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+    /// Adds those about the files' globals, which Slang has only when it is asked for a module's layout
+    /// first.
+    void add_layout_warnings();
+    /// Loads text under a name of its own; loading a name again gives the first text's module. The outcome's
+    /// warnings are about files only.
     Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
 
     [[nodiscard]] slang::ISession& slang() const { return *session_.get(); }
@@ -46,11 +53,16 @@ private:
 
     ComPtr<slang::ISession> session_;
     Sources* sources_ = nullptr;
+    Diagnostics warnings_;
     std::vector<slang::IModule*> files_;
     std::vector<std::filesystem::path> search_paths_;
 };
 
 /// What Slang said in `text` as errors; never empty: when Slang failed without a word, `otherwise`.
 Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise);
+
+/// What Slang warns of in `text`, in users' files alone: those in support modules, kernels and Slang's own
+/// modules tell users nothing.
+Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text);
 
 }  // namespace kf::gen

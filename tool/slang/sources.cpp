@@ -1,6 +1,7 @@
 // The disk as Slang sees it.
 #include "slang/sources.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <fstream>
@@ -71,6 +72,11 @@ fs::path canonical_path(const fs::path& path) {
 
 Sources::Sources(const std::map<std::string, std::string>& texts) {
     for (const auto& [path, text] : texts) texts_.emplace(canonical_path(path), text);
+}
+
+bool Sources::changes_any() const {
+    return std::any_of(texts_.begin(), texts_.end(),
+                       [&](const auto& text) { return as_compiled(text.second) != text.second; });
 }
 
 const std::string* Sources::find(const fs::path& path) {

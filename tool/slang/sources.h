@@ -29,6 +29,9 @@ public:
         return change_ == nullptr ? text : change_(text);
     }
 
+    /// Whether Slang is given other text than that of some file read so far.
+    [[nodiscard]] bool changes_any() const;
+
     /// Nothing when it is no file that can be read.
     const std::string* find(const std::filesystem::path& path);
 

@@ -64,17 +64,16 @@ std::string to_bytes(const Json& json) {
 
 template <class T>
 std::string encode_outcome(const Outcome<T>& outcome) {
-    return to_bytes(outcome.ok() ? Json::array({true, outcome.value()})
-                                 : Json::array({false, outcome.errors()}));
+    return to_bytes(outcome.ok() ? Json::array({true, outcome.value(), outcome.warnings()})
+                                 : Json::array({false, outcome.errors(), outcome.warnings()}));
 }
 
 template <class T>
 Outcome<T> decode_outcome(const std::string& bytes) {
     const Json json = Json::from_cbor(bytes);
-    if (json.at(0).get<bool>()) {
-        return json.at(1).get<T>();
-    }
-    return json.at(1).get<Diagnostics>();
+    Outcome<T> outcome = json.at(0).get<bool>() ? Outcome<T>(json.at(1).get<T>())
+                                                : Outcome<T>(json.at(1).get<Diagnostics>());
+    return std::move(outcome).with_warnings(json.at(2).get<Diagnostics>());
 }
 
 }  // namespace

@@ -62,6 +62,13 @@ TEST_F(RunStateTest, SurvivesItsFile) {
     state_.inputs.push_back({"with space\nand \\break", "absent"});
     EXPECT_EQ(parse_run_state(run_state_text(state_)), state_);
     EXPECT_EQ(parse_run_state(run_state_text({})), RunState{});
+    const Diagnostics warnings = {
+        {Severity::warning, "slang-E15901", {"/a b/m.slang", 1, 2}, "line\nbreak \"quoted\"", {"one", "two"}},
+        {Severity::warning, "slang-E41016", {"/m.slang", 3, 4}, "not set", {}}};
+    const RunState warned = record_run(disk_, "key", {}, {}, warnings);
+    EXPECT_EQ(warned.warnings, warnings);
+    EXPECT_EQ(parse_run_state(run_state_text(warned)), warned);
+    EXPECT_TRUE(is_current(disk_, warned, "key"));
 }
 
 TEST_F(RunStateTest, RefusesDamagedFiles) {

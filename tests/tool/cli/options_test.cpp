@@ -54,7 +54,7 @@ TEST(CommandLine, ReadsEveryOption) {
     expected.namespace_name = "app::kernels";
     expected.include_directories = {"a", "b", "c d"};
     expected.defines = {{"A", "1"}, {"B", "x=y"}, {"C", ""}};
-    expected.no_embed = expected.python = expected.dry_run = true;
+    expected.no_embed = expected.python = expected.dry_run = expected.werror = true;
     expected.jobs = 3;
     expected.verbosity = Verbosity::verbose;
     expected.error_format = ErrorFormat::json;
@@ -93,6 +93,7 @@ TEST(CommandLine, ReadsEveryOption) {
                        "--jobs",
                        "3",
                        "-v",
+                       "--werror",
                        "--error-format",
                        "json"}),
               expected);
@@ -129,32 +130,13 @@ TEST(CommandLine, HelpFitsAScreenAndNamesEveryOption) {
     for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), 90U) << line;
     }
-    for (const char* option : {"generate",
-                               "check SPEC",
-                               "list SPEC",
-                               "inspect FILE.kfa",
-                               "check",
-                               "list",
-                               "-o",
-                               "-n, --dry-run",
-                               "--depfile",
-                               "--stamp",
-                               "--python",
-                               "--no-embed",
-                               "--backend",
-                               "--namespace",
-                               "-I",
-                               "--include-directory",
-                               "-D",
-                               "--define",
-                               "--cache-dir",
-                               "-j, --jobs",
-                               "-v",
-                               "--verbose",
-                               "-q",
-                               "--quiet",
-                               "--error-format",
-                               "@FILE"}) {
+    for (const char* option : {"generate",  "check SPEC",     "list SPEC",   "inspect FILE.kfa",
+                               "check",     "list",           "-o",          "-n, --dry-run",
+                               "--depfile", "--stamp",        "--python",    "--no-embed",
+                               "--backend", "--namespace",    "-I",          "--include-directory",
+                               "-D",        "--define",       "--cache-dir", "-j, --jobs",
+                               "-v",        "--verbose",      "-q",          "--quiet",
+                               "--werror",  "--error-format", "@FILE"}) {
         EXPECT_THAT(help, HasSubstr(option));
     }
 }

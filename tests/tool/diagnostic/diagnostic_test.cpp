@@ -44,6 +44,35 @@ TEST(FormatJson, EscapesAndReplacesWhatIsNotUtf8) {
               "\"message\":\"line\\nbreak \xEF\xBF\xBD\",\"notes\":[]}");
 }
 
+TEST(FormatJson, CanBeReadAgain) {
+    for (const Severity severity : {Severity::note, Severity::warning, Severity::error}) {
+        Diagnostic diagnostic = sample();
+        diagnostic.severity = severity;
+        EXPECT_EQ(parse_json(format_json(diagnostic)), diagnostic);
+    }
+    for (const char* other :
+         {"", "{", "[]", "{}", R"({"severity":"error"})",
+          R"({"severity":"fine","id":"","file":"","line":0,"column":0,"message":"","notes":[]})",
+          R"({"severity":"note","id":"","file":"","line":"","column":0,"message":"","notes":[]})"}) {
+        EXPECT_EQ(parse_json(other), std::nullopt) << other;
+    }
+}
+
+TEST(Outcome, CarriesWarningsEachOnce) {
+    Diagnostic one = sample();
+    one.severity = Severity::warning;
+    Diagnostic other = one;
+    other.location.line = 9;
+    EXPECT_TRUE(Outcome<int>(3).warnings().empty());
+    const auto value = Outcome<int>(3).with_warnings({one, other, one}).with_warnings({other});
+    EXPECT_EQ(value.value(), 3);
+    EXPECT_EQ(value.warnings(), (Diagnostics{one, other}));
+    const auto error = Outcome<int>(sample()).with_warnings({one});
+    EXPECT_FALSE(error);
+    EXPECT_EQ(error.errors(), Diagnostics{sample()});
+    EXPECT_EQ(error.warnings(), Diagnostics{one});
+}
+
 TEST(Outcome, HoldsAValueOrErrors) {
     const Outcome<int> value = 3;
     EXPECT_TRUE(value.ok());

@@ -16,8 +16,8 @@ using testing::HasSubstr;
 /// Gives each source's length as its code; refuses sources that hold `poison`.
 class FakeCompiler final : public Compiler {
 public:
-    FakeCompiler(std::atomic<int>& compiled, std::string poison)
-        : compiled_(compiled), poison_(std::move(poison)) {}
+    FakeCompiler(std::atomic<int>& compiled, std::string poison, std::string doubtful)
+        : compiled_(compiled), poison_(std::move(poison)), doubtful_(std::move(doubtful)) {}
 
     Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
     Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
@@ -31,7 +31,11 @@ public:
         }
         CompiledKernel kernel;
         kernel.code = std::to_string(source.text.size());
-        return kernel;
+        Diagnostics warnings;
+        if (!doubtful_.empty() && source.text.find(doubtful_) != std::string::npos) {
+            warnings.push_back({Severity::warning, "slang-E2", {"/m.slang", 3, 1}, "doubtful", {}});
+        }
+        return Outcome<CompiledKernel>(std::move(kernel)).with_warnings(std::move(warnings));
     }
 
     [[nodiscard]] std::string version() const override { return "fake"; }
@@ -39,6 +43,7 @@ public:
 private:
     std::atomic<int>& compiled_;
     std::string poison_;
+    std::string doubtful_;
 };
 
 class FakeStore final : public KernelStore {
@@ -72,7 +77,7 @@ protected:
         CompileJob result;
         result.make_compiler = [this]() -> Outcome<std::unique_ptr<Compiler>> {
             ++compilers_;
-            return std::unique_ptr<Compiler>(std::make_unique<FakeCompiler>(compiled_, poison_));
+            return std::unique_ptr<Compiler>(std::make_unique<FakeCompiler>(compiled_, poison_, doubtful_));
         };
         result.environment_hash = environment;
         result.workers = workers;
@@ -84,6 +89,7 @@ protected:
     std::atomic<int> compiled_{0};
     int compilers_ = 0;
     std::string poison_;
+    std::string doubtful_;
 };
 
 TEST_F(CompileTest, AnyNumberOfWorkersGivesTheSameUnitsInOrder) {
@@ -122,6 +128,26 @@ TEST_F(CompileTest, AllErrorsComeBackAndTheRestIsStillKept) {
     EXPECT_EQ(failed.errors()[0].id, "slang-E1");
     EXPECT_THAT(failed.errors()[0].message, HasSubstr("kf_add_forward_strided"));
     EXPECT_GT(store.size(), 0u);
+}
+
+TEST_F(CompileTest, KernelsWithWarningsWarnInEveryRun) {
+    FakeStore store;
+    doubtful_ = "void kf_add_forward_strided";
+    for (int run = 0; run < 2; ++run) {
+        compiled_ = 0;
+        const auto units = compile_kernels(kernels_, job(2, &store));
+        ASSERT_TRUE(units);
+        ASSERT_EQ(units.warnings().size(), 1u) << "one place, one message, however many kernels";
+        EXPECT_EQ(units.warnings()[0].message, "doubtful");
+        EXPECT_LT(store.size(), kernels_.units.size());
+        const int expected =
+            static_cast<int>(run == 0 ? kernels_.units.size() : kernels_.units.size() - store.size());
+        EXPECT_EQ(compiled_, expected);
+    }
+    poison_ = "void kf_add_forward_contiguous";
+    const auto failed = compile_kernels(kernels_, job(2));
+    EXPECT_EQ(failed.errors().size(), 1u);
+    EXPECT_EQ(failed.warnings().size(), 1u);
 }
 
 TEST_F(CompileTest, NoCompilerIsAnError) {

@@ -24,19 +24,21 @@ public:
     Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         if (missing) {
-            return Diagnostic{
+            const Diagnostic error{
                 Severity::error, "slang-module-not-found", {modules[0].string(), 0, 0}, "none", {}};
+            return Outcome<Module>(error).with_warnings(warnings);
         }
         Module module;
         module.module_names = {"add"};
         module.functions = {test::function_of("float", "add", parameters)};
         module.sources = {{"/d/add.slang", "float add(float x);"}};
-        return module;
+        return Outcome<Module>(std::move(module)).with_warnings(warnings);
     }
     Outcome<CompiledKernel> compile(const KernelSource&, CodeTarget) override { return CompiledKernel{}; }
     [[nodiscard]] std::string version() const override { return "fake"; }
 
     bool missing = false;
+    Diagnostics warnings;
     std::vector<test::ParameterText> parameters{{"float", "x"}};
 };
 
@@ -78,6 +80,23 @@ TEST_F(SessionTest, AMissingModuleIsAMistakeInTheSpec) {
     EXPECT_EQ(planned.errors()[0].location.file, "/d/p.kf.json");
     EXPECT_EQ(planned.errors()[0].location.line, 1);
     EXPECT_GT(planned.errors()[0].location.column, 1);
+}
+
+TEST_F(SessionTest, WarningsOfTheModulesStayWithPlansAndErrors) {
+    FakeCompiler compiler;
+    compiler.warnings = {{Severity::warning, "slang-E41016", {"/d/add.slang", 1, 2}, "not set", {}}};
+    const Spec spec = load_spec(options_, disk_).value();
+    const Outcome<Planned> planned = plan_spec(spec, compiler);
+    ASSERT_TRUE(planned);
+    EXPECT_EQ(planned.warnings(), compiler.warnings);
+    compiler.parameters = {{"float", "x"}, {"float", "y"}};
+    const Outcome<Planned> unplanned = plan_spec(spec, compiler);
+    ASSERT_FALSE(unplanned);
+    EXPECT_EQ(unplanned.warnings(), compiler.warnings);
+    compiler.missing = true;
+    const Outcome<Planned> unread = plan_spec(spec, compiler);
+    ASSERT_FALSE(unread);
+    EXPECT_EQ(unread.warnings(), compiler.warnings);
 }
 
 TEST_F(SessionTest, TheEnvironmentHashFollowsSourcesAndDefines) {

@@ -61,11 +61,30 @@ TEST(SlangDiagnostics, ATensorThatConstrainsHasACure) {
     EXPECT_THAT(notes("Tensors<float>"), ElementsAre());
 }
 
-TEST(SlangDiagnostics, WarningsAndTheirNotesAreLeftOut) {
-    EXPECT_TRUE(parse_slang_diagnostics("E30081\twarning\ta\t1\t2\t1\t3\tconversion\n"
-                                        "E30081\tspan\ta\t1\t2\t1\t3\tfrom bool\n"
-                                        "E30082\tnote\ta\t1\t2\t1\t3\tsee here\n")
-                    .empty());
+TEST(SlangDiagnostics, WarningsAndErrorsAreTwoThings) {
+    const std::string warning =
+        "E30081\twarning\ta\t1\t2\t1\t3\tconversion\n"
+        "E30081\tspan\ta\t1\t2\t1\t3\tfrom bool.\n"
+        "E30082\tnote\tb\t4\t5\t4\t6\tsee here\n";
+    const std::string error = "E30015\terror\ta\t4\t12\t4\t27\tundefined identifier\n";
+    EXPECT_TRUE(parse_slang_diagnostics(warning).empty());
+    EXPECT_TRUE(parse_slang_warnings(error).empty());
+    const Diagnostic expected{
+        Severity::warning, "slang-E30081", {"a", 1, 2}, "from bool", {"b:4:5: see here"}};
+    for (const std::string& text : {warning, warning + error, error + warning, warning + warning}) {
+        EXPECT_EQ(parse_slang_warnings(text), Diagnostics{expected});
+    }
+    ASSERT_EQ(parse_slang_diagnostics(warning + error + warning).size(), 1U);
+    EXPECT_TRUE(parse_slang_diagnostics(warning + error + warning)[0].notes.empty());
+}
+
+TEST(SlangDiagnostics, WarningsOfOnePlaceMayDiffer) {
+    const std::string title = "E41020\twarning\ta\t1\t2\t1\t3\texiting constructor\n";
+    const std::string span = "E41020\tspan\ta\t1\t2\t1\t3\t";
+    const Diagnostics warnings =
+        parse_slang_warnings(title + span + "field 'x'\n" + title + span + "field 'y'\n");
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_EQ(warnings[1].message, "field 'y'");
 }
 
 TEST(SlangDiagnostics, ClosingRemarksGoWhenThereIsMore) {

@@ -88,6 +88,17 @@ TEST(Wire, Types) {
     EXPECT_EQ(decode_conforms(encode(Outcome<bool>(errors))).errors(), errors);
 }
 
+TEST(Wire, Warnings) {
+    const Diagnostics warnings = {{Severity::warning, "slang-E1", {"/a", 1, 2}, "odd \xff", {"one"}},
+                                  {Severity::warning, "slang-E2", {"/a", 3, 2}, "odd", {}}};
+    const Diagnostic error{Severity::error, "slang-E3", {"/a", 1, 2}, "no", {}};
+    EXPECT_EQ(decode_module(encode(Outcome<Module>(Module{}).with_warnings(warnings))).warnings(), warnings);
+    const Outcome<CompiledKernel> failed =
+        decode_kernel(encode(Outcome<CompiledKernel>(error).with_warnings(warnings)));
+    EXPECT_EQ(failed.errors(), Diagnostics{error});
+    EXPECT_EQ(failed.warnings(), warnings);
+}
+
 TEST(Wire, Errors) {
     const Diagnostics errors = {{Severity::error, "slang-E1", {"/a", 1, 2}, "no", {"one", "two"}}};
     EXPECT_EQ(decode_kernel(encode(Outcome<CompiledKernel>(errors))).errors(), errors);

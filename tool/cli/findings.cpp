@@ -1,0 +1,42 @@
+// What a command prints of what it found, and whether that ends it.
+#include "cli/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace kf::gen {
+namespace {
+
+/// Errors in kfgen itself, in a compiler or in the file system are told apart from errors in the input.
+bool is_a_failure(const Diagnostic& error) {
+    constexpr std::array<std::string_view, 5> failures = {
+        "file-unwritable", "nvrtc-missing", "slang-internal", "slang-optimiser-missing", "slang-timeout"};
+    return error.id.starts_with("internal-") ||
+           std::find(failures.begin(), failures.end(), error.id) != failures.end();
+}
+
+}  // namespace
+
+Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options) {
+    Findings result;
+    const auto print = [&](const Diagnostic& diagnostic) {
+        const bool json = options.error_format == ErrorFormat::json;
+        result.text += (json ? format_json(diagnostic) : format_text(diagnostic)) + '\n';
+    };
+    for (Diagnostic warning : warnings) {
+        if (options.werror) {
+            warning.severity = Severity::error;
+            result.exit_code = exit_input;
+        }
+        if (options.werror || options.verbosity != Verbosity::quiet) print(warning);
+    }
+    for (const Diagnostic& error : errors) {
+        if (result.exit_code != exit_failed) result.exit_code = exit_input;
+        if (is_a_failure(error)) result.exit_code = exit_failed;
+        print(error);
+    }
+    return result;
+}
+
+}  // namespace kf::gen

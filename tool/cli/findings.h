@@ -1,0 +1,25 @@
+// What a command prints of what it found, and whether that ends it.
+#pragma once
+
+#include <string>
+
+#include "cli/options.h"
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+/// For stderr, one line or more a finding, and the code to exit with; exit_done: the command goes on.
+struct Findings {
+    std::string text;
+    ExitCode exit_code = exit_done;
+};
+
+/// Warnings come first. With `werror` they are errors, else a quiet run leaves them out.
+Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const Options& options);
+
+template <class T>
+Findings findings(const Outcome<T>& outcome, const Options& options) {
+    return findings(outcome.warnings(), outcome ? Diagnostics() : outcome.errors(), options);
+}
+
+}  // namespace kf::gen
