@@ -4,6 +4,7 @@
 #include "emit/items.h"
 #include "plan/type_text.h"
 #include "plan/types.h"
+#include "spec/operators.h"
 
 namespace kf::gen {
 
@@ -17,11 +18,33 @@ std::string direction_of(manifest::Role role) {
     return role == manifest::Role::inout ? "inout " : "";
 }
 
-/// What the adapter calls.
+/// The symbol of an operator; empty where it is none.
+std::string symbol_of(const PlannedCall& call) {
+    const auto symbol = operator_symbol(call.function);
+    return symbol ? call.function.substr(symbol->begin, symbol->size) : std::string();
+}
+
+/// The function's name as Slang reads it: an operator's generic arguments stand apart from its symbol.
+std::string spelled_name(const PlannedCall& call) {
+    std::string name = call.function;
+    const auto symbol = operator_symbol(name);
+    if (symbol && symbol->begin + symbol->size < name.size()) name.insert(symbol->begin + symbol->size, " ");
+    return name;
+}
+
+/// What the adapter calls. Slang takes "operator*(a, b)" for `a * b`; operators that are members have no
+/// other form.
 std::string callee(const PlannedCall& call) {
     if (call.member == Member::constructor) return owner_of(call.function);
-    if (call.member != Member::method) return call.function;
-    return object_name + call.function.substr(owner_of(call.function).size());
+    if (call.member != Member::method) return spelled_name(call);
+    if (symbol_of(call) == "[]") return object_name;
+    return object_name + spelled_name(call).substr(owner_of(call.function).size());
+}
+
+/// `passed`: "a, b".
+std::string call_of(const PlannedCall& call, const std::string& passed) {
+    const bool subscript = call.member == Member::method && symbol_of(call) == "[]";
+    return callee(call) + (subscript ? "[" + passed + "]" : "(" + passed + ")");
 }
 
 }  // namespace
@@ -57,8 +80,7 @@ View::List adapters(const PlannedCall& call) {
     View::Object adapter;
     adapter.emplace("is_differentiable", call.has_backward || call.is_jvp);
     adapter.emplace("signature", result + " " + adapter_name + "(" + parameters + ")");
-    adapter.emplace("statement",
-                    std::string(result == "void" ? "" : "return ") + callee(call) + "(" + passed + ")");
+    adapter.emplace("statement", std::string(result == "void" ? "" : "return ") + call_of(call, passed));
     return {View(adapter)};
 }
 

@@ -8,6 +8,7 @@
 #include "plan/shared_members.h"
 #include "plan/type_text.h"
 #include "spec/names.h"
+#include "spec/operators.h"
 
 namespace kf::gen {
 
@@ -76,7 +77,7 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
 
 }  // namespace
 
-bool is_specialised(const Function& function) { return function.name.find('<') != std::string::npos; }
+bool is_specialised(const Function& function) { return has_generic_arguments(function.name); }
 
 bool is_named(const Function& function, const CallSpec& call) {
     if (!is_specialised(function)) return function.name == plain_name(call.function);
@@ -147,7 +148,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
                                     : "'" + call.function + "' is a method: it needs a kind for \"this\"",
                           candidate_notes(named)};
     }
-    if (call.function.find('<') != std::string::npos) {
+    if (has_generic_arguments(call.function)) {
         std::erase_if(callable, [&](const Function* function) {
             const bool chosen =
                 std::any_of(more.begin(), more.end(), [&](const Function& one) { return &one == function; });

@@ -8,6 +8,7 @@
 #include "plan/candidates.h"
 #include "plan/inference.h"
 #include "spec/names.h"
+#include "spec/operators.h"
 
 namespace kf::gen {
 
@@ -349,7 +350,7 @@ Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& cal
                           {"as in foo<float, 3>"}};
     }
     // A function that is called as a type is spelled: it states nothing.
-    if (call.function.find('<') != std::string::npos) flatten(*text, parts);
+    if (has_generic_arguments(call.function)) flatten(*text, parts);
     return parts;
 }
 

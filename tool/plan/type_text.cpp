@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "plan/types.h"
+#include "spec/operators.h"
 
 namespace kf::gen {
 
@@ -40,7 +41,7 @@ std::string without_cast(const std::string& expression) {
 
 class TypeParser {
 public:
-    explicit TypeParser(std::string_view text) : text_(text) {}
+    explicit TypeParser(std::string_view text) : text_(text), symbol_(operator_symbol(text)) {}
 
     std::optional<TypeText> parse() {
         std::optional<TypeText> type = parse_type();
@@ -126,6 +127,8 @@ private:
         skip_spaces();
         const std::size_t begin = at_;
         while (at_ < text_.size() && (at_ > begin ? is_word(text_[at_]) : is_letter(text_[at_]))) ++at_;
+        // A function may be an operator: its symbol is a part of its name.
+        if (symbol_ && at_ == symbol_->begin) at_ += symbol_->size;
         return text_.substr(begin, at_ - begin);
     }
 
@@ -150,6 +153,7 @@ private:
     }
 
     std::string_view text_;
+    std::optional<OperatorSymbol> symbol_;
     std::size_t at_ = 0;
 };
 
@@ -278,7 +282,8 @@ int depth(const TypeText& type) {
 
 std::string owner_of(std::string_view function) {
     int nested = 0;
-    for (std::size_t i = function.size(); i-- > 0;) {
+    const auto symbol = operator_symbol(function);
+    for (std::size_t i = symbol ? symbol->begin : function.size(); i-- > 0;) {
         if (function[i] == '>') ++nested;
         if (function[i] == '<') --nested;
         if (function[i] == '.' && nested == 0) return std::string(function.substr(0, i));

@@ -58,11 +58,13 @@ public:
     void note_overloads(slang::ProgramLayout& program) {
         for (Function& function : *functions_) {
             const auto named = [&](const Function& other) { return other.name == function.name; };
-            slang::FunctionReflection* found =
-                function.member == Member::none ? program.findFunctionByName(function.name.c_str()) : nullptr;
+            slang::FunctionReflection* found = function.member == Member::none && !function.is_overload
+                                                   ? program.findFunctionByName(function.name.c_str())
+                                                   : nullptr;
             function.is_overload =
-                found != nullptr && found->isOverloaded() &&
-                found->getOverloadCount() > std::count_if(functions_->begin(), functions_->end(), named);
+                function.is_overload ||
+                (found != nullptr && found->isOverloaded() &&
+                 found->getOverloadCount() > std::count_if(functions_->begin(), functions_->end(), named));
         }
     }
 
@@ -147,9 +149,32 @@ private:
                 add_generics(declaration, *generic, with_parameters);
                 walk(*inner, with_parameters);
             }
-        } else if (kind == DeclReflection::Kind::Unsupported) {
+        } else if (kind == DeclReflection::Kind::Unsupported && !add_subscript(declaration, scope)) {
             walk_extension(declaration, scope);
         }
+    }
+
+    // Reading an element is a method "operator[]", whose parameters are the subscript's. Slang names neither
+    // it nor its place, only that of its accessors.
+    bool add_subscript(DeclReflection& declaration, const Scope& scope) {
+        if (!scope.in_type) {
+            return false;
+        }
+        bool found = false;
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            const bool function = child.getKind() == DeclReflection::Kind::Func;
+            const Location place = function ? location_of(child) : Location();
+            if (place.file.empty() ||
+                source(place.file)->type_around(place.line, place.column, "__subscript").empty()) {
+                continue;
+            }
+            found = true;
+            if (source(place.file)->text_at(place.line, place.column).starts_with("get")) {
+                add_function(child, scope, &declaration);
+            }
+        }
+        return found;
     }
 
     // Both "///" above and "///<" behind are a field's.
@@ -420,9 +445,10 @@ private:
         return &texts_.emplace(file, SourceText(text != nullptr ? *text : std::string())).first->second;
     }
 
-    void add_function(DeclReflection& declaration, const Scope& scope) {
+    // Of a subscript's accessor the parameters are `subscript`'s.
+    void add_function(DeclReflection& declaration, const Scope& scope, DeclReflection* subscript = nullptr) {
         slang::FunctionReflection* reflected = declaration.asFunction();
-        const char* name = declaration.getName();
+        const char* name = subscript != nullptr ? "[]" : declaration.getName();
         if (reflected == nullptr || name == nullptr) {
             return;
         }
@@ -433,13 +459,19 @@ private:
             return;
         }
         SourceText& text = *source(location.file);
+        // "()" may have blanks in it.
+        const bool is_operator = !constructs && !is_name_part(name[0]);
+        const std::string_view begin = is_operator ? std::string_view(name, 1) : std::string_view(name);
         // So are the extensions that hold a method's derivatives; each stands where the method does.
-        if (scope.extends && !constructs && !text.text_at(location.line, location.column).starts_with(name)) {
+        if (scope.extends && !constructs && subscript == nullptr &&
+            !text.text_at(location.line, location.column).starts_with(begin)) {
             return;
         }
         const DeclarationText written = text.declaration_at(location.line, location.column);
         Function function;
-        function.name = scope.prefix + (constructs ? "__init" : name);
+        function.name = scope.prefix + (is_operator ? "operator" : "") + (constructs ? "__init" : name);
+        // Slang has operators of its own for every symbol, and crashes when it is asked for them by name.
+        function.is_overload = is_operator;
         function.result = constructs ? type_of(scope) : types_.describe(reflected->getReturnType());
         // What is a T that need not be differentiable has no gradient, even where T is float.
         function.no_diff_result =
@@ -459,8 +491,9 @@ private:
         if (function.member == Member::method) {
             function.parameters.push_back(object_of(*reflected, scope, written.attributes));
         }
-        for (unsigned index = 0; index < reflected->getParameterCount(); ++index) {
-            slang::VariableReflection& parameter = *reflected->getParameterByIndex(index);
+        for (slang::VariableReflection* reflected_parameter :
+             subscript != nullptr ? variables_of(*subscript) : parameters_of(*reflected)) {
+            slang::VariableReflection& parameter = *reflected_parameter;
             Parameter& added = function.parameters.emplace_back();
             added.name = parameter.getName() != nullptr ? parameter.getName() : "";
             added.type = types_.describe(parameter.getType());
@@ -468,7 +501,8 @@ private:
             // Slang adds no_diff to what cannot be differentiated anyway.
             const bool no_diff = parameter.findModifier(Modifier::NoDiff) != nullptr;
             added.no_diff = (added.type.differentiable || function.is_generic()) && no_diff;
-            added.no_diff_written = no_diff && says_no_diff(declaration, added.name);
+            added.no_diff_written =
+                no_diff && says_no_diff(subscript != nullptr ? *subscript : declaration, added.name);
         }
         note_derivative(written.attributes);
         if (scope.shared) {
@@ -476,6 +510,25 @@ private:
         } else {
             functions_->push_back(std::move(function));
         }
+    }
+
+    static std::vector<slang::VariableReflection*> parameters_of(slang::FunctionReflection& function) {
+        std::vector<slang::VariableReflection*> parameters;
+        for (unsigned index = 0; index < function.getParameterCount(); ++index) {
+            parameters.push_back(function.getParameterByIndex(index));
+        }
+        return parameters;
+    }
+
+    static std::vector<slang::VariableReflection*> variables_of(DeclReflection& declaration) {
+        std::vector<slang::VariableReflection*> variables;
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            if (child.getKind() == DeclReflection::Kind::Variable) {
+                variables.push_back(child.asVariable());
+            }
+        }
+        return variables;
     }
 
     // The function's children are its parameters, which have places in the source.

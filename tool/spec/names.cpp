@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/python_names.h"
+#include "spec/operators.h"
 
 namespace kf::gen {
 
@@ -46,8 +47,14 @@ bool is_identifier(std::string_view name) {
 
 std::vector<std::string> name_parts(std::string_view name) {
     std::vector<std::string> parts(1);
+    const OperatorSymbol symbol = operator_symbol(name).value_or(OperatorSymbol());
     int depth = 0;
-    for (const char c : name) {
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = name[i];
+        if (i >= symbol.begin && i < symbol.begin + symbol.size) {
+            parts.back() += c;
+            continue;
+        }
         depth += c == '<' ? 1 : c == '>' ? -1 : 0;
         if (depth > 0 || c == '>') {
             continue;
@@ -69,7 +76,9 @@ std::string plain_name(std::string_view name) {
     return plain;
 }
 
-std::string default_host_name(std::string_view function) {
+std::string default_host_name(std::string_view function, std::size_t operands) {
+    if (const auto symbol = operator_symbol(function))
+        return operator_word(function.substr(symbol->begin, symbol->size), operands);
     const std::vector<std::string> parts = name_parts(function);
     const bool constructor = parts.back() == "__init" && parts.size() > 1;
     return constructor ? parts[parts.size() - 2] : parts.back();

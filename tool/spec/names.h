@@ -21,8 +21,8 @@ std::vector<std::string> name_parts(std::string_view name);
 /// "ns.foo" of "ns::foo<float, 3>": what modules call it.
 std::string plain_name(std::string_view name);
 
-/// What the host calls a Slang function when the spec doesn't say: its last name, or for a constructor
-/// ("Type.__init") its type's.
-std::string default_host_name(std::string_view function);
+/// What the host calls a Slang function when the spec doesn't say: its last name, for a constructor
+/// ("Type.__init") its type's, for an operator of so many operands a word: see spec/operators.h.
+std::string default_host_name(std::string_view function, std::size_t operands = 0);
 
 }  // namespace kf::gen

@@ -102,7 +102,8 @@ private:
         result.location = node.location;
         result.function = function.text;
         result.function_location = function.location;
-        result.name = text(node, "name", default_host_name(function.text));
+        const std::size_t operands = members(node, "args").size() + (node.find("this") != nullptr ? 1 : 0);
+        result.name = text(node, "name", default_host_name(function.text, operands));
         const JsonNode* name = node.find("name");
         check_name(result.name, name != nullptr ? *name : function, "the call's name on the host");
         for (const JsonMember& member : members(node, "args")) {

@@ -403,6 +403,32 @@ TEST(Reflect, NamesOfSlangsOwnFunctions) {
     EXPECT_FALSE(module.functions.at(2).is_overload);
 }
 
+TEST(Reflect, Operators) {
+    const Module module = reflect_text(
+        "struct Sum { float total;\n"
+        "  [mutating] void operator+=(float x) { total += x; }\n"
+        "  float operator ( ) (float x) { return total; }\n"
+        "  __subscript(int i, int j) -> float { get { return total; } set { total = newValue; } } }\n"
+        "extension Sum { Sum operator|(Sum other) { return other; } }\n"
+        "namespace ns { bool operator<=(Sum a, Sum b) { return true; } }\n"
+        "__prefix Sum operator!(Sum a) { return a; }\n"
+        "T operator,<T : IArithmetic>(Sum a, T b) { return b; }\n"
+        "float plain(float x) { return x; }\n");
+    std::vector<std::string> names;
+    for (const Function& function : module.functions) {
+        names.push_back(function.name);
+        EXPECT_EQ(function.is_overload, function.name != "plain") << function.name;
+    }
+    EXPECT_THAT(names, ElementsAre("Sum.operator+=", "Sum.operator()", "Sum.operator[]", "Sum.operator|",
+                                   "ns.operator<=", "operator!", "operator,", "plain"));
+    const Function& subscript = function_named(module, "Sum.operator[]");
+    EXPECT_EQ(subscript.member, Member::method);
+    EXPECT_EQ(subscript.result.name, "float");
+    ASSERT_EQ(subscript.parameters.size(), 3U);
+    EXPECT_EQ(subscript.parameters.at(0).type.name, "Sum");
+    EXPECT_EQ(subscript.parameters.at(2).name, "j");
+}
+
 TEST(Reflect, TypesAreLookedUpByName) {
     const ScratchFolder folder;
     const auto compiler = make_compiler();
