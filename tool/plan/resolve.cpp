@@ -21,6 +21,7 @@
 #include "plan/tensor_parameter.h"
 #include "plan/type_text.h"
 #include "plan/types.h"
+#include "plan/visibility.h"
 #include "spec/limits.h"
 
 namespace kf::gen {
@@ -802,7 +803,15 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
             continue;
         }
+        if (const Diagnostics closed = check_public(candidates.value(), module); !closed.empty()) {
+            errors.insert(errors.end(), closed.begin(), closed.end());
+            continue;
+        }
         std::vector<PlannedCall> calls = CallPlanner(call, lookup, errors).plan(candidates.value());
+        for (const PlannedCall& planned : calls) {
+            const Diagnostics closed = check_fields(planned, module);
+            errors.insert(errors.end(), closed.begin(), closed.end());
+        }
         add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
     }
     for (const PlannedFunction& function : plan.functions) {

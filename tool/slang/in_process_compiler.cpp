@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "slang/field_access.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/reflect.h"
@@ -133,6 +134,7 @@ public:
         keeps_scalar_gradients_ = true;
         drop_sessions();
         sources_.forget();
+        sources_.open_fields(true);
         try {
             return reflect_modules();
         } catch (...) {
@@ -218,6 +220,10 @@ private:
             }
         }
         Outcome<Session> session = load_modules(target, support_modules_, keeps_scalar_gradients_);
+        if (!session && sources_.has_opened()) {
+            sources_.open_fields(false);
+            session = load_modules(target, support_modules_, keeps_scalar_gradients_);
+        }
         if (!session && keeps_scalar_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_scalar_gradients_ = false;
@@ -275,7 +281,19 @@ private:
         Diagnostics warnings = warnings_of(*session.value());
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
-        return Outcome<Module>(std::move(module)).with_warnings(std::move(warnings));
+        for (const auto& [path, text] : module.sources) {
+            for (ClosedField& field : closed_fields(text, sources_.opens_fields())) {
+                module.closed_fields.push_back(
+                    {std::move(field.type), std::move(field.name), {path, field.line, field.column}});
+            }
+            if (const std::int64_t line = closed_module_line(text); line > 0) {
+                module.closed_files.push_back({path, line, 1});
+            }
+        }
+        Diagnostics errors = check_closed();
+        Outcome<Module> outcome =
+            errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));
+        return std::move(outcome).with_warnings(std::move(warnings));
     }
 
     /// Those of the modules as users wrote them: the change of the texts has statements of its own.
@@ -287,6 +305,18 @@ private:
             CodeTarget::spirv, needs_support_ ? support_modules_ : first_support_module(), false);
         sources_.change_texts(keep_scalar_gradients);
         return unchanged ? unchanged.value().warnings() : session.warnings();
+    }
+
+    /// What a module may not do with fields that are closed to it is an error as ever.
+    Diagnostics check_closed() {
+        if (!sources_.opens_fields() || !sources_.has_opened()) {
+            return {};
+        }
+        sources_.open_fields(false);
+        const Outcome<Session> session =
+            load_modules(CodeTarget::spirv, support_modules_, keeps_scalar_gradients_);
+        sources_.open_fields(true);
+        return session ? Diagnostics() : session.errors();
     }
 
     /// A parameter's type may be declared where only the user's module imports it from. Importing all of that

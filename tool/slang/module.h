@@ -153,6 +153,15 @@ struct SharedMember {
     bool operator==(const SharedMember&) const = default;
 };
 
+/// A field of a public struct that kernels can't name.
+struct HiddenField {
+    std::string type;  ///< without generic arguments: "ns.Box"
+    std::string name;
+    Location location;
+
+    bool operator==(const HiddenField&) const = default;
+};
+
 /// Every function of the spec's modules by name, in source order, and what was read to learn of them.
 struct Module {
     std::vector<std::string> module_names;       ///< what generated kernels must `import`
@@ -160,6 +169,8 @@ struct Module {
     std::vector<StructText> structs;             ///< those with a comment, or with one at a field
     std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
     std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
+    std::vector<HiddenField> closed_fields;
+    std::vector<Location> closed_files;  ///< where modules begin that have nothing public
 };
 
 }  // namespace kf::gen

@@ -8,6 +8,8 @@
 #include <optional>
 #include <sstream>
 
+#include "slang/field_access.h"
+
 namespace kf::gen {
 
 namespace {
@@ -74,9 +76,17 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
     for (const auto& [path, text] : texts) texts_.emplace(canonical_path(path), text);
 }
 
-bool Sources::changes_any() const {
+bool Sources::changes_any() {
     return std::any_of(texts_.begin(), texts_.end(),
                        [&](const auto& text) { return as_compiled(text.second) != text.second; });
+}
+
+std::string Sources::as_compiled(const std::string& text) {
+    std::string changed = change_ == nullptr ? text : change_(text);
+    if (!opens_fields_) return changed;
+    std::string opened = with_open_fields(changed);
+    has_opened_ = has_opened_ || opened != changed;
+    return opened;
 }
 
 const std::string* Sources::find(const fs::path& path) {

@@ -25,12 +25,18 @@ public:
 
     /// Slang is given what `change` makes of a text; null: the text.
     void change_texts(std::string (*change)(std::string_view text)) { change_ = change; }
-    [[nodiscard]] std::string as_compiled(const std::string& text) const {
-        return change_ == nullptr ? text : change_(text);
+    /// Slang is given texts in which fields of public structs are public: see field_access.h.
+    void open_fields(bool open) {
+        opens_fields_ = open;
+        has_opened_ = false;
     }
+    [[nodiscard]] bool opens_fields() const { return opens_fields_; }
+    /// Whether that has changed any text since it was set.
+    [[nodiscard]] bool has_opened() const { return has_opened_; }
+    [[nodiscard]] std::string as_compiled(const std::string& text);
 
     /// Whether Slang is given other text than that of some file read so far.
-    [[nodiscard]] bool changes_any() const;
+    [[nodiscard]] bool changes_any();
 
     /// Nothing when it is no file that can be read.
     const std::string* find(const std::filesystem::path& path);
@@ -54,6 +60,8 @@ public:
 private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
     std::string (*change_)(std::string_view text) = nullptr;
+    bool opens_fields_ = true;
+    bool has_opened_ = false;
 };
 
 /// Without links and dots, whether it exists or not.

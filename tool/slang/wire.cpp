@@ -41,7 +41,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
                                    location, is_overload)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
+                                   closed_files)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {
     json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});

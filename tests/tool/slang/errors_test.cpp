@@ -65,6 +65,33 @@ TEST(SlangErrors, WhatIsNotPublicIsSaidOnce) {
     }
 }
 
+TEST(SlangErrors, WhatKernelsCantNameIsListed) {
+    const ScratchFolder folder;
+    const auto file = folder.write("some.slang",
+                                   "internal struct Part { float x; }\n"
+                                   "public struct Whole { Part part; public float y; }\n"
+                                   "public float f(Whole w) { return w.part.x + w.y; }\n");
+    const Outcome<Module> module = make_compiler()->reflect({file});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    EXPECT_EQ(module.value().closed_fields,
+              (std::vector<HiddenField>{{"Whole", "part", {file.string(), 2, 28}}}));
+    const auto closed = folder.write("closed.slang", "// none\nmodule closed;\nfloat f() { return 1; }\n");
+    const Outcome<Module> none = make_compiler()->reflect({closed});
+    ASSERT_TRUE(none.ok()) << describe(none.errors());
+    EXPECT_EQ(none.value().closed_files, (std::vector<Location>{{closed.string(), 2, 1}}));
+}
+
+// They are opened to kernels alone.
+TEST(SlangErrors, ClosedFieldsAreClosedToOtherModules) {
+    const ScratchFolder folder;
+    (void)folder.write("lib.slang", "module lib;\npublic struct S { float a; public float b; }\n");
+    const auto file = folder.write("app.slang", "import lib;\npublic float f(S s) { return s.b + s.a; }\n");
+    const Outcome<Module> module = make_compiler()->reflect({file});
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.errors()[0].id, "slang-E30600");
+    EXPECT_EQ(module.errors()[0].location, (Location{file.string(), 2, 38}));
+}
+
 // All that makes a module keep to itself what isn't public, as the note lists it.
 TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
     const ScratchFolder folder;

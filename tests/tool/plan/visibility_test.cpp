@@ -1,0 +1,53 @@
+// Refusals of what kernels can't name.
+#include <gmock/gmock.h>
+
+#include "tool/plan/fixture.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Type whole = test::struct_of(
+    "ns.Whole<float>",
+    {{"parts", test::array_of(test::struct_of("Part", {{"x", test::type_named("float")}}), 2)}});
+
+Outcome<Plan> plan_with(const std::string& kind, const std::vector<HiddenField>& closed) {
+    Module module;
+    module.functions = {test::function_of("float", "f", {{"float", "w"}})};
+    module.functions[0].parameters[0].type = whole;
+    module.closed_fields = closed;
+    return resolve(test::spec_of(R"({"function": "f", "args": {"w": )" + kind + "}}"), module);
+}
+
+TEST(VisibilityTest, EachClosedFieldOfAStructIsNamedOnce) {
+    const std::vector<HiddenField> closed = {{"Part", "x", {"m.slang", 4, 9}},
+                                             {"Other", "x", {"m.slang", 6, 9}},
+                                             {"ns.Whole", "parts", {"m.slang", 8, 9}}};
+    const auto plan = plan_with(R"(["value", "tensor[1]"])", closed);
+    ASSERT_THAT(test::ids(plan), ElementsAre("field-not-public", "field-not-public"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("field 'x' of 'Part' is not public"));
+    EXPECT_EQ(plan.errors()[0].location, (Location{"m.slang", 4, 9}));
+    EXPECT_EQ(plan.errors()[1].location, (Location{"m.slang", 8, 9}));
+    EXPECT_TRUE(plan_with(R"("value")", {}).ok());
+}
+
+TEST(VisibilityTest, AModuleWithNothingPublicIsOneError) {
+    const std::string file = std::filesystem::absolute("functions.slang").string();
+    Module module;
+    module.functions = {test::function_of("float", "f", {{"float", "x"}}),
+                        test::function_of("float", "g", {{"float", "x"}})};
+    module.closed_files = {{file, 1, 1}};
+    Spec spec = test::spec_of(R"({"function": "f", "args": {"x": "value"}},
+                                 {"function": "g", "args": {"x": ["value", "tensor[1]"]}})");
+    const auto plan = resolve(spec, module);
+    ASSERT_THAT(test::ids(plan), ElementsAre("module-not-public"));
+    EXPECT_EQ(plan.errors()[0].location, (Location{file, 1, 1}));
+    module.functions[0].location.file = "other.slang";
+    module.functions[1].location.file = "other.slang";
+    EXPECT_TRUE(resolve(spec, module).ok());
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,64 @@
+// Looks for what is closed in what calls use.
+#include "plan/visibility.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "spec/names.h"
+
+namespace kf::gen {
+
+namespace {
+
+void collect_fields(const Type& type, std::set<std::pair<std::string, std::string>>& fields) {
+    for (const Type& element : type.element) collect_fields(element, fields);
+    for (const Field& field : type.fields) {
+        fields.emplace(plain_name(type.name), field.name);
+        collect_fields(field.type, fields);
+    }
+}
+
+}  // namespace
+
+Diagnostics check_public(const std::vector<const Function*>& candidates, const Module& module) {
+    for (const Function* function : candidates) {
+        const std::filesystem::path file = function->location.file;
+        const auto closed = std::find_if(module.closed_files.begin(), module.closed_files.end(),
+                                         [&](const Location& location) {
+                                             return std::filesystem::path(location.file) ==
+                                                    std::filesystem::absolute(file).lexically_normal();
+                                         });
+        if (closed == module.closed_files.end()) continue;
+        return {
+            {Severity::error,
+             "module-not-public",
+             *closed,
+             "nothing in this module is public, and a module that says 'module' keeps such things to itself",
+             {"write 'public' before each function that the spec names, and before the structs that these "
+              "take "
+              "and their fields; or take this line out"}}};
+    }
+    return {};
+}
+
+Diagnostics check_fields(const PlannedCall& call, const Module& module) {
+    Diagnostics errors;
+    if (module.closed_fields.empty()) return errors;
+    std::set<std::pair<std::string, std::string>> used;
+    for (const PlannedParameter& parameter : call.parameters) collect_fields(parameter.type, used);
+    for (const PlannedArgument& argument : call.arguments) collect_fields(argument.type, used);
+    for (const HiddenField& field : module.closed_fields) {
+        if (!used.contains({field.type, field.name})) continue;
+        errors.push_back(
+            {Severity::error,
+             "field-not-public",
+             field.location,
+             "field '" + field.name + "' of '" + field.type + "' is not public, and kernels have to name it",
+             {"write 'public' before it, and before its type where that is one of the module's own"}});
+    }
+    return errors;
+}
+
+}  // namespace kf::gen
