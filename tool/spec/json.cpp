@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 namespace kf::gen {
 namespace {
@@ -14,7 +15,7 @@ class Cursor {
 public:
     Cursor(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {
         if (text_.substr(0, 3) == "\xEF\xBB\xBF") {
-            offset_ = line_start_ = 3;
+            offset_ = counted_ = 3;
         }
     }
 
@@ -98,23 +99,25 @@ private:
     void step() {
         if (text_[offset_++] == '\n') {
             ++line_;
-            line_start_ = offset_;
+            counted_ = offset_;
+            column_ = 1;
         }
     }
 
-    [[nodiscard]] Location here() const {
-        std::int64_t column = 1;
-        for (std::size_t i = line_start_; i < offset_; ++i) {
-            column += (static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U ? 1 : 0;
+    /// Counts on from the place that was asked for last: a line may be as long as the file.
+    [[nodiscard]] Location here() {
+        for (; counted_ < offset_; ++counted_) {
+            column_ += (static_cast<unsigned char>(text_[counted_]) & 0xC0U) != 0x80U ? 1 : 0;
         }
-        return {file_, line_, column};
+        return {file_, line_, column_};
     }
 
     std::string_view text_;
     std::string file_;
     std::size_t offset_ = 0;
-    std::size_t line_start_ = 0;
+    std::size_t counted_ = 0;  ///< up to here the line's characters are in column_
     std::int64_t line_ = 1;
+    std::int64_t column_ = 1;
 };
 
 /// nlohmann's SAX events in, a tree of JsonNode out.
@@ -154,15 +157,15 @@ public:
         const Location location = cursor_.seek();
         cursor_.take();
         std::vector<JsonMember>& members = open_.back().members;
-        const auto first = std::find_if(members.begin(), members.end(),
-                                        [&](const JsonMember& member) { return member.key == value; });
-        if (first != members.end()) {
+        const auto [first, is_new] = keys_.back().emplace(value, members.size());
+        if (!is_new) {
+            const Location& place = members[first->second].location;
             errors_.push_back({Severity::error,
                                "spec-duplicate-key",
                                location,
                                "the key '" + value + "' is given twice",
-                               {"first given at line " + std::to_string(first->location.line) + ", column " +
-                                std::to_string(first->location.column)}});
+                               {"first given at line " + std::to_string(place.line) + ", column " +
+                                std::to_string(place.column)}});
         }
         members.push_back({std::move(value), location, {}});
         return true;
@@ -205,6 +208,7 @@ private:
             return false;
         }
         open_.push_back(std::move(node));
+        keys_.emplace_back();
         return true;
     }
 
@@ -213,6 +217,7 @@ private:
         cursor_.take();
         JsonNode node = std::move(open_.back());
         open_.pop_back();
+        keys_.pop_back();
         add(std::move(node));
         return true;
     }
@@ -268,6 +273,7 @@ private:
     Cursor cursor_;
     JsonNode root_;
     std::vector<JsonNode> open_;
+    std::vector<std::unordered_map<std::string, std::size_t>> keys_;  ///< of each open object, by place
     Diagnostics errors_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace kf::gen {
 namespace {
 
@@ -113,6 +115,22 @@ TEST(Json, RefusesEndlessNesting) {
     EXPECT_EQ(error.id, "spec-syntax");
     EXPECT_EQ(error.location, at(1, 65));
     parse(std::string(64, '[') + std::string(64, ']'));
+}
+
+/// A line of some megabytes, and an object of many keys: time that grows with the square would be minutes.
+TEST(Json, ReadsLongLinesAndLargeObjectsAtOnce) {
+    std::string numbers = "[";
+    std::string keys = "{";
+    for (int i = 0; i < 200000; ++i) {
+        numbers += std::to_string(i) + ", ";
+        keys += "\"é" + std::to_string(i) + "\":0,";
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const JsonNode list = parse(numbers + "0]");
+    const JsonNode object = parse(keys + "\"z\":1}");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+    EXPECT_EQ(list.items.back().location, at(1, static_cast<std::int64_t>(numbers.size()) + 1));
+    EXPECT_EQ(object.members.back().location, at(1, static_cast<std::int64_t>(keys.size()) - 200000 + 1));
 }
 
 TEST(Json, SurvivesEveryTruncationAndEveryByteReplaced) {
