@@ -105,7 +105,10 @@ std::string result_struct(CppFunction& function, const CppMethod& method, Unique
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
-    taken.insert({"Module", "loaded", "loaded_", "try_load"});
+    taken.insert({"Module", "loaded", "loaded_", "options", "try_load"});
+    // A member called as a function's class would change what the name means.
+    for (const PlannedFunction& function : plan.functions)
+        taken.insert(pascal_case(function.name) + "Function");
     UniqueNames members(std::move(taken));
     std::vector<CppFunction> functions;
     for (const PlannedFunction& function : plan.functions) {
@@ -180,47 +183,6 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
              "two overloads of '" + function.plan->name + "' take the same host arguments: (" + types + ")",
              {"the other one comes from " + place(first),
               "give one of the calls a \"name\" of its own, or take the alternative out"}});
-    }
-}
-
-/// Functions of the C library's headers: a namespace can't have such a name beside them.
-constexpr std::array<std::string_view, 101> library_functions{
-    "abort",     "abs",     "acos",   "acosh",  "asin",    "asinh",  "atan",    "atan2",       "atanh",
-    "atexit",    "atof",    "atoi",   "atol",   "bsearch", "calloc", "cbrt",    "ceil",        "clock",
-    "copysign",  "cos",     "cosh",   "ctime",  "div",     "drem",   "erf",     "erfc",        "exit",
-    "exp",       "exp10",   "exp2",   "expm1",  "fabs",    "fdim",   "floor",   "fma",         "fmax",
-    "fmin",      "fmod",    "free",   "frexp",  "gamma",   "getenv", "hypot",   "ilogb",       "index",
-    "j0",        "j1",      "jn",     "labs",   "ldexp",   "ldiv",   "lgamma",  "llabs",       "lldiv",
-    "llrint",    "llround", "log",    "log10",  "log1p",   "log2",   "logb",    "lrint",       "lround",
-    "malloc",    "memchr",  "memcmp", "memcpy", "memmove", "memset", "modf",    "nan",         "nearbyint",
-    "nextafter", "pow",     "pow10",  "qsort",  "rand",    "random", "realloc", "remainder",   "remove",
-    "remquo",    "rename",  "rint",   "round",  "scalb",   "scalbn", "signal",  "significand", "sin",
-    "sinh",      "sqrt",    "srand",  "system", "tan",     "tanh",   "tgamma",  "time",        "trunc",
-    "y0",        "y1"};
-
-void check_namespace(const std::string& name, Diagnostics& errors) {
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= name.size();) {
-        const auto end = std::min(name.find("::", at), name.size());
-        parts.push_back(name.substr(at, end - at));
-        at = end + 2;
-    }
-    for (const std::string& part : parts) {
-        const bool hides = part == "kf" || part == "std";
-        const bool clashes =
-            &part == &parts.front() &&
-            std::find(library_functions.begin(), library_functions.end(), part) != library_functions.end();
-        if (!hides && !clashes && part == cpp_identifier(part)) continue;
-        const std::string why = hides     ? "hides the namespace that generated code uses"
-                                : clashes ? "is a function of the C library's"
-                                          : "is not a name that C++ allows";
-        errors.push_back({Severity::error,
-                          "reserved-namespace",
-                          {},
-                          "namespace '" + name + "': '" + part + "' " + why,
-                          {"state another one: \"namespace\": \"" + part +
-                           "_kernels\" in the spec, or NAMESPACE in "
-                           "add_kernel_functions()"}});
     }
 }
 
@@ -512,8 +474,6 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
-    check_namespace(plan.cpp_namespace, errors);
-    if (!errors.empty()) return errors;
     UniqueNames classes({"Module"});
     const CppStructs structs(plan, classes);
     const std::vector<CppFunction> functions = cpp_functions(plan, structs, classes);

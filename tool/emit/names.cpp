@@ -8,6 +8,7 @@
 
 #include "core/python_names.h"
 #include "plan/type_text.h"
+#include "spec/cpp_macros.h"
 #include "spec/names.h"
 
 namespace kf::gen {
@@ -15,11 +16,6 @@ namespace {
 
 /// What generated functions call their own.
 constexpr std::array<std::string_view, 5> cpp_reserved{"args", "backward", "encoder", "function_", "result"};
-
-/// Macros of common C headers and compilers that look like names.
-constexpr std::array<std::string_view, 17> cpp_macros{
-    "EOF",   "FALSE", "I",       "INFINITY", "NAN",    "NULL",  "TRUE",   "assert", "errno",
-    "linux", "major", "makedev", "minor",    "stderr", "stdin", "stdout", "unix"};
 
 /// Reserved for every function.
 constexpr std::array<std::string_view, 3> python_reserved{"out", "shape", "stream"};
@@ -53,13 +49,15 @@ bool contains(const auto& words, std::string_view word) {
 
 std::string cpp_identifier(std::string_view name) {
     std::string text = identifier(name);
-    return is_cpp_keyword(text) || contains(cpp_reserved, text) || contains(cpp_macros, text) ? text + "_"
-                                                                                              : text;
+    const bool kept = is_cpp_keyword(text) || is_cpp_macro(text) || is_kept_by_cpp(text);
+    return kept || contains(cpp_reserved, text) ? text + "_" : text;
 }
 
 std::string python_identifier(std::string_view name) {
     std::string text = identifier(name);
-    return contains(detail::python_keywords, text) || contains(python_reserved, text) ? text + "_" : text;
+    const bool special = text.size() > 4 && text.starts_with("__") && text.ends_with("__");
+    return special || contains(detail::python_keywords, text) || contains(python_reserved, text) ? text + "_"
+                                                                                                 : text;
 }
 
 std::string pascal_case(std::string_view name) {

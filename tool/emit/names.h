@@ -12,7 +12,7 @@ namespace kf::gen {
 /// macros and the names that generated code uses itself (encoder, result) take a trailing _.
 std::string cpp_identifier(std::string_view name);
 
-/// The same for Python, where out, shape and stream are reserved too.
+/// The same for Python, where out, shape and stream are reserved too, and names like __all__.
 std::string python_identifier(std::string_view name);
 
 /// "grid_sample2" becomes "GridSample2".

@@ -6,6 +6,7 @@
 #include "cache/hash.h"
 #include "plan/resolve.h"
 #include "slang/library.h"
+#include "spec/namespaces.h"
 #include "spec/parse.h"
 #include "spec/supported.h"
 
@@ -44,6 +45,8 @@ Outcome<Spec> load_spec(const Options& options, const FileSystem& file_system) {
     if (!options.namespace_name.empty()) spec.namespace_name = options.namespace_name;
     override_targets(spec, options.backends);
     Diagnostics unsupported = check_supported(spec);
+    const Diagnostics reserved = check_namespace(spec);
+    unsupported.insert(unsupported.end(), reserved.begin(), reserved.end());
     if (!unsupported.empty()) return unsupported;
     return parsed;
 }

@@ -12,7 +12,7 @@ namespace kf::gen {
 namespace {
 
 /// Sorted.
-constexpr std::array<std::string_view, 92> cpp_keywords{
+constexpr std::array<std::string_view, 93> cpp_keywords{
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
     "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
@@ -24,9 +24,9 @@ constexpr std::array<std::string_view, 92> cpp_keywords{
     "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
     "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
     "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
-    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
-    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
-    "xor_eq"};
+    "true",        "try",      "typedef",    "typeid",    "typename",  "typeof",       "union",
+    "unsigned",    "using",    "virtual",    "void",      "volatile",  "wchar_t",      "while",
+    "xor",         "xor_eq"};
 
 }  // namespace
 

@@ -51,7 +51,9 @@ public:
         spec.name = text(root, "name");
         check_name(spec.name, *root.find("name"), "the name");
         spec.namespace_name = text(root, "namespace", spec.name);
+        spec.namespace_location = root.find("name")->location;
         if (const JsonNode* node = root.find("namespace")) {
+            spec.namespace_location = node->location;
             for (const std::string& part : name_parts(node->text)) {
                 check_name(part, *node, "the namespace");
             }

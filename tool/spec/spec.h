@@ -143,6 +143,7 @@ struct Spec {
     int version = 1;
     std::string name;            ///< of all outputs, and of the C++ namespace and Python module
     std::string namespace_name;  ///< "a::b"; by default the name
+    Location namespace_location;
     std::vector<PathSpec> modules;
     std::vector<PathSpec> search_paths;
     std::vector<NamedText> defines;

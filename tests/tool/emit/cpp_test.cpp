@@ -157,17 +157,13 @@ TEST(Cpp, TellsInoutFromInByTheBackwardSignatureToo) {
     EXPECT_FALSE(emit_cpp(testing::plan("p", {{"f", "", {in, inout}}}), {}));
 }
 
-TEST(Cpp, RefusesNamespacesThatCannotCompile) {
-    for (const char* name : {"kf", "app::std", "exp", "app::class"}) {
-        Plan plan = testing::polynomial();
-        plan.cpp_namespace = name;
-        const auto outcome = emit_cpp(plan, {});
-        ASSERT_FALSE(outcome) << name;
-        EXPECT_EQ(outcome.errors().front().id, "reserved-namespace") << name;
-    }
-    Plan plan = testing::polynomial();
-    plan.cpp_namespace = "app::exp";
-    EXPECT_TRUE(emit_cpp(plan, {}));
+TEST(Cpp, KeepsMembersApartFromTheModulesOwnAndFromClasses) {
+    const PlannedCall one = call(1, {tensor("x", 1)});
+    const auto outcome = emit_cpp(
+        testing::plan("p", {{"options", "", {one}}, {"f", "", {one}}, {"FFunction", "", {one}}}), {});
+    ASSERT_TRUE(outcome);
+    EXPECT_THAT(outcome.value().header, HasSubstr("OptionsFunction options_;"));
+    EXPECT_THAT(outcome.value().header, HasSubstr("FFunctionFunction FFunction_;"));
 }
 
 TEST(Cpp, SpellsMatricesAndArrays) {

@@ -15,13 +15,14 @@ TEST(Names, LeavesPlainNamesAlone) {
 }
 
 TEST(Names, AppendsToWordsOfCpp) {
-    for (const char* word : {"class", "delete", "co_await", "encoder", "result", "args", "errno", "NULL"})
+    for (const char* word : {"class", "delete", "co_await", "encoder", "result", "args", "errno", "NULL",
+                             "INT_MAX", "PATH_MAX", "UINT8_C", "typeof", "__linux__"})
         EXPECT_EQ(cpp_identifier(word), std::string(word) + "_");
     EXPECT_EQ(cpp_identifier("lambda"), "lambda");
 }
 
 TEST(Names, AppendsToWordsOfPython) {
-    for (const char* word : {"class", "lambda", "None", "out", "shape", "stream"})
+    for (const char* word : {"class", "lambda", "None", "out", "shape", "stream", "__all__", "__file__"})
         EXPECT_EQ(python_identifier(word), std::string(word) + "_");
     EXPECT_EQ(python_identifier("delete"), "delete");
 }
