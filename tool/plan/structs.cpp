@@ -141,8 +141,8 @@ private:
         if (scalars > max_scalars) {
             fail(kind, "type-not-supported",
                  subject(place.name) + ": '" + type.name + "' from '" + kind.spelling + "' makes " +
-                     std::to_string(scalars) + " scalars; one argument, or one field, has at most " +
-                     std::to_string(max_scalars),
+                     (scalars == most_scalars ? "at least " : "") + std::to_string(scalars) +
+                     " scalars; one argument, or one field, has at most " + std::to_string(max_scalars),
                  {"make the parameter a Tensor of lower rank, which takes any number"});
             return parameter;
         }
@@ -460,11 +460,21 @@ void expand(std::vector<KindSpec>& alternatives) {
 
 bool holds_structs(const Type& type) { return innermost(type).kind == TypeKind::structure; }
 
+namespace {
+
+/// Where sizes of what is too large anyway stop to grow.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 56;
+
+}  // namespace
+
 StructLayout layout_of(const Type& type) {
     StructLayout layout;
     if (type.kind == TypeKind::array) {
         layout = layout_of(type.element.front());
-        layout.size *= type.extent;
+        layout.size =
+            std::max<std::int64_t>(type.extent, 0) > most_bytes / std::max<std::int64_t>(layout.size, 1)
+                ? most_bytes
+                : layout.size * type.extent;
         layout.offsets.clear();
         return layout;
     }
@@ -478,7 +488,7 @@ StructLayout layout_of(const Type& type) {
     for (const Field& field : type.fields) {
         const StructLayout inner = layout_of(field.type);
         layout.offsets.push_back(round_up(layout.size, inner.alignment));
-        layout.size = layout.offsets.back() + inner.size;
+        layout.size = std::min(most_bytes, layout.offsets.back() + inner.size);
         layout.alignment = std::max(layout.alignment, inner.alignment);
     }
     layout.size = round_up(layout.size, layout.alignment);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 
 namespace kf::gen {
 
@@ -218,7 +217,10 @@ std::string kind_name(const Type& type) {
 std::int64_t storage_size(manifest::Scalar scalar) { return entry(scalar).size; }
 
 std::int64_t scalar_count(const std::vector<std::int64_t>& extents) {
-    return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents)
+        count = extent > 0 && count > most_scalars / extent ? most_scalars : count * extent;
+    return count;
 }
 
 bool is_floating_point(manifest::Scalar scalar) {

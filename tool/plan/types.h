@@ -41,7 +41,10 @@ std::string slang_name(manifest::Scalar scalar);
 /// Bytes of one scalar where tensors keep it (bool: 1).
 std::int64_t storage_size(manifest::Scalar scalar);
 
-/// How many scalars one element has.
+/// Far above what any argument may have; sizes in bytes that are made of it fit 64 bits.
+inline constexpr std::int64_t most_scalars = std::int64_t{1} << 48;
+
+/// How many scalars one element has, or most_scalars where there are more.
 std::int64_t scalar_count(const std::vector<std::int64_t>& extents);
 
 bool is_floating_point(manifest::Scalar scalar);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "slang/diagnostics.h"
+#include "slang/nesting.h"
 #include "slang/scalar_gradients.h"
 
 namespace kf::gen {
@@ -162,13 +163,19 @@ slang::IModule* Session::find_loaded(const fs::path& file) const {
 Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::string& name) {
     const std::string* text = sources_->find(given);
     if (text == nullptr) {
+        std::error_code failure;
+        const bool special = fs::exists(given, failure) && !fs::is_regular_file(given, failure);
         return Diagnostic{Severity::error,
                           "slang-module-not-found",
                           {given.string(), 0, 0},
-                          "cannot read the Slang module '" + given.string() + "'",
+                          "cannot read the Slang module '" + given.string() + "'" +
+                              (special ? ", which is no regular file" : ""),
                           {}};
     }
     const fs::path file = canonical_path(given);
+    if (const auto error = check_nesting(*text, file)) {
+        return *error;
+    }
     slang::IModule* module = find_loaded(file);
     if (module != nullptr && module->getName() == name) {
         return module;
@@ -196,6 +203,9 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
     add_distinct(warnings_, slang_warnings(messages));
     if (module != nullptr) {
         return module;
+    }
+    if (!sources_->refused().empty()) {
+        return sources_->refused();
     }
     Diagnostics errors = slang_errors(messages, "Slang could not load the module '" + name + "'");
     for (Diagnostic& error : errors) {

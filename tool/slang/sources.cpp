@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "slang/field_access.h"
+#include "slang/nesting.h"
 
 namespace kf::gen {
 
@@ -56,7 +57,8 @@ SlangResult give(std::string text, ISlangBlob** blob) {
 
 std::optional<std::string> read_file(const fs::path& file) {
     std::error_code failure;
-    if (!fs::is_regular_file(file, failure)) return std::nullopt;
+    constexpr std::uintmax_t largest = std::uintmax_t{1} << 28;  // bytes
+    if (!fs::is_regular_file(file, failure) || fs::file_size(file, failure) > largest) return std::nullopt;
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream content;
     content << stream.rdbuf();
@@ -109,6 +111,10 @@ SlangResult Sources::queryInterface(const SlangUUID& uuid, void** object) {
 SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
     const std::string* text = find(path);
     if (text == nullptr) return SLANG_E_NOT_FOUND;
+    if (const auto error = check_nesting(*text, canonical_path(path))) {
+        refused_.push_back(*error);
+        return SLANG_E_CANNOT_OPEN;
+    }
     return give(as_compiled(*text), blob);
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "diagnostic/diagnostic.h"
+
 namespace kf::gen {
 
 /// What a file held when it was first asked for is what it holds from then on: all sessions of a run compile
@@ -38,8 +40,11 @@ public:
     /// Whether Slang is given other text than that of some file read so far.
     [[nodiscard]] bool changes_any();
 
-    /// Nothing when it is no file that can be read.
+    /// Nothing when it is no file that can be read, or one that is too large; a pipe isn't opened.
     const std::string* find(const std::filesystem::path& path);
+
+    /// Why files that Slang asked for were kept from it.
+    [[nodiscard]] const Diagnostics& refused() const { return refused_; }
 
     SlangResult queryInterface(const SlangUUID& uuid, void** object) override;
     std::uint32_t addRef() override { return 1; }
@@ -62,6 +67,7 @@ private:
     std::string (*change_)(std::string_view text) = nullptr;
     bool opens_fields_ = true;
     bool has_opened_ = false;
+    Diagnostics refused_;
 };
 
 /// Without links and dots, whether it exists or not.

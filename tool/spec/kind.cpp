@@ -53,6 +53,9 @@ constexpr std::array forms{KindForm{"value", Kind::value, true, false, {}},
                            KindForm{"rand_float", Kind::rand_float, false, false, {}},
                            KindForm{"auto", Kind::automatic, false, false, {}}};
 
+constexpr int max_depth = 32;
+constexpr std::size_t max_length = 1024;
+
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
@@ -111,6 +114,10 @@ private:
             depth += c == '<' ? 1 : c == '>' ? -1 : 0;
             if (depth == 0) {
                 break;
+            }
+            if (depth > max_depth || type.size() > max_length) {
+                at_ = open;
+                return error_here("this element type is longer or nested deeper than any that there is");
             }
             if (!is_name(c) && !is_space(c) &&
                 std::string_view("<>,.:[]").find(c) == std::string_view::npos) {
