@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/device_state.h"
+#include "core/process.h"
 #include "cuda/driver.h"
 #include "vulkan/driver.h"
 
@@ -32,6 +33,7 @@ Device adopt(const VulkanHandles& handles) {
     adopted.lock_queue = handles.lock_queue;
     adopted.unlock_queue = handles.unlock_queue;
     adopted.owner = handles.owner;
+    detail::start_drivers();
     return detail::make_device(vulkan::adopt_vulkan(adopted));
 }
 

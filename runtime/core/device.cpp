@@ -9,6 +9,7 @@
 #include "core/backends.h"
 #include "core/device_state.h"
 #include "core/encoder_state.h"
+#include "core/process.h"
 
 namespace kf {
 namespace {
@@ -27,6 +28,7 @@ struct Found {
 
 /// Every device of the backends named `only` (all when empty), and why the others have none.
 std::vector<Found> find_devices(std::string_view only, std::string& why_not) {
+    detail::start_drivers();
     std::vector<Found> found;
     for (const Backend& backend : backends()) {
         if (!only.empty() && backend.name != only) {
@@ -141,7 +143,7 @@ Device Device::with_stream(void* stream) const {
         throw ArgumentError(ErrorCode::device_mismatch, "with_stream: " + info().id + " (" + info().name +
                                                             ") takes no stream; CUDA devices do");
     }
-    return Device(std::make_shared<detail::DeviceState>(state_, std::move(driver)));
+    return Device(detail::DeviceState::make(state_, std::move(driver)));
 }
 
 void Device::flush() const { state_->driver().flush(); }

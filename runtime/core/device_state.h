@@ -8,8 +8,10 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "core/driver.h"
+#include "core/process.h"
 
 namespace kf::detail {
 
@@ -41,7 +43,19 @@ public:
     /// The device of `root` on a stream of the caller's: another driver, all else is the root's.
     DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream);
 
-    [[nodiscard]] driver::Device& driver() const { return *driver_; }
+    /// In a child process, which can't close the device, the state and its driver are never destroyed.
+    template <class... Arguments>
+    static std::shared_ptr<DeviceState> make(Arguments&&... arguments) {
+        return {new DeviceState(std::forward<Arguments>(arguments)...), &DeviceState::destroy};
+    }
+
+    /// Throws DeviceError (forked) in a child process, before any lock that may be held there is taken.
+    [[nodiscard]] driver::Device& driver() const {
+        if (!process_.is_here()) {
+            throw_forked("opened the device");
+        }
+        return *driver_;
+    }
     [[nodiscard]] const DeviceInfo& info() const { return root_ ? root_->info_ : info_; }
     /// Whether both are one device, on whatever streams.
     [[nodiscard]] bool is_same(const DeviceState& other) const { return root() == other.root(); }
@@ -58,8 +72,10 @@ public:
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);
 
 private:
+    static void destroy(DeviceState* state);
     [[nodiscard]] const DeviceState* root() const { return root_ ? root_.get() : this; }
 
+    ProcessMark process_;
     std::shared_ptr<DeviceState> root_;
     std::shared_ptr<driver::Device> driver_;
     DeviceInfo info_;  ///< of the root

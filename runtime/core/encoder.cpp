@@ -18,6 +18,7 @@ Encoder::~Encoder() = default;
 
 void Encoder::submit() {
     detail::EncoderState& open = state();
+    open.device->driver().admit();
     // Moved out first: a submission that failed is over too.
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
     open.device->driver().submit(std::move(recorder));

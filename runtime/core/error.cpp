@@ -31,6 +31,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::device_lost: return "device-lost";
         case ErrorCode::driver_failure: return "driver-failure";
         case ErrorCode::stream_captured: return "stream-captured";
+        case ErrorCode::forked: return "forked";
     }
     return "unknown";
 }

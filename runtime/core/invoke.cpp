@@ -548,6 +548,11 @@ private:
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on) {
+    // All that may be waited for before anything is recorded: a call isn't left half done.
+    driver::Device& driver = function.module->device().state()->driver();
+    if (encoder == nullptr) {
+        driver.admit();
+    }
     LaunchKey key;
     const bool known = encoder == nullptr && shape == nullptr && key.take(args, pass, function.options);
     if (known &&

@@ -24,6 +24,7 @@ AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
                                 "tensor: an element without scalars: " + to_string(element));
         }
     }
+    device.state()->driver().admit();
     return detail::make_tensor(device.state(), *device.state(), element, shape);
 }
 
@@ -195,6 +196,7 @@ void AnyTensor::write(std::span<const std::byte> bytes) const {
         return;
     }
     driver::Device& driver = state.device->driver();
+    driver.admit(bytes.size());
     if (detail::is_dense(state.shape, state.strides)) {
         driver.upload(state.allocation, state.offset, bytes);
         return;

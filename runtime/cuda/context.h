@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/process.h"
 #include "cuda/physical.h"
 
 namespace kf::cuda {
@@ -20,6 +21,7 @@ public:
     Context& operator=(const Context&) = delete;
 
     const Functions& cu;
+    const detail::ProcessMark process;  ///< in any other the driver can't be called
     [[nodiscard]] const Library& library() const { return *library_; }
     [[nodiscard]] const Physical& physical() const { return physical_; }
     [[nodiscard]] CUcontext handle() const { return handle_; }

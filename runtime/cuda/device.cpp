@@ -174,6 +174,10 @@ void CudaDevice::read_back(const std::shared_ptr<driver::Allocation>& source, st
     const std::array uses{driver::Use{source, false}};
     // The copy may wait inside, and other threads needn't: all is done when this returns.
     shared_->memory->order(uses, stream_, [] {});
+    // Copies to memory that isn't pinned wait inside of the driver.
+    if (while_waiting != nullptr) {
+        stream_->wait(while_waiting);
+    }
     context.check(context.cu.cuMemcpyDtoHAsync_v2(bytes.data(), source->address + offset, bytes.size(),
                                                   stream_->handle()),
                   "cuMemcpyDtoHAsync");
@@ -199,7 +203,7 @@ void CudaDevice::wait() {
     const Current current(context);
     refuse_capture("can't be waited for: end the capture first");
     const BesideCaptures beside(context);
-    context.check(context.cu.cuStreamSynchronize(stream_->handle()), "cuStreamSynchronize");
+    stream_->wait(while_waiting);
 }
 
 std::unique_ptr<driver::Recorder> CudaDevice::make_recorder() {
@@ -220,7 +224,9 @@ void CudaDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
 std::shared_ptr<driver::Device> CudaDevice::on_stream(void* stream) {
     shared_->context->check_usable();
     const Current current(*shared_->context);
-    return std::make_shared<CudaDevice>(shared_, shared_->stream(static_cast<CUstream>(stream)));
+    auto device = std::make_shared<CudaDevice>(shared_, shared_->stream(static_cast<CUstream>(stream)));
+    device->while_waiting = while_waiting;
+    return device;
 }
 
 Statistics CudaDevice::statistics() const {

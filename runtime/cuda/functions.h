@@ -25,6 +25,7 @@
     X(cuStreamCreate, (CUstream * stream, unsigned flags))                                                \
     X(cuStreamDestroy_v2, (CUstream stream))                                                              \
     X(cuStreamSynchronize, (CUstream stream))                                                             \
+    X(cuStreamQuery, (CUstream stream))                                                                   \
     X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                                \
     X(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                             \
     X(cuStreamGetId, (CUstream stream, unsigned long long* id))                                           \

@@ -24,7 +24,7 @@ CudaAllocation::CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<S
     : memory_(std::move(memory)), hazards_(std::move(maker)) {}
 
 CudaAllocation::~CudaAllocation() {
-    if (address != 0 && !of_graph_) {
+    if (address != 0 && !of_graph_ && context()->process.is_here()) {
         memory_->give(*this);
     }
 }

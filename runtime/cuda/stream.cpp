@@ -1,7 +1,16 @@
 // A CUDA stream, the device's own or the caller's.
 #include "cuda/stream.h"
 
+#include <chrono>
+#include <thread>
+
 namespace kf::cuda {
+namespace {
+
+constexpr std::chrono::milliseconds patience{50};
+constexpr std::chrono::microseconds pause{100};
+
+}  // namespace
 
 Stream::Stream(std::shared_ptr<Context> context) : context_(std::move(context)) {
     context_->check(context_->cu.cuStreamCreate(&handle_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
@@ -11,6 +20,9 @@ Stream::Stream(std::shared_ptr<Context> context, CUstream handle, std::uint64_t 
     : context_(std::move(context)), handle_(handle), id_(id), owned_(false) {}
 
 Stream::~Stream() {
+    if (!context_->process.is_here()) {
+        return;
+    }
     try {
         const Current current(*context_);
         if (event_ != nullptr) {
@@ -30,6 +42,25 @@ bool Stream::is_capturing() const {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
     context_->check(context_->cu.cuStreamIsCapturing(handle_, &status), "cuStreamIsCapturing");
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void Stream::wait(void (*meanwhile)()) const {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    Clock::time_point asked = begin;
+    // What fails here fails below, too, which says so.
+    while (meanwhile != nullptr && context_->cu.cuStreamQuery(handle_) == CUDA_ERROR_NOT_READY) {
+        const Clock::time_point now = Clock::now();
+        if (now - asked >= patience) {
+            meanwhile();
+            asked = now;
+        }
+        // The driver spins as well; of a long wait a pause is a small part.
+        if (now - begin >= 20 * pause) {
+            std::this_thread::sleep_for(pause);
+        }
+    }
+    context_->check(context_->cu.cuStreamSynchronize(handle_), "cuStreamSynchronize");
 }
 
 void Stream::record() {

@@ -26,6 +26,9 @@ public:
 
     /// Whether it is being captured into a graph. Our own never is.
     [[nodiscard]] bool is_capturing() const;
+    /// Waits for all that was issued on it. `meanwhile`, unless it is null, is called at least every 50 ms,
+    /// and may throw.
+    void wait(void (*meanwhile)()) const;
     /// Notes where the caller's stream is now; our own one is noted when somebody follows it.
     void mark();
     /// Lets what comes next on this stream wait for what was issued on `other` up to its mark.

@@ -47,7 +47,11 @@ CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostP
     }
 }
 
-CommandList::~CommandList() { context_->vk.vkDestroyCommandPool(context_->device, pool_, nullptr); }
+CommandList::~CommandList() {
+    if (context_->process.is_here()) {
+        context_->vk.vkDestroyCommandPool(context_->device, pool_, nullptr);
+    }
+}
 
 VulkanAllocation& CommandList::checked(const Context* context, driver::Allocation* allocation,
                                        std::uint64_t offset, std::uint64_t size, const char* what) {

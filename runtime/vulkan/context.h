@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/process.h"
 #include "vulkan/physical.h"
 
 namespace kf::vulkan {
@@ -24,6 +25,7 @@ struct Context {
     bool owned = true;                                    ///< destroys the VkDevice
     bool direct_mapping = false;  ///< device memory is mapped and the host's reads and writes of it are fast
     std::shared_ptr<void> owner;  ///< keeps an adopted device alive
+    detail::ProcessMark process;  ///< in any other the driver can't be called
 
     /// A device of our own.
     Context(std::shared_ptr<Instance> instance, Physical physical, bool allow_direct_mapping);

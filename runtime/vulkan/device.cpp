@@ -15,7 +15,8 @@ namespace kf::vulkan {
 namespace {
 
 constexpr std::size_t batch_commands = 64;
-constexpr std::size_t max_in_flight = 16;             ///< submissions; bounds what waiting batches hold on to
+constexpr std::size_t max_in_flight = 32;       ///< submissions, where many threads were admitted at once
+constexpr std::uint64_t patience = 50'000'000;  ///< nanoseconds
 constexpr std::uint64_t transfer_chunk = 4ULL << 20;  ///< bytes
 constexpr std::size_t upload_chunks = 16;
 constexpr std::size_t read_back_chunks = 64;
@@ -123,7 +124,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
             throw;
         }
     }
-    wait();
+    wait_for_all(&VulkanDevice::wait_for);
     return memory_->take_or_grow(size);
 }
 
@@ -265,7 +266,7 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
     std::deque<Piece> pieces;
     const auto finish_oldest = [&] {
         const Piece& piece = pieces.front();
-        wait_for(piece.value);
+        wait_patiently(piece.value);
         std::memcpy(piece.target.data(), piece.chunk->buffer().mapped, piece.target.size());
         pieces.pop_front();
     };
@@ -283,7 +284,7 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
         }
         const std::uint64_t value = std::min(from.last_use, submitted_);
         lock.unlock();
-        wait_for(value);
+        wait_patiently(value);
         std::memcpy(bytes.data(), from.mapped() + offset, bytes.size());
         return;
     }
@@ -329,7 +330,9 @@ void VulkanDevice::flush() {
     flush_current();
 }
 
-void VulkanDevice::wait() {
+void VulkanDevice::wait() { wait_for_all(&VulkanDevice::wait_patiently); }
+
+void VulkanDevice::wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value)) {
     std::uint64_t value = 0;
     {
         const std::lock_guard lock(mutex_);
@@ -337,9 +340,37 @@ void VulkanDevice::wait() {
         flush_current();
         value = submitted_;
     }
-    wait_for(value);
+    (this->*wait_until)(value);
     const std::lock_guard lock(mutex_);
     reclaim();
+}
+
+void VulkanDevice::wait_for_room(std::uint64_t upload) {
+    const std::uint64_t chunks =
+        std::min<std::uint64_t>(uploads_->limit(), (upload + transfer_chunk - 1) / transfer_chunk);
+    const auto has_room = [&] { return in_flight_.size() < max_waiting && uploads_->available() >= chunks; };
+    std::uint64_t last = 0;
+    while (true) {
+        std::uint64_t oldest = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            check_usable();
+            if (has_room()) {
+                return;
+            }
+            reclaim();
+            if (in_flight_.empty()) {
+                flush_current();  // it has the chunks
+            }
+            last = last == 0 ? submitted_ : last;
+            // What other threads submit meanwhile could be waited for endlessly.
+            if (has_room() || in_flight_.empty() || completed_ >= last) {
+                return;
+            }
+            oldest = in_flight_.front().value;
+        }
+        wait_patiently(oldest);
+    }
 }
 
 std::unique_ptr<driver::Recorder> VulkanDevice::make_recorder() {
@@ -385,6 +416,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
     const std::uint64_t value = submitted_ + 1;
     // First into the books: once the GPU has it, losing it would free what the GPU uses.
     in_flight_.push_back({value, std::move(list)});
+    waiting_ = in_flight_.size();
     const VkResult result = submit_buffer(buffer, value);
     if (result < 0) {
         const std::size_t commands = in_flight_.back().list->size();
@@ -392,6 +424,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
             lost_ = true;  // the GPU may have begun: keep what it may use
         } else {
             in_flight_.pop_back();
+            waiting_ = in_flight_.size();
             zeros_ = nullptr;  // the list may be what fills them
         }
         fail(result, "vkQueueSubmit failed, " + std::to_string(commands) + " commands were not run");
@@ -436,6 +469,7 @@ void VulkanDevice::reclaim() {
         list->reset();
         idle_.push_back(std::move(list));
     }
+    waiting_ = in_flight_.size();
 }
 
 void VulkanDevice::wait_oldest() {
@@ -446,16 +480,30 @@ void VulkanDevice::wait_oldest() {
     reclaim();
 }
 
-void VulkanDevice::wait_for(std::uint64_t value) {
-    if (value == 0) {
+void VulkanDevice::wait_for(std::uint64_t value) { (void)wait_at_most(value, UINT64_MAX); }
+
+void VulkanDevice::wait_patiently(std::uint64_t value) {
+    if (while_waiting == nullptr) {
+        wait_for(value);
         return;
+    }
+    while (wait_at_most(value, patience) == VK_TIMEOUT) {
+        while_waiting();
+    }
+}
+
+VkResult VulkanDevice::wait_at_most(std::uint64_t value, std::uint64_t nanoseconds) {
+    if (value == 0) {
+        return VK_SUCCESS;
     }
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
     info.semaphoreCount = 1;
     info.pSemaphores = &timeline_;
     info.pValues = &value;
-    check_lost(context_->vk.vkWaitSemaphores(context_->device, &info, UINT64_MAX), "vkWaitSemaphores");
+    const VkResult result = context_->vk.vkWaitSemaphores(context_->device, &info, nanoseconds);
+    check_lost(result, "vkWaitSemaphores");
+    return result;
 }
 
 std::vector<std::string> VulkanDevice::validation_messages() const {

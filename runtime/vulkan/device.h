@@ -23,6 +23,11 @@ public:
     VulkanDevice& operator=(const VulkanDevice&) = delete;
 
     [[nodiscard]] const driver::Info& info() const override { return info_; }
+    void admit(std::uint64_t upload) override {
+        if (upload != 0 || waiting_.load(std::memory_order_relaxed) >= max_waiting) {
+            wait_for_room(upload);
+        }
+    }
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
@@ -45,12 +50,15 @@ public:
     [[nodiscard]] Statistics statistics() const;
 
 private:
+    /// Submissions at which admit() waits; bounds what waiting batches hold on to.
+    static constexpr std::size_t max_waiting = 16;
+
     struct Submission {
         std::uint64_t value = 0;
         std::unique_ptr<CommandList> list;
     };
 
-    // All below with mutex_ held, but for wait_for().
+    // All below with mutex_ held, but for those that wait.
     void check_usable() const;
     std::unique_ptr<CommandList> new_list();
     CommandList& current();
@@ -64,6 +72,11 @@ private:
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                std::span<const std::byte> bytes);
     void wait_for(std::uint64_t value);
+    void wait_for_room(std::uint64_t upload);
+    /// The same as wait_for(), with while_waiting() called: not with mutex_ held.
+    void wait_patiently(std::uint64_t value);
+    void wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value));
+    VkResult wait_at_most(std::uint64_t value, std::uint64_t nanoseconds);
     void check_lost(VkResult result, const char* function);
 
     std::shared_ptr<Context> context_;
@@ -85,6 +98,7 @@ private:
     std::uint64_t staged_ = 0;                   ///< bytes, in the batch being recorded
     std::shared_ptr<driver::Allocation> zeros_;  ///< null until a call needs them
     std::deque<Submission> in_flight_;
+    std::atomic<std::size_t> waiting_ = 0;  ///< the size of in_flight_
     std::vector<std::unique_ptr<CommandList>> idle_;
 };
 

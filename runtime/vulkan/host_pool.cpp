@@ -7,7 +7,11 @@
 
 namespace kf::vulkan {
 
-HostPool::Chunk::~Chunk() { pool_->release(piece_); }
+HostPool::Chunk::~Chunk() {
+    if (pool_->context_->process.is_here()) {
+        pool_->release(piece_);
+    }
+}
 
 std::uint64_t HostPool::Chunk::take(std::uint64_t size) {
     const std::uint64_t offset = top_;
@@ -99,6 +103,11 @@ VkDescriptorSet HostPool::make_set(VkBuffer buffer) const {
     write.pBufferInfo = &block;
     context_->vk.vkUpdateDescriptorSets(context_->device, 1, &write, 0, nullptr);
     return set;
+}
+
+std::size_t HostPool::available() {
+    const std::lock_guard lock(mutex_);
+    return idle_.size() + (limit_ - made_);
 }
 
 void HostPool::release(const Piece& piece) {

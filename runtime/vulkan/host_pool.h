@@ -49,7 +49,10 @@ public:
 
     /// Null when the limit is reached; throws kf::DeviceError when the driver refuses.
     std::unique_ptr<Chunk> acquire();
+    /// How many chunks acquire() would give now.
+    [[nodiscard]] std::size_t available();
     [[nodiscard]] std::uint64_t chunk_size() const { return chunk_size_; }
+    [[nodiscard]] std::size_t limit() const { return limit_; }  ///< chunks
 
 private:
     void release(const Piece& piece);

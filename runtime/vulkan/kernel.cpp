@@ -131,7 +131,11 @@ VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifes
     }
 }
 
-VulkanKernel::~VulkanKernel() { destroy(); }
+VulkanKernel::~VulkanKernel() {
+    if (context_->process.is_here()) {
+        destroy();
+    }
+}
 
 void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& entry_point,
                           const Words& words) {

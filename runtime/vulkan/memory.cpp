@@ -8,7 +8,7 @@
 namespace kf::vulkan {
 
 VulkanAllocation::~VulkanAllocation() {
-    if (memory_ != nullptr && range_.size != 0) {
+    if (memory_ != nullptr && range_.size != 0 && context_->process.is_here()) {
         memory_->give(range_);
     }
 }

@@ -42,6 +42,7 @@ enum class ErrorCode : std::uint16_t {
     device_lost,
     driver_failure,   ///< any other error of the driver's; see native_code()
     stream_captured,  ///< a call can't do on a stream that is captured into a CUDA graph what it must do
+    forked,           ///< the process was forked from one that used the device, or any driver
 };
 
 /// "shape-mismatch" and so on.

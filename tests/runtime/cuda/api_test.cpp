@@ -54,6 +54,7 @@ KF_ALIKE(cuCtxSynchronize, cuCtxSynchronize);
 KF_ALIKE(cuStreamCreate, cuStreamCreate);
 KF_ALIKE(cuStreamDestroy_v2, cuStreamDestroy);
 KF_ALIKE(cuStreamSynchronize, cuStreamSynchronize);
+KF_ALIKE(cuStreamQuery, cuStreamQuery);
 KF_ALIKE(cuStreamWaitEvent, cuStreamWaitEvent);
 KF_ALIKE(cuStreamGetCtx, cuStreamGetCtx);
 KF_ALIKE(cuStreamGetId, cuStreamGetId);

@@ -147,6 +147,31 @@ TEST_F(DriverTest, WithoutPinnedMemoryUploadsWait) {
     EXPECT_EQ(read(*device, data), words);
 }
 
+/// What a thread that waits asks; the second time it has enough.
+void give_up() {
+    static int asked = 0;
+    if (++asked % 2 == 0) {
+        throw std::runtime_error("enough");
+    }
+}
+
+TEST_F(DriverTest, AWaitThatIsGivenUpKeepsTheWork) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel());
+    const auto data = upload(*device, Words(100, 1));
+    device->while_waiting = &give_up;
+    fake_.busy_queries = 1 << 30;
+    add_step(*device, kernel, data, data, 1);
+    EXPECT_THROW(device->wait(), std::runtime_error);
+    EXPECT_THROW(read(*device, data), std::runtime_error);
+    const auto on_stream = device->on_stream(fake_.create_stream());
+    add_step(*on_stream, kernel, data, data, 1);
+    EXPECT_THROW(on_stream->wait(), std::runtime_error);
+    fake_.busy_queries = 100;
+    EXPECT_THAT(read(*device, data), Each(3U));
+    EXPECT_EQ(fake_.busy_queries, 0);
+}
+
 TEST_F(DriverTest, AFailedLaunchNamesItsKernelAndLosesNothingElse) {
     const auto device = open();
     const auto kernel = device->load_kernel(add_step_kernel());

@@ -376,6 +376,22 @@ CUresult cuStreamSynchronize(CUstream stream) {
     run_until(*found, found->issued);
     return world->lost;
 }
+CUresult cuStreamQuery(CUstream stream) {
+    KF_ENTER(cuStreamQuery)
+    Stream* found = find("cuStreamQuery", stream);
+    KF_NEED(cuStreamQuery, found->context)
+    check_capture_mode("cuStreamQuery");
+    if (found->capture != nullptr) {
+        violation("cuStreamQuery: the stream is captured");
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    if (found->done < found->issued && world->fake->busy_queries > 0) {
+        --world->fake->busy_queries;
+        return CUDA_ERROR_NOT_READY;
+    }
+    run_until(*found, found->issued);
+    return world->lost;
+}
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
     KF_ENTER(cuStreamWaitEvent)
     Stream* found = find("cuStreamWaitEvent", stream);

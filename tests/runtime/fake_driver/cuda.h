@@ -41,6 +41,7 @@ public:
     std::uint64_t memory_limit = 1ULL << 30;         ///< bytes that pools may reserve
     std::map<std::string, Kernel> kernels;           ///< by entry point
     int max_threads = 1024;                          ///< of a kernel's group
+    int busy_queries = 0;                            ///< calls of cuStreamQuery that find work to do still
 
     std::map<std::string, std::size_t> calls;  ///< by function
     /// What a real driver would not forgive: the wrong current context, memory or streams that are gone,

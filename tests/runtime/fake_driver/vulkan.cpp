@@ -132,6 +132,16 @@ VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, std::uint32_t count, 
     return device_function<PFN_vkQueueSubmit>(device_in_use, "vkQueueSubmit")(queue, count, infos, fence);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_counter_value(VkDevice device, VkSemaphore semaphore,
+                                                           std::uint64_t* value) {
+    const VkResult result = device_function<PFN_vkGetSemaphoreCounterValue>(
+        device, "vkGetSemaphoreCounterValue")(device, semaphore, value);
+    if (fake->stuck) {
+        *value = 0;
+    }
+    return result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice device, const VkSemaphoreWaitInfo* info,
                                                std::uint64_t timeout) {
     const VkResult result =
@@ -193,6 +203,7 @@ PFN_vkVoidFunction replaced(const char* name) {
         KF_ENTRY("vkFreeMemory", free_memory),
         KF_ENTRY("vkQueueSubmit", queue_submit),
         KF_ENTRY("vkWaitSemaphores", wait_semaphores),
+        KF_ENTRY("vkGetSemaphoreCounterValue", get_semaphore_counter_value),
         KF_ENTRY("vkCreateShaderModule", create_shader_module),
         KF_ENTRY("vkCreateComputePipelines", create_pipelines),
         KF_ENTRY("vkBeginCommandBuffer", begin_command_buffer),

@@ -32,6 +32,7 @@ public:
     std::function<void()> before_memory;  ///< where there is one, called by vkAllocateMemory
     VkResult queue_submit = VK_SUCCESS;
     VkResult wait_semaphores = VK_SUCCESS;
+    bool stuck = false;  ///< semaphores say that nothing was done
     VkResult create_pipeline = VK_SUCCESS;
     VkResult begin_command_buffer = VK_SUCCESS;
     bool discrete = false;  ///< the devices claim to be discrete GPUs

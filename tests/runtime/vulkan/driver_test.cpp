@@ -67,6 +67,59 @@ TEST(Driver, Enumerates) {
     }
 }
 
+/// What a thread that waits asks; the second time it has enough.
+void give_up() {
+    static int asked = 0;
+    if (++asked % 2 == 0) {
+        throw std::runtime_error("enough");
+    }
+}
+
+TEST_F(FakeDriverTest, AWaitThatIsGivenUpKeepsTheWork) {
+    for (const bool mapped : {false, true}) {
+        options_.direct_mapping = mapped;
+        const auto device = open();
+        const auto data = upload(*device, Words(100, 1));
+        device->while_waiting = &give_up;
+        fake_.wait_semaphores = VK_TIMEOUT;
+        for (std::uint32_t i = 0; i < 64; ++i) {  // one batch
+            device->fill(data, 4 * i, 4, i);
+        }
+        EXPECT_THROW(device->wait(), std::runtime_error);
+        EXPECT_THROW(read(*device, data), std::runtime_error);
+        fake_.wait_semaphores = VK_SUCCESS;
+        const Words found = read(*device, data);
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            EXPECT_EQ(found[i], i < 64 ? i : 1U);
+        }
+    }
+}
+
+TEST_F(FakeDriverTest, ManyCallsWaitForRoomBeforeTheyBegin) {
+    const auto device = open();
+    const auto data = upload(*device, Words(100, 1));
+    device->wait();
+    device->while_waiting = [] { throw std::runtime_error("busy"); };
+    device->admit();
+    fake_.stuck = true;
+    std::size_t calls = 0;
+    fake_.wait_semaphores = VK_TIMEOUT;
+    EXPECT_THROW(
+        {
+            for (; calls < 10'000; ++calls) {
+                device->admit();
+                device->fill(data, 0, 400, 7);
+            }
+        },
+        std::runtime_error);
+    EXPECT_EQ(calls, 16U * 64);
+    fake_.stuck = false;
+    fake_.wait_semaphores = VK_SUCCESS;
+    device->while_waiting = nullptr;
+    device->admit(400);
+    EXPECT_THAT(read(*device, data), Each(7U));
+}
+
 TEST_F(FakeDriverTest, NoDriver) {
     fake_.create_instance = VK_ERROR_INCOMPATIBLE_DRIVER;
     EXPECT_EQ(why_not(), "no-driver: vulkan: no Vulkan driver is installed: VK_ERROR_INCOMPATIBLE_DRIVER");
