@@ -16,6 +16,7 @@
 #include "python/errors.h"
 #include "python/function.h"
 #include "python/generator.h"
+#include "python/gil.h"
 #include "python/given.h"
 #include "python/host.h"
 #include "python/host_argument.h"
@@ -80,7 +81,7 @@ public:
         const std::optional<Device> on = on_stream(*context);
         detail::FunctionRef function;
         {
-            const py::gil_scoped_release release;
+            const GilRelease release;
             function = {context->module(info_.artifact).state(), info_.index, options_};
         }
         if (!info_.has_structs) index = resolve(function);
@@ -90,7 +91,7 @@ public:
         for (std::size_t i = 0; i < hosts_.size(); ++i) args_.push_back(convert(i, *context));
         check_apart();
         {
-            const py::gil_scoped_release release;
+            const GilRelease release;
             detail::invoke(function, index, pass_, args_,
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr,
                            on ? &*on : nullptr);
@@ -134,6 +135,7 @@ private:
     void check_capture(const Device& on) const;
     std::size_t resolve(const detail::FunctionRef& function);
     [[nodiscard]] std::string numbers_given() const;
+    void check_derivative(std::size_t i) const;
     Arg convert(std::size_t i, const Context& context);
     Arg convert_value(std::size_t i);
     Arg convert_tensor(std::size_t i, const Context& context);
@@ -537,8 +539,28 @@ std::string Call::numbers_given() const {
     return text;
 }
 
+/// A kf.differentiable() asks for a gradient, which would stay 0.
+void Call::check_derivative(std::size_t i) const {
+    const auto& items = info_.items[overload_];
+    const auto& leaves = call_->arguments;
+    const auto begin = leaves.begin() + static_cast<std::ptrdiff_t>(item(i).leaf);
+    const auto end = i + 1 == items.size() ? leaves.end()
+                                           : leaves.begin() + static_cast<std::ptrdiff_t>(items[i + 1].leaf);
+    const bool output = is_output(i);
+    if (std::any_of(begin, end, [&](const manifest::Argument& leaf) {
+            return output ? leaf.differentiable : leaf.gradient != manifest::Gradient::never;
+        }))
+        return;
+    refuse(ErrorCode::not_differentiable, where(i),
+           "kf.differentiable() is given, and the backward pass has no gradient for " +
+               with_article(item(i).structure != nullptr ? item(i).structure->type
+                                                         : detail::type_text(leaf(i))) +
+               " here: give the value alone");
+}
+
 Arg Call::convert(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
+    if (host.differentiable != nullptr && runs_backward(pass_)) check_derivative(i);
     const bool value = leaf(i).kind == ArgumentKind::value;
     if (value) {
         const std::size_t size = item(i).structure != nullptr
@@ -812,7 +834,7 @@ py::object Call::result(std::size_t i, const ContextPtr& context) {
     if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
     if (host.tensor != nullptr) {
         const AnyTensor target = host.tensor->any;
-        const py::gil_scoped_release release;
+        const GilRelease release;
         target.write(host.value.bytes());
     } else {
         (*host.array)[py::ellipsis()] = to_python(element, host.value.data());

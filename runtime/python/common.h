@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "python/bound_class.h"
+
 namespace kf::python {
 namespace py = pybind11;
 
@@ -20,6 +22,7 @@ struct Where {
 std::string prefix(const Where& where);
 
 // Each part of the module, in the order of module.cpp.
+void bind_gil(py::module_& module);
 void bind_errors(py::module_& module);
 void bind_device(py::module_& module);
 void bind_tensor(py::module_& module);

@@ -22,7 +22,13 @@ struct Artifact {
 /// Shared by every Python object of the device; the device closes, and its modules go, with the last one.
 class Context {
 public:
+    using PythonClass = Context;
+
     explicit Context(Device device) : device_(std::move(device)) {}
+    /// Waits for what was issued, but not where the program ends by Ctrl-C.
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
 
     [[nodiscard]] const Device& device() const { return device_; }
     /// Loads the artifact on first use. Thread-safe; call it without the GIL.

@@ -1,9 +1,13 @@
 // kf.Device, kf.devices() and the default device.
 #include <pybind11/stl.h>
 
+#include <utility>
+
+#include "core/device_state.h"
 #include "python/context.h"
 #include "python/encoder.h"
 #include "python/errors.h"
+#include "python/gil.h"
 
 namespace kf::python {
 namespace {
@@ -15,12 +19,36 @@ ContextPtr& default_slot() {
     return context;
 }
 
+/// Whether the program ends by Ctrl-C: devices then stay open, as work may be on its way to them for long.
+/// Guarded by the GIL.
+bool& ends_by_interrupt() {
+    static bool ends = false;
+    return ends;
+}
+
+/// At the interpreter's exit: closes the default device once it is done. Ctrl-C ends that wait, too.
+void close_default() {
+    const ContextPtr last = std::exchange(default_slot(), nullptr);
+    const py::object kind = py::getattr(py::module_::import("sys"), "last_type", py::none());
+    ends_by_interrupt() = kind.ptr() == PyExc_KeyboardInterrupt;
+    if (!last || ends_by_interrupt()) return;
+    try {
+        const GilRelease release;
+        last->device().wait();
+    } catch (const Error&) {  // of a lost device, or a forked process
+    } catch (const py::error_already_set&) {
+        ends_by_interrupt() = true;
+        throw;
+    }
+}
+
 ContextPtr open(const std::string& name) {
     Device device;
     {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         device = name.empty() ? Device::open() : Device::open(name);
     }
+    device.state()->driver().while_waiting = &check_signals;
     return std::make_shared<Context>(std::move(device));
 }
 
@@ -30,7 +58,12 @@ std::string describe(const DeviceInfo& info) {
 
 }  // namespace
 
+Context::~Context() {
+    if (ends_by_interrupt()) (void)new Device(device_);
+}
+
 Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
+    (void)device_.state()->driver();  // refuses forked processes, where the mutex may be held for ever
     const std::scoped_lock lock(mutex_);
     const auto found = modules_.find(artifact);
     if (found != modules_.end()) return found->second;
@@ -54,6 +87,7 @@ ContextPtr context_of(py::handle device, const Where& where) {
     if (!py::isinstance<Context>(device)) {
         refuse(ErrorCode::type_mismatch, where, "device= takes a kf.Device, not " + shown(device));
     }
+    (void)py::cast<const Context&>(device);  // refuses what holds none
     return py::cast<ContextPtr>(device);
 }
 
@@ -81,14 +115,17 @@ void bind_device(py::module_& module) {
         .def_property_readonly("name", [](const Context& self) { return self.device().info().name; })
         .def_property_readonly("backend", [](const Context& self) { return self.device().info().backend; })
         .def(
-            "encoder", [](const ContextPtr& self) { return RecordedCalls(self); },
+            "encoder",
+            [](const py::object& self) {
+                return RecordedCalls(context_of(self, {"encoder", "device"}));
+            },
             "A list of calls to record with append_to() and run with submit().")
         .def(
-            "flush", [](const Context& self) { self.device().flush(); },
-            py::call_guard<py::gil_scoped_release>(), "Hands what was issued to the GPU, without waiting.")
+            "flush", [](const Context& self) { self.device().flush(); }, py::call_guard<GilRelease>(),
+            "Hands what was issued to the GPU, without waiting.")
         .def(
-            "wait", [](const Context& self) { self.device().wait(); },
-            py::call_guard<py::gil_scoped_release>(), "Waits for all that was issued.")
+            "wait", [](const Context& self) { self.device().wait(); }, py::call_guard<GilRelease>(),
+            "Waits for all that was issued.")
         .def("__eq__",
              [](const Context& self, const py::object& other) {
                  return py::isinstance<Context>(other) &&
@@ -101,7 +138,7 @@ void bind_device(py::module_& module) {
         });
 
     module.def(
-        "devices", [] { return devices(); }, py::call_guard<py::gil_scoped_release>(),
+        "devices", [] { return devices(); }, py::call_guard<GilRelease>(),
         "Every device of every driver on this machine; empty where there is no driver.");
     module.def(
         "set_device",
@@ -117,7 +154,7 @@ void bind_device(py::module_& module) {
         py::arg("device"), "Makes a device the default; None goes back to KF_DEVICE or the best there is.");
     module.def("default_device", &default_context,
                "The device that set_device() named, else KF_DEVICE's, else the best there is; opened once.");
-    py::module_::import("atexit").attr("register")(py::cpp_function([] { default_slot().reset(); }));
+    py::module_::import("atexit").attr("register")(py::cpp_function(&close_default));
 }
 
 }  // namespace kf::python

@@ -7,6 +7,7 @@
 #include "core/python_names.h"
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/scalars.h"
 #include "python/structs.h"
 #include "python/tensor.h"
 
@@ -47,6 +48,7 @@ py::object zero_struct(const py::object& value, const Where& where) {
     for (const auto& name : py::list(names))
         zeros[name] =
             zero_like(keyed ? py::object(value[name]) : py::object(value.attr(py::str(name))), where);
+    if (zeros.empty()) refuse_value(value, where);
     const bool generated = !named_fields(value).is_none() && PyTuple_Check(value.ptr()) == 0;
     return generated ? py::object(py::type::of(value)(**zeros)) : py::object(zeros);
 }
@@ -67,6 +69,35 @@ py::object zero_like(const py::object& value, const Where& where) {
     return numpy.attr("zeros")(to_tuple(nested->shape));
 }
 
+/// Refuses what feeds no floating parameter. Plain ints do, as in every call; of structs the fields tell.
+void check_derivative(const py::object& value, const Where& where) {
+    const auto refuse_all = [&](const std::string& what) {
+        refuse(
+            ErrorCode::type_mismatch, where,
+            what +
+                " has no derivative: floating numbers, lists, arrays and tensors of them, and structs have");
+    };
+    const auto shown_with_type = [&] {
+        return shown(value) + " (" + detail::with_article(type_name(value)) + ")";
+    };
+    if (const Tensor* tensor = as_tensor(value)) {
+        if (tensor->structure == nullptr && !is_floating(tensor->any.element().scalar))
+            refuse_all(detail::with_article(describe(*tensor)));
+        return;
+    }
+    if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) refuse_all(shown_with_type());
+    if (is_numpy(value)) {
+        const auto dtype = py::cast<py::dtype>(value.attr("dtype"));
+        const bool number = !py::isinstance<py::array>(value) && dtype.kind() != 'b';
+        const auto scalar = scalar_of(dtype);
+        if (scalar && !is_floating(*scalar) && !number) refuse_all(shown_with_type());
+        return;
+    }
+    if (is_struct_like(value) || is_struct_list(value)) return;
+    const auto nested = look_through(value, where);
+    if (nested && nested->scalar == ScalarType::boolean) refuse_all(shown_with_type());
+}
+
 }  // namespace
 
 Differentiable::Differentiable(const py::object& new_value) { grad_ = take(new_value); }
@@ -74,6 +105,7 @@ Differentiable::Differentiable(const py::object& new_value) { grad_ = take(new_v
 void Differentiable::set_value(const py::object& new_value) { (void)take(new_value); }
 
 py::object Differentiable::take(const py::object& new_value) {
+    check_derivative(new_value, {"differentiable", "value"});
     const Tensor* tensor = as_tensor(new_value);
     py::object zeros = tensor != nullptr ? py::none() : zero_like(new_value, {"differentiable", "value"});
     value = new_value;

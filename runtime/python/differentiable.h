@@ -7,6 +7,8 @@ namespace kf::python {
 
 /// `value` is a number, a list, an array or a kf.Tensor with gradients, whose `grad` is then its own.
 struct Differentiable {
+    using PythonClass = Differentiable;
+
     explicit Differentiable(const py::object& value);
 
     void set_value(const py::object& new_value);

@@ -1,11 +1,12 @@
 // kf.Encoder: calls recorded for one device and run together.
 #include "python/encoder.h"
+#include "python/gil.h"
 
 namespace kf::python {
 namespace {
 
 void submit(RecordedCalls& self) {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     self.encoder().submit();
 }
 
@@ -16,7 +17,11 @@ void bind_encoder(py::module_& module) {
                               "Calls recorded for one device and run together, in order. Not thread-safe.")
         .def("submit", &submit, "Runs what was recorded, once; using the encoder afterwards is an error.")
         .def_property_readonly("device", [](const RecordedCalls& self) { return self.context(); })
-        .def("__enter__", [](const py::object& self) { return self; })
+        .def("__enter__",
+             [](const py::object& self) {
+                 (void)py::cast<RecordedCalls&>(self);  // refuses what holds none
+                 return self;
+             })
         .def(
             "__exit__",
             [](RecordedCalls& self, const py::object& kind, const py::object&, const py::object&) {

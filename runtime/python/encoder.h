@@ -11,6 +11,8 @@ namespace kf::python {
 
 class RecordedCalls {
 public:
+    using PythonClass = RecordedCalls;
+
     explicit RecordedCalls(ContextPtr owner)
         : context_(std::move(owner)), encoder_(context_->device().encoder()) {}
 

@@ -13,6 +13,7 @@ struct ExceptionTypes {
     PyObject* argument = nullptr;
     PyObject* argument_type = nullptr;
     PyObject* argument_index = nullptr;
+    PyObject* argument_attribute = nullptr;
     PyObject* artifact = nullptr;
     PyObject* device = nullptr;
 };
@@ -121,6 +122,10 @@ void bind_errors(py::module_& module) {
                                     py::make_tuple(exception(types.argument), exception(PyExc_TypeError)));
     types.argument_index = make_type(module, "ArgumentIndexError", "An index or a dimension is out of range.",
                                      py::make_tuple(exception(types.argument), exception(PyExc_IndexError)));
+    // Raised by the package's own classes.
+    types.argument_attribute =
+        make_type(module, "ArgumentAttributeError", "A struct has no field of that name.",
+                  py::make_tuple(exception(types.argument), exception(PyExc_AttributeError)));
     types.artifact = make_type(module, "ArtifactError",
                                "A .kfa file is missing, altered, truncated, newer than this runtime, or has "
                                "no image that fits.",

@@ -15,6 +15,7 @@
 #include "core/items.h"
 #include "core/python_names.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/options.h"
 
 namespace kf::python {
@@ -24,6 +25,8 @@ using manifest::Role;
 
 class Function {
 public:
+    using PythonClass = Function;
+
     explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {})
         : info_(std::move(info)), options_(options) {}
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
@@ -39,21 +42,29 @@ private:
 
 /// The backward pass of a Function.
 struct Backward {
+    using PythonClass = Backward;
+
     Function function;
 };
 
 /// Its forward and backward pass in one.
 struct Fused {
+    using PythonClass = Fused;
+
     Function function;
 };
 
 /// Its forward derivative.
 struct Jvp {
+    using PythonClass = Jvp;
+
     Function function;
 };
 
 class LoadedModule {
 public:
+    using PythonClass = LoadedModule;
+
     explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
         : artifact_(std::move(artifact)), classes_(std::make_shared<StructClasses>()) {}
     void add_struct(const std::string& name, const py::object& type) { (*classes_)[name] = type; }
@@ -85,7 +96,7 @@ Function LoadedModule::function(const std::string& name) const {
 }
 
 LoadedModule load_module(const std::filesystem::path& path) {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     auto artifact = std::make_shared<Artifact>();
     artifact->bytes = artifact::read_file(path.string());
     artifact->manifest = artifact::read(artifact->bytes);

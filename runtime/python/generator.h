@@ -12,6 +12,8 @@ namespace kf::python {
 
 /// Immutable. `data()` is what detail::Arg wants: the numbers of a kf::Grid, or the struct itself.
 struct Generator {
+    using PythonClass = Generator;
+
     detail::GeneratorKind kind = detail::GeneratorKind::none;
     Dims shape;  ///< what it adds to the call's; empty of random numbers
     std::array<std::int64_t, 3 * max_rank> numbers{};

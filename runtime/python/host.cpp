@@ -8,6 +8,7 @@
 #include "core/describe.h"
 #include "python/arrays.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
 
@@ -67,16 +68,23 @@ void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen
     }
 }
 
-/// Strided copies are NumPy's own.
+/// Strided copies are NumPy's own, and so is the MemoryError where there is no room for one.
 py::array contiguous(const py::array& array) {
-    auto result = py::array::ensure(array, py::array::c_style);
+    constexpr int flags = int{py::array::c_style} | int{py::detail::npy_api::NPY_ARRAY_ENSUREARRAY_};
+    auto result = py::reinterpret_steal<py::object>(
+        py::detail::npy_api::get().PyArray_FromAny_(array.ptr(), nullptr, 0, 0, flags, nullptr));
     if (!result) throw py::error_already_set();
-    return result;
+    return py::reinterpret_borrow<py::array>(result);
 }
 
 std::span<const std::byte> bytes_of(const py::array& contiguous_array) {
     return {static_cast<const std::byte*>(contiguous_array.data()),
             static_cast<std::size_t>(contiguous_array.nbytes())};
+}
+
+AnyTensor make_empty(const Device& device, const ElementType& element, const Dims& shape) {
+    const GilRelease release;
+    return AnyTensor::empty(device, element, shape);
 }
 
 std::vector<py::ssize_t> full_shape(const Dims& shape, const ElementType& element) {
@@ -200,14 +208,18 @@ AnyTensor upload(const Device& device, const py::array& array, const Where& wher
     const ElementType element =
         structure != nullptr ? structure->element : ElementType{scalar_of(array, where), 0};
     const Dims shape = shape_of(array, where);
+    // Before the copy, which may be far larger than the array: of one that is broadcast.
+    const AnyTensor tensor = make_empty(device, element, shape);
     const py::array packed = contiguous(array);
     const auto bytes = bytes_of(packed);
-    const py::gil_scoped_release release;
-    return AnyTensor::from_host(device, element, shape, bytes);
+    const GilRelease release;
+    tensor.write(bytes);
+    return tensor;
 }
 
 AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where) {
     const auto bytes = pack(nested, scalar, where);
+    const GilRelease release;
     return AnyTensor::from_host(device, ElementType{scalar, 0}, nested.shape, bytes);
 }
 
@@ -217,7 +229,7 @@ py::array download(const Tensor& tensor) {
     py::array result(dtype_of(tensor), full_shape(source.shape(), {}));
     const std::span bytes(static_cast<std::byte*>(result.mutable_data()),
                           static_cast<std::size_t>(result.nbytes()));
-    const py::gil_scoped_release release;
+    const GilRelease release;
     source.read(bytes);
     return result;
 }
@@ -226,7 +238,7 @@ py::array download(const AnyTensor& tensor) {
     py::array result(dtype_of(tensor.element().scalar), full_shape(tensor.shape(), tensor.element()));
     const std::span bytes(static_cast<std::byte*>(result.mutable_data()),
                           static_cast<std::size_t>(result.nbytes()));
-    const py::gil_scoped_release release;
+    const GilRelease release;
     tensor.read(bytes);
     return result;
 }
@@ -236,7 +248,7 @@ void download_into(const Tensor& whole, const py::array& array) {
     if ((array.flags() & py::array::c_style) != 0) {
         const std::span bytes(static_cast<std::byte*>(const_cast<void*>(array.data())),
                               static_cast<std::size_t>(array.nbytes()));
-        const py::gil_scoped_release release;
+        const GilRelease release;
         tensor.read(bytes);
         return;
     }

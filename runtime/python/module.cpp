@@ -4,6 +4,7 @@
 
 PYBIND11_MODULE(_kf, module) {
     module.attr("__version__") = KF_VERSION;
+    kf::python::bind_gil(module);
     kf::python::bind_errors(module);
     kf::python::bind_device(module);
     kf::python::bind_tensor(module);

@@ -6,6 +6,7 @@
 
 #include "core/tensor_state.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/host.h"
 #include "python/scalars.h"
 #include "python/views.h"
@@ -37,7 +38,7 @@ Tensor make(py::handle shape, py::handle dtype, py::handle device) {
     const ElementType element = structure != nullptr
                                     ? structure->element
                                     : element_of_scalar(parse_dtype(dtype, {"Tensor", "dtype"}));
-    const py::gil_scoped_release release;
+    const GilRelease release;
     return {maker(context->device(), element, dims), context, structure};
 }
 
@@ -108,7 +109,7 @@ void copy_from_numpy(const Tensor& self, py::handle source) {
     }
     const auto bytes = pack(array);
     const AnyTensor target = self.any;
-    const py::gil_scoped_release release;
+    const GilRelease release;
     target.write(bytes);
 }
 
@@ -122,7 +123,7 @@ py::object item(const Tensor& self) {
     const std::span used = std::span(bytes).first(self.any.element().size());
     {
         const AnyTensor source = self.any;
-        const py::gil_scoped_release release;
+        const GilRelease release;
         source.read(used);
     }
     return unpack_number(self.any.element().scalar, bytes.data());
@@ -166,7 +167,7 @@ Tensor with_grads(const Tensor& self, py::handle zero, py::handle grad_in, py::h
     if (grad_in.is_none() && grad_out.is_none()) {
         const bool zeroed = py::cast<bool>(zero);
         const AnyTensor bare = self.any;
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return {bare.with_grads(zeroed), self.context, self.structure, true};
     }
     return {

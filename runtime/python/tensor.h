@@ -12,6 +12,8 @@ namespace kf::python {
 
 /// Vectors are trailing dimensions here: `any` has a scalar element, or a struct.
 struct Tensor {
+    using PythonClass = Tensor;
+
     AnyTensor any;
     ContextPtr context;
     const StructType* structure = nullptr;  ///< of tensors of structs

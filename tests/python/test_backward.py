@@ -1,5 +1,6 @@
 """Gradients from Python: broadcast, differentiable values, and given or missing output gradients."""
 
+import enum
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -273,3 +274,45 @@ def test_scalars_with_vectors_and_matrices(gradients: ModuleType, name: str) -> 
         np.testing.assert_allclose(
             gradient(vectors)[:, component], change.reshape(33, -1).sum(1), rtol=tolerance, atol=1e-5
         )
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    {
+        "bool": True,
+        "np.bool_": np.bool_(True),
+        "str": "2.0",
+        "None": None,
+        "enum": Colour.RED,
+        "bools": [True, False],
+        "ints": np.arange(3),
+        "array of bools": np.ones(3, bool),
+        "object": object(),
+        "function": len,
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_what_has_no_derivative_is_refused(value: tuple[str, Any]) -> None:
+    with pytest.raises(kf.ArgumentTypeError) as caught:
+        kf.differentiable(value[1])
+    assert caught.value.code == "type-mismatch"
+    number = kf.differentiable(2.0)
+    with pytest.raises(kf.ArgumentTypeError):
+        number.value = value[1]
+    assert number.value == 2.0
+
+
+def test_tensors_of_integers_have_no_derivative(device: kf.Device) -> None:
+    for dtype in ("int32", "uint8", "bool"):
+        with pytest.raises(kf.ArgumentTypeError, match="has no derivative"):
+            kf.differentiable(kf.Tensor.zeros(3, dtype, device=device))
+
+
+def test_plain_ints_are_floats_where_those_are_needed(gradients: ModuleType) -> None:
+    a, x = kf.differentiable(2), tracked([1, 2, 3, 4])
+    gradients.polynomial.backward(a, 8, -1, x)
+    assert a.grad == 30.0

@@ -23,6 +23,8 @@ def test_exception_types() -> None:
     assert issubclass(kf.ArgumentError, ValueError)
     assert issubclass(kf.ArgumentTypeError, kf.ArgumentError)
     assert issubclass(kf.ArgumentTypeError, TypeError)
+    assert issubclass(kf.ArgumentAttributeError, kf.ArgumentError)
+    assert issubclass(kf.ArgumentAttributeError, AttributeError)
     assert issubclass(kf.ArtifactError, kf.Error)
     assert issubclass(kf.DeviceError, kf.Error)
 
@@ -260,3 +262,56 @@ def test_no_driver(tmp_path: Path) -> None:
         program, VK_DRIVER_FILES=nothing, VK_ICD_FILENAMES=nothing, KF_DEVICE="", CUDA_VISIBLE_DEVICES=""
     )
     assert found.stdout.strip() in {"no-driver", "no-device"}, found.stderr
+
+
+def members(kind: type) -> list[str]:
+    """All that an object of the class can be asked for."""
+    apart = {"__class_getitem__", "__dict__", "open"}  # of the class, or of Python
+    return [name for name in dir(kind) if not hasattr(object, name) and name not in apart]
+
+
+def test_objects_that_new_alone_made_are_refused(calls: ModuleType) -> None:
+    """Each class of the extension, its methods and properties, and calls that are given such objects."""
+    extension = sys.modules["kernelfunctions._kf"]
+    classes = [
+        one for one in vars(extension).values() if isinstance(one, type) and not issubclass(one, Exception)
+    ]
+    assert {kf.Tensor, kf.Device, kf.Function, kf.Encoder, kf.Grid, kf.Module} < set(classes)
+    given: dict[str, tuple[Any, ...]] = {
+        "__getitem__": (0,), "__exit__": (None, None, None), "append_to": (kf.default_device().encoder(),),
+        "broadcast_to": (3,), "copy_from_numpy": (np.zeros(3),), "view": ("float32",), "function": ("add",),
+        "add_struct": ("Ray", int),
+    }  # fmt: skip
+    for kind in classes:
+        empty = kind.__new__(kind)
+        for name in members(kind):
+            with pytest.raises(TypeError):
+                value = getattr(empty, name)
+                value(*given.get(name, ()))
+        for act, name in ((repr, "__repr__"), (hash, "__hash__")):
+            if getattr(kind, name) not in (getattr(object, name), None):
+                with pytest.raises(TypeError):
+                    act(empty)
+        with pytest.raises(TypeError):
+            calls.add(empty, 1)
+        with pytest.raises(TypeError):
+            calls.add(1, 2, out=empty)
+    device = kf.Device.__new__(kf.Device)
+    for use in (
+        lambda: kf.set_device(device),
+        lambda: kf.Tensor.zeros(3, device=device),
+        lambda: device == kf.default_device(),
+    ):
+        with pytest.raises(TypeError, match="made by __new__"):
+            use()
+    with pytest.raises(TypeError, match="made by __new__"):
+        calls.narrow.append_to(kf.Encoder.__new__(kf.Encoder), kf.Tensor.zeros(3, "int8"))
+
+    class Derived(kf.Tensor):
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(TypeError, match="__init__"):
+        Derived()
+    with pytest.raises(TypeError, match="made by __new__"):
+        _ = Derived.__new__(Derived).shape

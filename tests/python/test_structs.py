@@ -491,3 +491,52 @@ def test_overloads_take_the_form_that_is_given(structs: Any) -> None:
     with pytest.raises(kf.ArgumentError, match="no overload takes") as caught:
         structs.raytrace(kf.Tensor.zeros((4, 6), np.float32), 0.5)
     assert str(caught.value).count("raytrace(ray: ") == 10
+
+
+def test_a_misspelt_field_is_refused(structs: Any) -> None:
+    ray = structs.Ray(pos=[1.0, 2.0, 3.0], dir=[0.0, 0.0, 1.0])
+    lights = [structs.Light(color=[1.0, 1.0, 1.0], power=1.0) for _ in range(2)]
+    scene = structs.Scene(lights=lights, basis=np.eye(3), scale=1.0, count=1, on=True, tint=[0.0] * 3)
+    for owner, name, text in (
+        (ray, "dirr", "Ray has no field 'dirr'; it has pos, dir: did you mean 'dir'?"),
+        (scene, "scales", "did you mean 'scale'?"),
+        (scene.lights[1], "powr", "Light has no field 'powr'; it has color, power: did you mean 'power'?"),
+        (ray, "colour", "Ray has no field 'colour'; it has pos, dir"),
+        (ray, "_pos", "did you mean 'pos'?"),
+        (ray, "dtype", "Ray has no field 'dtype'"),
+    ):
+        with pytest.raises(kf.ArgumentAttributeError) as caught:
+            setattr(owner, name, 5)
+        assert text in str(caught.value)
+        assert caught.value.code == "unknown-name"
+        assert isinstance(caught.value, AttributeError)
+        assert isinstance(caught.value, kf.ArgumentError)
+    assert vars(ray) == {"pos": [1.0, 2.0, 3.0], "dir": [0.0, 0.0, 1.0]}
+    ray.dir = [1.0, 0.0, 0.0]
+    assert ray.dir == [1.0, 0.0, 0.0]
+    with pytest.raises(kf.ArgumentError, match="did you mean 'dir'"):
+        structs.Ray(pos=0.0, dri=0.0)
+
+
+def test_classes_derived_from_a_struct_declare_their_own(structs: Any) -> None:
+    class Tagged(structs.Ray):  # type: ignore[misc]
+        tag: str
+
+        def __init__(self, tag: str) -> None:
+            super().__init__(pos=[1.0, 2.0, 3.0], dir=[4.0, 5.0, 6.0])
+            self.tag = tag
+            self._hash = hash(tag)
+
+        @property
+        def first(self) -> float:
+            return float(self.pos[0])
+
+        @first.setter
+        def first(self, value: float) -> None:
+            self.pos[0] = value
+
+    tagged = Tagged("a")
+    tagged.first = 7.0
+    assert (tagged.tag, tagged.pos) == ("a", [7.0, 2.0, 3.0])
+    with pytest.raises(AttributeError, match=r"did you mean 'pos'\?, or declare 'poss' in Tagged"):
+        tagged.poss = [0.0, 0.0, 0.0]

@@ -1,7 +1,11 @@
 """kf.Tensor and kf.Device: making, reading, views, gradients."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -318,3 +322,58 @@ def test_the_default_device() -> None:
             kf.set_device(3)  # type: ignore[arg-type]
     finally:
         kf.set_device(before)
+
+
+def test_what_the_device_cannot_hold_is_not_copied() -> None:
+    """A broadcast array has few elements of its own; a copy on the host would have them all."""
+    huge = np.broadcast_to(np.float32(1), (1 << 40,))
+    flat = kf.Tensor.zeros(3)
+    for make in (
+        lambda: kf.Tensor.from_numpy(huge),
+        lambda: kf.Tensor(huge),
+        lambda: (
+            flat.broadcast_to((1 << 38, 3))
+            .detach()
+            .with_grads(grad_in=np.broadcast_to(huge[:1], (1 << 38, 3)))
+        ),
+    ):
+        tracemalloc.start()
+        with pytest.raises(kf.DeviceError) as caught:
+            make()
+        assert caught.value.code == "out-of-memory"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        tracemalloc.stop()
+
+
+MEMORY = """
+import resource
+from pathlib import Path
+import numpy as np
+import kernelfunctions as kf
+
+device = kf.default_device()
+size = 256 << 20
+wide = np.broadcast_to(np.zeros(1, np.uint8), (size,))
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+room = size * 3 // 2 if device.info.is_cpu else size // 2
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + room, before[1]))
+try:
+    kf.Tensor.from_numpy(wide)
+except MemoryError as error:
+    print(isinstance(error, kf.Error), "256. MiB" in str(error))
+resource.setrlimit(resource.RLIMIT_AS, before)
+print(kf.Tensor.from_numpy(wide[:5]).to_numpy().tolist())
+"""
+
+
+def test_a_copy_without_memory_is_a_memory_error() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (found.stdout, found.stderr) == ("False True\n[0, 0, 0, 0, 0]\n", "")

@@ -11,6 +11,7 @@ arrays, lists and numbers::
 """
 
 from kernelfunctions._kf import (
+    ArgumentAttributeError,
     ArgumentError,
     ArgumentIndexError,
     ArgumentTypeError,
@@ -47,6 +48,7 @@ from kernelfunctions._options import options
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 
 __all__ = [
+    "ArgumentAttributeError",
     "ArgumentError",
     "ArgumentIndexError",
     "ArgumentTypeError",

@@ -29,6 +29,9 @@ class ArgumentTypeError(ArgumentError, TypeError):
 class ArgumentIndexError(ArgumentError, IndexError):
     """An index or a dimension is out of range."""
 
+class ArgumentAttributeError(ArgumentError, AttributeError):
+    """A struct has no field of that name."""
+
 class ArtifactError(Error):
     """A .kfa file is missing, altered, truncated, newer than this runtime, or has no image that fits."""
 

@@ -1,8 +1,10 @@
 """The base of generated struct classes, and how functions become their methods."""
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from kernelfunctions._kf import (
+    ArgumentAttributeError,
     ArgumentError,
     ArgumentTypeError,
     Backward,
@@ -19,10 +21,16 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Function)
 
 
-def _refusal(code: str, text: str) -> ArgumentError:
-    error = ArgumentTypeError(text)
+def _refusal(code: str, text: str, kind: type[ArgumentError] = ArgumentTypeError) -> ArgumentError:
+    error = kind(text)
     error.code = code
     return error
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str:
+    """The fields there are, and which of them is meant, as the end of a message."""
+    close = get_close_matches(name, known, n=1)
+    return f"it has {', '.join(known) or 'none'}" + (f": did you mean '{close[0]}'?" if close else "")
 
 
 class Struct:
@@ -57,21 +65,47 @@ class Struct:
             fields[field] = value
         for field in fields:
             if field not in known:
-                raise _refusal("unknown-name", f"{name} has no field '{field}'; it has {', '.join(known)}")
+                raise _refusal("unknown-name", f"{name} has no field '{field}'; {_meant(field, known)}")
         for field in known:
             if field not in fields and field in self._made:
                 fields[field] = None
             if field not in fields:
                 raise _refusal("missing-argument", f"{name}: field '{field}' is missing")
-            setattr(self, field, fields[field])
+            object.__setattr__(self, field, fields[field])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._fields:
+            _check_attribute(type(self), name)
+        object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
         return f"{type(self).__name__}({fields})"
 
 
+def _check_attribute(owner: type[Struct], name: str) -> None:
+    """Refuses what calls would never look at: a misspelt field, or a value in a method's place.
+
+    Classes that are derived from a generated one may have attributes of their own, private or declared.
+    """
+    if name.startswith("__") and name.endswith("__"):
+        return
+    own = [base for base in owner.__mro__ if "_fields" not in vars(base) and base is not object]
+    if any(isinstance(vars(base).get(name), Method) for base in owner.__mro__):
+        text = f"{owner.__name__}.{name} is a method, not a field that could be set"
+        raise _refusal("unknown-name", text, ArgumentAttributeError)
+    declared = any(name in vars(base) or name in vars(base).get("__annotations__", {}) for base in own)
+    if own and (declared or name.startswith("_")):
+        return
+    advice = f", or declare '{name}' in {owner.__name__}" if own else ""
+    text = f"{owner.__name__} has no field '{name}'; {_meant(name, owner._fields)}{advice}"
+    raise _refusal("unknown-name", text, ArgumentAttributeError)
+
+
 class BoundBackward:
     """The backward pass of a method of one object."""
+
+    __slots__ = ("_backward", "_this")
 
     def __init__(self, backward: Backward, this: Any) -> None:
         self._backward = backward
@@ -93,6 +127,8 @@ class BoundBackward:
 class BoundFused:
     """A method of one object that is a loss, with its gradients."""
 
+    __slots__ = ("_fused", "_this")
+
     def __init__(self, fused: Fused, this: Any) -> None:
         self._fused = fused
         self._this = this
@@ -113,6 +149,8 @@ class BoundFused:
 class BoundJvp:
     """The forward derivative of a method of one object, whose own tangent is tangents["this"]."""
 
+    __slots__ = ("_jvp", "_this")
+
     def __init__(self, jvp: Jvp, this: Any) -> None:
         self._jvp = jvp
         self._this = this
@@ -131,7 +169,9 @@ class BoundJvp:
 
 
 class BoundFunction:
-    """A method of one object, which goes first into every call."""
+    # A method of one object, which goes first into every call. A docstring would be in the slot's way.
+
+    __slots__ = ("__doc__", "__name__", "_function", "_this")
 
     def __init__(self, function: Function, this: Any) -> None:
         self._function = function
