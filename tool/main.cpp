@@ -13,11 +13,12 @@
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "core/artifact.h"
-#include "output/depfile.h"
+#include "output/journal.h"
 #include "output/sink.h"
 #include "run/generate.h"
 #include "run/inspection.h"
 #include "run/listing.h"
+#include "run/records.h"
 #include "run/session.h"
 #include "run/support.h"
 
@@ -46,13 +47,14 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
     if (const int code = report(findings(spec, options)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
+    const Diagnostics taken = conflicts(paths, options, named_inputs(spec.value(), options));
+    if (!taken.empty()) return report(findings({}, taken, options));
+    if (!options.dry_run) finish_interrupted(disk, paths.journal, paths.all());
     std::vector<std::string> key_parts = output_options(options);
     key_parts.insert(key_parts.begin(), KFGEN_VERSION);
     const std::string key = run_key(std::move(key_parts), programs());
-    std::vector<OutputFile> stamps;
-    if (!options.stamp.empty()) stamps.push_back({options.stamp, "", true});
     DryRunSink dry(disk);
-    DiskSink wet(disk);
+    DiskSink wet(disk, paths.journal);
     OutputSink& sink = options.dry_run ? static_cast<OutputSink&>(dry) : wet;
 
     const Outcome<std::string> state_text = disk.read(paths.state);
@@ -61,24 +63,15 @@ int generate(const Options& options, DiskFileSystem& disk) {
         const int code = report(findings(state->warnings, {}, options));
         if (code != exit_done) return code;
         if (options.verbosity == Verbosity::verbose) std::cout << "nothing changed\n";
-        return report(findings(sink.write(stamps), options));
+        return report(findings(sink.write(stamps(options)), options));
     }
 
     Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
     if (const int code = report(findings(generated, options)); code != exit_done) return code;
-    std::vector<OutputFile>& files = generated.value().files;
-    std::vector<std::filesystem::path> targets;
-    if (!options.stamp.empty()) targets.push_back(options.stamp);
-    for (const OutputFile& file : files) targets.push_back(file.path);
-    std::vector<std::filesystem::path> read;
-    for (const auto& [path, text] : generated.value().inputs.files) read.push_back(path);
-    read.insert(read.end(), generated.value().inputs.programs.begin(),
-                generated.value().inputs.programs.end());
-    files.push_back({paths.depfile, depfile_text(targets, read), false});
-    const RunState next = record_run(disk, key, generated.value().inputs, files, generated.warnings());
-    files.push_back({paths.state, run_state_text(next), false});
-    files.insert(files.end(), stamps.begin(), stamps.end());
-    const auto written = sink.write(files);
+    const Diagnostics overwritten = conflicts(paths, options, generated.value().inputs.paths());
+    if (!overwritten.empty()) return report(findings({}, overwritten, options));
+    const auto written =
+        sink.write(with_records(generated.value(), generated.warnings(), paths, options, key, disk));
     if (const int code = report(findings(written, options)); code != exit_done) return code;
     say(written.value(), options);
     return exit_done;
@@ -156,24 +149,33 @@ int inspect(const Options& options, const DiskFileSystem& disk) {
     return exit_done;
 }
 
+int run(const CommandLine& line, DiskFileSystem& disk) {
+    if (line.done) {
+        (line.exit_code == exit_done ? std::cout : std::cerr) << line.text;
+        return line.exit_code;
+    }
+    switch (line.options.command) {
+        case Command::generate: return generate(line.options, disk);
+        case Command::check: return check(line.options, disk);
+        case Command::list: return list(line.options, disk);
+        case Command::inspect: return inspect(line.options, disk);
+        case Command::none: break;
+    }
+    return exit_command_line;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     try {
         DiskFileSystem disk;
         const CommandLine line = parse_command_line({argv + 1, argv + argc}, disk, KFGEN_VERSION);
-        if (line.done) {
-            (line.exit_code == exit_done ? std::cout : std::cerr) << line.text;
-            return line.exit_code;
-        }
-        switch (line.options.command) {
-            case Command::generate: return generate(line.options, disk);
-            case Command::check: return check(line.options, disk);
-            case Command::list: return list(line.options, disk);
-            case Command::inspect: return inspect(line.options, disk);
-            case Command::none: break;
-        }
-        return exit_command_line;
+        const int code = run(line, disk);
+        // What nobody could read was not done, whatever else was.
+        if (std::cout.flush()) return code;
+        print({{Severity::error, "file-unwritable", {"standard output", 0, 0}, "it can't be written", {}}},
+              line.options);
+        return exit_failed;
     } catch (const std::exception& error) {
         std::cerr << "kfgen: internal error: " << error.what() << '\n';
         return exit_failed;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -23,6 +24,7 @@ using namespace manifest;
 using nlohmann::json;
 
 constexpr const char* format_name = "kernelfunctions artifact";
+constexpr std::size_t largest_file = std::size_t{1} << 32;  // bytes
 constexpr int max_depth = 40;  // of arrays and maps in a document; ours has fewer
 
 [[noreturn]] void corrupt(const std::string& what) {
@@ -533,17 +535,28 @@ std::vector<std::byte> read_file(const std::string& path) {
     struct Close {
         void operator()(std::FILE* file) const { (void)std::fclose(file); }
     };
+    const auto fail_to_read = [&](const std::string& why) {
+        throw ArtifactError(ErrorCode::artifact_missing, "can't read the artifact '" + path + "': " + why);
+    };
+    // Opening a pipe may wait for ever, and a device may have no end.
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        fail_to_read("it is no regular file");
+    }
     const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
     std::vector<std::byte> content;
     if (file) {
         std::array<std::byte, 65536> part{};
         while (const std::size_t size = std::fread(part.data(), 1, part.size(), file.get())) {
             content.insert(content.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size));
+            if (content.size() > largest_file) {
+                fail_to_read("it is larger than any artifact");
+            }
         }
     }
     if (!file || std::ferror(file.get()) != 0) {
-        throw ArtifactError(ErrorCode::artifact_missing,
-                            "can't read the artifact '" + path + "': " + std::strerror(errno));
+        fail_to_read(std::strerror(errno));
     }
     return content;
 }

@@ -32,6 +32,9 @@ std::optional<std::string> ContentCache::find(std::string_view key) const {
 
 bool ContentCache::keep(std::string_view key, std::string_view content) {
     const std::filesystem::path path = path_of(key);
+    for (const std::filesystem::path& left : file_system_.abandoned_beside(path)) {
+        file_system_.remove(left);
+    }
     const std::filesystem::path temporary = file_system_.temporary_beside(path);
     std::string entry = seal(key, content);
     entry += content;

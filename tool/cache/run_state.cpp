@@ -65,6 +65,13 @@ bool cut(std::string_view& text, char separator, std::string_view& front) {
 
 }  // namespace
 
+std::vector<fs::path> RunInputs::paths() const {
+    std::vector<fs::path> all;
+    for (const auto& [path, text] : files) all.push_back(path);
+    all.insert(all.end(), programs.begin(), programs.end());
+    return all;
+}
+
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
                     const std::vector<OutputFile>& outputs, Diagnostics warnings) {
     RunState state{std::move(key), {}, {}, std::move(warnings)};

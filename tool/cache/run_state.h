@@ -37,6 +37,8 @@ struct RunInputs {
     std::vector<std::pair<std::filesystem::path, std::string>> files;  ///< by content
     std::vector<std::filesystem::path>
         programs;  ///< by size and time: kfgen, libslang: large, and replaced whole
+
+    [[nodiscard]] std::vector<std::filesystem::path> paths() const;
 };
 
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,

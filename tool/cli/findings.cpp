@@ -32,8 +32,10 @@ Findings findings(const Diagnostics& warnings, const Diagnostics& errors, const 
         if (options.werror || options.verbosity != Verbosity::quiet) print(warning);
     }
     for (const Diagnostic& error : errors) {
-        if (result.exit_code != exit_failed) result.exit_code = exit_input;
         if (is_a_failure(error)) result.exit_code = exit_failed;
+        if (result.exit_code == exit_done) {
+            result.exit_code = error.id == "output-conflict" ? exit_command_line : exit_input;
+        }
         print(error);
     }
     return result;

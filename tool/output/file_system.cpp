@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -16,6 +18,18 @@ namespace fs = std::filesystem;
 Diagnostic file_error(std::string id, const fs::path& path, const std::string& what, std::error_code reason) {
     const std::string why = reason ? ": " + reason.message() : "";
     return {Severity::error, std::move(id), {path.string(), 0, 0}, what + why, {}};
+}
+
+constexpr std::string_view temporary_ending = ".tmp";
+
+/// Whether the process that "1234.5.tmp" begins with runs no more.
+bool is_gone(std::string_view name) {
+    pid_t process = 0;
+    const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (failure != std::errc() || end == name.data() + name.size() || *end != '.' || process <= 0) {
+        return false;
+    }
+    return ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
@@ -47,6 +61,14 @@ Outcome<std::string> DiskFileSystem::read(const fs::path& path) const {
     }
     if (fs::is_directory(path, error)) {
         return file_error("file-unreadable", path, "this is a folder, not a file", {});
+    }
+    // Reading a pipe may wait for ever, and a device may have no end.
+    if (!fs::is_regular_file(path, error)) {
+        return file_error("file-unreadable", path, "this is no regular file", error);
+    }
+    if (fs::file_size(path, error) > max_file && !error) {
+        return file_error("file-unreadable", path,
+                          "the file is larger than " + std::to_string(max_file >> 20U) + " MiB", {});
     }
     errno = 0;
     std::ifstream stream(path, std::ios::binary);
@@ -92,8 +114,23 @@ void DiskFileSystem::remove(const fs::path& path) {
 fs::path DiskFileSystem::temporary_beside(const fs::path& path) {
     fs::path name = path;
     name.replace_filename("." + path.filename().string() + "." + std::to_string(::getpid()) + "." +
-                          std::to_string(temporaries_++) + ".tmp");
+                          std::to_string(temporaries_++) + std::string(temporary_ending));
     return name;
+}
+
+std::vector<fs::path> DiskFileSystem::abandoned_beside(const fs::path& path) const {
+    const std::string start = "." + path.filename().string() + ".";
+    std::vector<fs::path> found;
+    std::error_code error;
+    fs::directory_iterator entry(path.has_parent_path() ? path.parent_path() : fs::path("."), error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name.starts_with(start) && name.ends_with(temporary_ending) &&
+            is_gone(std::string_view(name).substr(start.size()))) {
+            found.push_back(path.parent_path() / name);
+        }
+    }
+    return found;
 }
 
 }  // namespace kf::gen

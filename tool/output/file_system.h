@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "diagnostic/diagnostic.h"
 
@@ -18,6 +19,9 @@ struct FileStatus {
     std::int64_t modified = 0;  ///< nanoseconds; only good for comparing with itself
 };
 
+/// Bytes; far above any spec, module or artifact.
+inline constexpr std::uint64_t max_file = std::uint64_t{1} << 30;
+
 /// All methods may be called from several threads at once on different paths.
 class FileSystem {
 public:
@@ -26,7 +30,8 @@ public:
     /// Empty when nothing is there or it can't be looked at.
     [[nodiscard]] virtual std::optional<FileStatus> status(const std::filesystem::path& path) const = 0;
 
-    /// The whole file. Errors: "file-not-found", "file-unreadable".
+    /// The whole file, which must be a regular one and no larger than max_file. Errors: "file-not-found",
+    /// "file-unreadable".
     [[nodiscard]] virtual Outcome<std::string> read(const std::filesystem::path& path) const = 0;
 
     /// Creates or replaces the file, and its folders where they are missing. Error: "file-unwritable".
@@ -41,6 +46,10 @@ public:
 
     /// A name in the same folder that nobody else uses, for a file to be renamed to `path`.
     virtual std::filesystem::path temporary_beside(const std::filesystem::path& path) = 0;
+
+    /// Such names that processes which are gone have left.
+    [[nodiscard]] virtual std::vector<std::filesystem::path> abandoned_beside(
+        const std::filesystem::path& path) const = 0;
 };
 
 /// The real one.
@@ -53,6 +62,8 @@ public:
                                      const std::filesystem::path& to) override;
     void remove(const std::filesystem::path& path) override;
     std::filesystem::path temporary_beside(const std::filesystem::path& path) override;
+    [[nodiscard]] std::vector<std::filesystem::path> abandoned_beside(
+        const std::filesystem::path& path) const override;
 
 private:
     std::atomic<unsigned> temporaries_{0};

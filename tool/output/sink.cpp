@@ -2,6 +2,10 @@
 #include "output/sink.h"
 
 #include <optional>
+#include <span>
+
+#include "core/sha256.h"
+#include "output/journal.h"
 
 namespace kf::gen {
 namespace {
@@ -77,15 +81,25 @@ public:
                 file_system_.remove(entry.path);
             }
         }
+        if (!journal_.empty()) {
+            file_system_.remove(journal_);
+        }
     }
 
     std::optional<Diagnostic> add(const OutputFile& file, std::optional<std::string> previous) {
         const fs::path temporary = file_system_.temporary_beside(file.path);
         entries_.push_back({file.path, temporary, std::move(previous), false});
+        renames_.push_back({temporary, file.path, hex(sha256(std::as_bytes(std::span(file.content))))});
         return file_system_.write(temporary, file.content);
     }
 
-    std::optional<Diagnostic> commit() {
+    std::optional<Diagnostic> commit(const fs::path& journal) {
+        if (entries_.size() > 1) {
+            journal_ = file_system_.temporary_beside(journal);
+            if (auto error = file_system_.write(journal_, journal_text(renames_))) {
+                return error;
+            }
+        }
         for (Entry& entry : entries_) {
             if (auto error = file_system_.rename(entry.temporary, entry.path)) {
                 return error;
@@ -106,6 +120,8 @@ private:
 
     FileSystem& file_system_;
     std::vector<Entry> entries_;
+    std::vector<PlannedRename> renames_;
+    fs::path journal_;  ///< empty: not written
     bool committed_ = false;
 };
 
@@ -125,7 +141,7 @@ Outcome<std::vector<OutputResult>> DiskSink::write(const std::vector<OutputFile>
             }
         }
     }
-    if (auto error = staging.commit()) {
+    if (auto error = staging.commit(journal_)) {
         return *error;
     }
     return results(files, changes.value());

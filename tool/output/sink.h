@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
@@ -34,15 +35,18 @@ public:
 };
 
 /// Writes beside each file first, then renames in the order given: readers see the old file or the new
-/// one, never half of one.
+/// one, never half of one. What is to be renamed stands in a journal meanwhile, beside the name given, from
+/// which finish_interrupted() of the next run does the rest when this one is killed.
 class DiskSink final : public OutputSink {
 public:
     /// `file_system` must outlive the sink.
-    explicit DiskSink(FileSystem& file_system) : file_system_(file_system) {}
+    DiskSink(FileSystem& file_system, std::filesystem::path journal)
+        : file_system_(file_system), journal_(std::move(journal)) {}
     Outcome<std::vector<OutputResult>> write(const std::vector<OutputFile>& files) override;
 
 private:
     FileSystem& file_system_;
+    std::filesystem::path journal_;
 };
 
 /// Says what DiskSink would do and touches nothing.

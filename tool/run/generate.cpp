@@ -37,8 +37,24 @@ OutputPaths output_paths(const Spec& spec, const Options& options) {
             in(spec.name + ".kfa"),
             in(spec.name + ".py"),
             in(spec.name + ".pyi"),
+            in("py.typed"),
             options.depfile.empty() ? in(spec.name + ".d") : options.depfile,
-            in("." + spec.name + ".kfgen-state")};
+            in("." + spec.name + ".kfgen-state"),
+            options.stamp,
+            in("." + spec.name + ".kfgen-journal")};
+}
+
+std::vector<std::filesystem::path> OutputPaths::outputs(bool with_python) const {
+    std::vector<std::filesystem::path> paths{header, source, artifact};
+    if (with_python) paths.insert(paths.end(), {python, stub, py_typed});
+    return paths;
+}
+
+std::vector<std::filesystem::path> OutputPaths::all() const {
+    std::vector<std::filesystem::path> paths = outputs(true);
+    paths.insert(paths.end(), {depfile, state});
+    if (!stamp.empty()) paths.push_back(stamp);
+    return paths;
 }
 
 namespace {
@@ -60,7 +76,7 @@ Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Ma
         if (!python) return python.errors();
         files.push_back({paths.python, std::move(python.value().module), false});
         files.push_back({paths.stub, std::move(python.value().stub), false});
-        files.push_back({options.output_directory / "py.typed", "", false});
+        files.push_back({paths.py_typed, "", false});
     }
     return files;
 }

@@ -16,7 +16,12 @@ namespace kf::gen {
 
 /// Where everything goes, from the spec's name and the options.
 struct OutputPaths {
-    std::filesystem::path header, source, artifact, python, stub, depfile, state;
+    std::filesystem::path header, source, artifact, python, stub, py_typed, depfile, state, stamp, journal;
+
+    /// What users asked for.
+    [[nodiscard]] std::vector<std::filesystem::path> outputs(bool with_python) const;
+    /// And all else that any run may write.
+    [[nodiscard]] std::vector<std::filesystem::path> all() const;
 };
 
 OutputPaths output_paths(const Spec& spec, const Options& options);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "output/file_system.h"
 
@@ -80,6 +81,19 @@ public:
     std::filesystem::path temporary_beside(const std::filesystem::path& path) override {
         const std::lock_guard lock(mutex_);
         return path.string() + ".tmp" + std::to_string(++temporaries_);
+    }
+
+    /// Those of tests that went on as another process.
+    [[nodiscard]] std::vector<std::filesystem::path> abandoned_beside(
+        const std::filesystem::path& path) const override {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::filesystem::path> found;
+        for (const auto& [name, content] : files) {
+            if (name.starts_with(path.string() + ".tmp")) {
+                found.emplace_back(name);
+            }
+        }
+        return found;
     }
 
 private:

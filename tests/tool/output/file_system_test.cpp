@@ -2,7 +2,11 @@
 #include "output/file_system.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include "output/sink.h"
 
@@ -38,6 +42,29 @@ TEST_F(DiskTest, WritesAndReadsBytes) {
     disk_.remove(path);
 }
 
+TEST_F(DiskTest, OpensNoPipesAndReadsNoDevices) {
+    ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    for (const fs::path& path : {folder_ / "pipe", fs::path("/dev/zero")})
+        EXPECT_EQ(disk_.read(path).errors().at(0).id, "file-unreadable") << path;
+    std::ofstream(folder_ / "sparse").close();
+    fs::resize_file(folder_ / "sparse", max_file + 1);
+    EXPECT_EQ(disk_.read(folder_ / "sparse").errors().at(0).id, "file-unreadable");
+}
+
+TEST_F(DiskTest, FindsWhatProcessesThatAreGoneLeft) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    const auto touch = [&](const std::string& name) { std::ofstream(folder_ / name).close(); };
+    const std::string left = ".a.h." + std::to_string(child) + ".0.tmp";
+    touch(left);
+    touch(".a.h." + std::to_string(::getpid()) + ".0.tmp");
+    touch(".a.h.x.0.tmp");
+    touch(".b.h." + std::to_string(child) + ".0.tmp");
+    EXPECT_EQ(disk_.abandoned_beside(folder_ / "a.h"), (std::vector<fs::path>{folder_ / left}));
+    EXPECT_TRUE(disk_.abandoned_beside(folder_ / "none" / "a.h").empty());
+}
+
 TEST_F(DiskTest, ReportsWhatIsWrong) {
     EXPECT_EQ(disk_.read(folder_ / "none").errors().at(0).id, "file-not-found");
     EXPECT_EQ(disk_.read(folder_).errors().at(0).id, "file-unreadable");
@@ -58,9 +85,9 @@ TEST_F(DiskTest, TemporaryNamesDifferAndStayInTheFolder) {
 }
 
 TEST_F(DiskTest, SinkLeavesNoTemporariesBehind) {
-    ASSERT_TRUE(DiskSink(disk_).write({{folder_ / "a", "1"}, {folder_ / "b", "2"}}));
+    ASSERT_TRUE(DiskSink(disk_, folder_ / ".journal").write({{folder_ / "a", "1"}, {folder_ / "b", "2"}}));
     fs::create_directories(folder_ / "c");
-    ASSERT_FALSE(DiskSink(disk_).write({{folder_ / "a", "3"}, {folder_ / "c", "4"}}));
+    ASSERT_FALSE(DiskSink(disk_, folder_ / ".journal").write({{folder_ / "a", "3"}, {folder_ / "c", "4"}}));
     std::size_t entries = 0;
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) {
         ++entries;
@@ -70,12 +97,12 @@ TEST_F(DiskTest, SinkLeavesNoTemporariesBehind) {
 }
 
 TEST_F(DiskTest, SinkKeepsTheTimeOfUnchangedFiles) {
-    ASSERT_TRUE(DiskSink(disk_).write({{folder_ / "a", "1"}}));
+    ASSERT_TRUE(DiskSink(disk_, folder_ / ".journal").write({{folder_ / "a", "1"}}));
     const fs::file_time_type past = fs::last_write_time(folder_ / "a") - std::chrono::hours(1);
     fs::last_write_time(folder_ / "a", past);
-    ASSERT_TRUE(DiskSink(disk_).write({{folder_ / "a", "1"}}));
+    ASSERT_TRUE(DiskSink(disk_, folder_ / ".journal").write({{folder_ / "a", "1"}}));
     EXPECT_EQ(fs::last_write_time(folder_ / "a"), past);
-    ASSERT_TRUE(DiskSink(disk_).write({{folder_ / "a", "2"}}));
+    ASSERT_TRUE(DiskSink(disk_, folder_ / ".journal").write({{folder_ / "a", "2"}}));
     EXPECT_GT(fs::last_write_time(folder_ / "a"), past);
 }
 
