@@ -26,6 +26,12 @@ bool ends_in_vector(const manifest::Argument& argument) {
 }
 
 std::string range_text(ScalarType scalar) {
+    if (is_floating(scalar)) {
+        const char* most = scalar == ScalarType::float16   ? "65504"
+                           : scalar == ScalarType::float32 ? "3.4028235e+38"
+                                                           : "1.7976931348623157e+308";
+        return std::string("-") + most + " to " + most;
+    }
     const bool is_unsigned = scalar == ScalarType::uint8 || scalar == ScalarType::uint16 ||
                              scalar == ScalarType::uint32 || scalar == ScalarType::uint64;
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - 8 * size_of(scalar));

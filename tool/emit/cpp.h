@@ -31,7 +31,7 @@ struct CppFiles {
 /// - backward takes the same arguments in the same order, then the result: of outputs, whose gradients flow
 /// in,
 ///   those that are differentiable. Differentiable values are kf::DiffArg<T>: a plain T, or a kf::Diff<T>
-///   that has a gradient.
+///   that has a gradient, of outputs kf::OutputArg<T>, which takes a temporary kf::Diff, too.
 /// - append_to is left out where host values would have to be read back.
 ///
 /// Errors: "duplicate-signature" (two overloads with one host signature), "reserved-namespace" (one that

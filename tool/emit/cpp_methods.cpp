@@ -348,6 +348,13 @@ private:
         return wants ? "kf::DiffArg<" + type_of(item) + ">" : type_of(item);
     }
 
+    /// What flows in from an output by value is only read.
+    [[nodiscard]] std::string flowing_type(CppMethodKind kind, std::size_t item) const {
+        const Argument& host = items_[item].host;
+        const bool wants = is_value(host) && is_only_written(host.role) && host.differentiable;
+        return wants ? "kf::OutputArg<" + type_of(item) + ">" : backward_type(kind, item);
+    }
+
     CppMethod backward(CppMethodKind kind) const {
         CppMethod method = start(kind, CppPart::backward);
         method.arguments.assign(items_.size(), "Arg::none()");
@@ -363,8 +370,9 @@ private:
                 return;
             }
             std::size_t item = at;
-            const std::string type = fields_type(parameter.host, parameter.type, item,
-                                                 [&](std::size_t leaf) { return backward_type(kind, leaf); });
+            const std::string type = fields_type(parameter.host, parameter.type, item, [&](std::size_t leaf) {
+                return fields ? backward_type(kind, leaf) : flowing_type(kind, leaf);
+            });
             const bool value = !fields && is_value(items_[at].host);
             const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
             const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];

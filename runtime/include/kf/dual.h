@@ -2,9 +2,26 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
+#include <kf/error.h>
+#include <kf/scalar_arg.h>
+
 namespace kf {
+namespace detail {
+
+/// Throws ArgumentError (value_range) where a finite number would become infinite.
+template <class T, class V>
+T fitting(V given) {
+    if constexpr (Floating<T> && std::is_arithmetic_v<V>) {
+        if (!number_fits<T>(given))
+            throw ArgumentError(ErrorCode::value_range, "Dual: a number doesn't fit its floating type");
+    }
+    return static_cast<T>(std::move(given));
+}
+
+}  // namespace detail
 
 /// Of an argument a value, a tensor or what a struct's fields are, with the tangent along which the
 /// derivative is taken. Without one it is 0: of tensors that is a null tensor. A tensor's tangent has its
@@ -18,10 +35,10 @@ struct Dual {
     Dual() {}  // NOLINT(modernize-use-equals-default): GCC 12 crashes where T is an array of vectors of half
     template <class V>
     requires std::convertible_to<V, T> Dual(V given)  // NOLINT(google-explicit-constructor)
-        : value(static_cast<T>(std::move(given))) {}
+        : value(detail::fitting<T>(std::move(given))) {}
     template <class V, class D>
     requires std::convertible_to<V, T> && std::convertible_to<D, T> Dual(V given, D along)
-        : value(static_cast<T>(std::move(given))), tangent(static_cast<T>(std::move(along))) {}
+        : value(detail::fitting<T>(std::move(given))), tangent(detail::fitting<T>(std::move(along))) {}
 };
 
 template <class T>

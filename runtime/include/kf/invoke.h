@@ -58,7 +58,8 @@ struct Arg {
     }
     template <class T>
     static Arg in(const DiffArg<T>& value) {
-        return make(Kind::value, &value.value(), nullptr, value.gradient(), nullptr);
+        return make(value.fits() ? Kind::value : Kind::misfit, &value.value(), nullptr, value.gradient(),
+                    nullptr);
     }
     template <class T, std::size_t N>
     static Arg in(const Tensor<T, N>& tensor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <limits>
 #include <type_traits>
 
 #include <kf/half.h>
@@ -27,28 +28,68 @@ concept ScalarFor = (std::same_as<From, T> || (Floating<T> && (Floating<From> ||
 
 struct AlwaysFits {};
 
+/// The least magnitude that rounds to infinity.
+template <class T>
+inline constexpr auto too_large = 0x1.fffffffffffff8p1023L;
+template <>
+inline constexpr double too_large<float> = 0x1.ffffffp127;
+template <>
+inline constexpr double too_large<half> = 65520;
+
+/// Whether the number stays what it is but for rounding: infinity is a number like others, and stays.
+template <class T, class From>
+constexpr bool number_fits(From value) {
+    if constexpr (Integer<T> && Integer<From>) {
+        const T converted = static_cast<T>(value);
+        return static_cast<From>(converted) == value && (converted < T{}) == (value < From{});
+    } else if constexpr (!Floating<T> || (!Floating<From> && !Integer<From>) || std::same_as<T, From>) {
+        return true;
+    } else if constexpr (std::same_as<From, half>) {
+        return true;
+    } else if constexpr (Floating<From> && sizeof(From) <= sizeof(T)) {
+        return true;
+    } else {
+        using Wide = std::conditional_t<std::same_as<From, long double>, long double, double>;
+        const Wide wide = static_cast<Wide>(value);
+        constexpr Wide infinity = std::numeric_limits<Wide>::infinity();
+        const bool overflows =
+            (wide >= too_large<T> && wide < infinity) || (wide <= -too_large<T> && wide > -infinity);
+        return !overflows;
+    }
+}
+
+template <class T, class From>
+constexpr T converted_number(From value) {
+    if constexpr (std::same_as<T, half> && std::is_arithmetic_v<From> && !std::same_as<From, float>) {
+        return half(static_cast<double>(value));
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
+/// Zero where the number doesn't fit.
+template <class T, class From>
+constexpr T fitting_number(const From& value) {
+    return number_fits<T>(value) ? converted_number<T>(value) : T{};
+}
+
 }  // namespace detail
 
 /// A parameter that takes one T, or a number that becomes one. A floating number for an integer doesn't
-/// compile; an integer that doesn't fit is an ArgumentError of the call. `Others` are taken by other
-/// overloads.
+/// compile; an integer that doesn't fit, or a finite number that would become infinite, is an ArgumentError
+/// of the call. `Others` are taken by other overloads.
 template <class T, class... Others>
 class ScalarArg {
 public:
     template <detail::ScalarFor<T, Others...> From>
     constexpr ScalarArg(From value)  // NOLINT(google-explicit-constructor)
-        : value_(converted(value)) {
-        if constexpr (detail::Integer<T>) {
-            fits_ = true;
-            if constexpr (detail::Integer<From>) {
-                fits_ = static_cast<From>(value_) == value && (value_ < T{}) == (value < From{});
-            }
-        }
+        : value_(detail::fitting_number<T>(value)) {
+        if constexpr (is_number) fits_ = detail::number_fits<T>(value);
     }
 
     [[nodiscard]] constexpr const T& value() const { return value_; }
     [[nodiscard]] constexpr bool fits() const {
-        if constexpr (detail::Integer<T>) {
+        if constexpr (is_number) {
             return fits_;
         } else {
             return true;
@@ -56,17 +97,10 @@ public:
     }
 
 private:
-    template <class From>
-    static constexpr T converted(From value) {
-        if constexpr (std::same_as<T, half> && std::is_arithmetic_v<From> && !std::same_as<From, float>) {
-            return half(static_cast<double>(value));
-        } else {
-            return static_cast<T>(value);
-        }
-    }
+    static constexpr bool is_number = detail::Integer<T> || detail::Floating<T>;
 
     T value_;
-    [[no_unique_address]] std::conditional_t<detail::Integer<T>, bool, detail::AlwaysFits> fits_{};
+    [[no_unique_address]] std::conditional_t<is_number, bool, detail::AlwaysFits> fits_{};
 };
 
 }  // namespace kf

@@ -11,10 +11,25 @@
 
 namespace kf {
 
+namespace detail {
+
+/// Numbers that have no derivative, and vectors, matrices and arrays of them: of structs the fields tell.
+template <class T>
+inline constexpr bool is_discrete = std::is_integral_v<T> || std::is_enum_v<T>;
+template <class T, std::size_t N>
+inline constexpr bool is_discrete<Vector<T, N>> = is_discrete<T>;
+template <class T, std::size_t N>
+inline constexpr bool is_discrete<std::array<T, N>> = is_discrete<T>;
+
+}  // namespace detail
+
 /// A host value with a gradient: a backward call adds to `grad`, so start it at zero. As an output of a
 /// backward call, `grad` is what flows in.
 template <class T>
 struct Diff {
+    static_assert(!detail::is_discrete<T>,
+                  "kf::Diff: an integer, bool or enum has no derivative; of 2 write 2.f");
+
     T value{};
     T grad{};
 };
@@ -42,6 +57,9 @@ struct PartsOf<std::array<T, N>> {
 template <class T, class... Given>
 concept MadeOf = sizeof...(Given) > 1 && sizeof...(Given) == PartsOf<T>::count &&
                  !Integer<typename PartsOf<T>::type> && (ScalarFor<Given, typename PartsOf<T>::type> && ...);
+/// One number becomes another as in the call itself.
+template <class Value, class T>
+concept BecomesValue = std::convertible_to<Value, T> &&(!Floating<T> || ScalarFor<Value, T>);
 
 }  // namespace detail
 
@@ -54,24 +72,38 @@ public:
     // Not defaulted: GCC 12 crashes where that is constexpr and T an array of vectors of half.
     DiffArg() : value_() {}  // NOLINT(modernize-use-equals-default)
     template <class Value>
-    requires std::convertible_to<Value, T> DiffArg(Value value)
-        : value_(static_cast<T>(value)) {}  // NOLINT(google-explicit-constructor)
+    requires detail::BecomesValue<Value, T> DiffArg(Value value)  // NOLINT(google-explicit-constructor)
+        : value_(detail::fitting_number<T>(value)), fits_(detail::number_fits<T>(value)) {}
     /// `{1, 2, 3}` for a float3, as the call itself takes it.
     template <class... Given>
     requires detail::MadeOf<T, Given...> DiffArg(Given... parts)
-        : value_{static_cast<typename detail::PartsOf<T>::type>(parts)...} {}
+        : value_{detail::fitting_number<typename detail::PartsOf<T>::type>(parts)...},
+          fits_((detail::number_fits<typename detail::PartsOf<T>::type>(parts) && ...)) {}
     DiffArg(Diff<T>& diff)
         : value_(diff.value), gradient_(&diff.grad) {}  // NOLINT(google-explicit-constructor)
-    DiffArg(Diff<T>&& diff) : DiffArg(diff) {}          // NOLINT(google-explicit-constructor)
+    DiffArg(Diff<T>&& diff) = delete;                   ///< nobody could read its grad: name it first
     DiffArg(const Diff<T>& diff) = delete;              ///< its grad can't be written: pass diff.value
 
     [[nodiscard]] const T& value() const { return value_; }
+    /// Whether the value is the number given, but for rounding.
+    [[nodiscard]] bool fits() const { return fits_; }
     /// Null when there is none.
     [[nodiscard]] T* gradient() const { return gradient_; }
 
-private:
+protected:
     T value_;
     T* gradient_ = nullptr;
+    bool fits_ = true;
+};
+
+/// The same for an output, whose grad is only read: a temporary Diff will do.
+template <class T>
+class OutputArg : public DiffArg<T> {
+public:
+    using DiffArg<T>::DiffArg;
+    OutputArg() {}             // NOLINT(modernize-use-equals-default): as DiffArg's
+    OutputArg(Diff<T>&& diff)  // NOLINT(google-explicit-constructor)
+        : DiffArg<T>(diff) {}  // as a variable: it lives until the call has returned
 };
 
 namespace detail {

@@ -286,13 +286,14 @@ kf::Result<float> OneErrorFunction::try_call(kf::ScalarArg<float> a, kf::ScalarA
 }
 
 void OneErrorFunction::Backward::operator()(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
-                                            kf::DiffArg<float> result) const {
+                                            kf::OutputArg<float> result) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::in(y), Arg::in(result)};
     kf::detail::invoke(function_, 0, PassKind::backward, args);
 }
 
 kf::Result<void> OneErrorFunction::Backward::try_call(kf::DiffArg<float> a, kf::DiffArg<float> x,
-                                                      kf::DiffArg<float> y, kf::DiffArg<float> result) const {
+                                                      kf::DiffArg<float> y,
+                                                      kf::OutputArg<float> result) const {
     return kf::attempt([&] { return (*this)(a, x, y, result); });
 }
 

@@ -241,9 +241,9 @@ public:
         /// - y: in, float, differentiable
         /// - result: returned, float, differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
-                        kf::DiffArg<float> result = {}) const;
+                        kf::OutputArg<float> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
-                                  kf::DiffArg<float> result = {}) const;
+                                  kf::OutputArg<float> result = {}) const;
 
     private:
         friend class OneErrorFunction;

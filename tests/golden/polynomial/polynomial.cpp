@@ -49,14 +49,14 @@ kf::Result<float> PolynomialFunction::try_call(kf::ScalarArg<float> a, kf::Scala
 
 void PolynomialFunction::Backward::operator()(kf::DiffArg<float> a, kf::DiffArg<float> b,
                                               kf::DiffArg<float> c, kf::DiffArg<float> x,
-                                              kf::DiffArg<float> result) const {
+                                              kf::OutputArg<float> result) const {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::in(result)};
     kf::detail::invoke(function_, 0, PassKind::backward, args);
 }
 
 kf::Result<void> PolynomialFunction::Backward::try_call(kf::DiffArg<float> a, kf::DiffArg<float> b,
                                                         kf::DiffArg<float> c, kf::DiffArg<float> x,
-                                                        kf::DiffArg<float> result) const {
+                                                        kf::OutputArg<float> result) const {
     return kf::attempt([&] { return (*this)(a, b, c, x, result); });
 }
 

@@ -42,9 +42,9 @@ public:
         /// - x: in, float, differentiable
         /// - result: returned, float, differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
-                        kf::DiffArg<float> x, kf::DiffArg<float> result = {}) const;
+                        kf::DiffArg<float> x, kf::OutputArg<float> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
-                                  kf::DiffArg<float> x, kf::DiffArg<float> result = {}) const;
+                                  kf::DiffArg<float> x, kf::OutputArg<float> result = {}) const;
 
         /// Call shape [d0].
         /// - a: in, float, differentiable

@@ -46,13 +46,13 @@ kf::Result<kf::float3> RaytraceFunction::try_call(const Ray& ray, kf::ScalarArg<
 }
 
 void RaytraceFunction::Backward::operator()(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                                            kf::DiffArg<kf::float3> result) const {
+                                            kf::OutputArg<kf::float3> result) const {
     std::array args{Arg::in(ray), Arg::in(t), Arg::in(result)};
     kf::detail::invoke(function_, 0, PassKind::backward, args);
 }
 
 kf::Result<void> RaytraceFunction::Backward::try_call(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                                                      kf::DiffArg<kf::float3> result) const {
+                                                      kf::OutputArg<kf::float3> result) const {
     return kf::attempt([&] { return (*this)(ray, t, result); });
 }
 
@@ -225,13 +225,13 @@ kf::Result<Ray> AdvanceFunction::try_call(const Scene& scene, Ray& ray) const {
 }
 
 void AdvanceFunction::Backward::operator()(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
-                                           kf::DiffArg<Ray> result) const {
+                                           kf::OutputArg<Ray> result) const {
     std::array args{Arg::in(scene), Arg::in(ray), Arg::in(result)};
     kf::detail::invoke(function_, 0, PassKind::backward, args);
 }
 
 kf::Result<void> AdvanceFunction::Backward::try_call(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
-                                                     kf::DiffArg<Ray> result) const {
+                                                     kf::OutputArg<Ray> result) const {
     return kf::attempt([&] { return (*this)(scene, ray, result); });
 }
 

@@ -125,9 +125,9 @@ public:
         /// - t: in, float, differentiable
         /// - result: returned, float3, differentiable
         void operator()(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                        kf::DiffArg<kf::float3> result = {}) const;
+                        kf::OutputArg<kf::float3> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                                  kf::DiffArg<kf::float3> result = {}) const;
+                                  kf::OutputArg<kf::float3> result = {}) const;
 
         /// Call shape [d0].
         /// - ray: in, Ray tensor [d0], differentiable
@@ -244,9 +244,9 @@ public:
         /// - scene: in, Scene, differentiable
         /// - ray: inout, Ray, differentiable
         /// - result: returned, Ray, differentiable
-        void operator()(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray, kf::DiffArg<Ray> result = {}) const;
+        void operator()(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray, kf::OutputArg<Ray> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
-                                  kf::DiffArg<Ray> result = {}) const;
+                                  kf::OutputArg<Ray> result = {}) const;
 
     private:
         friend class AdvanceFunction;

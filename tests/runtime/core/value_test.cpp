@@ -1,4 +1,5 @@
 // Tests how backward calls take host values: as the calls themselves do, braces included.
+#include <kf/dual.h>
 #include <kf/half.h>
 #include <kf/matrix.h>
 #include <kf/value.h>
@@ -6,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace kf {
@@ -51,6 +55,62 @@ TEST(DiffArg, RefersToTheGradientOfADiff) {
     EXPECT_EQ((DiffArg<float3>{1, 2, 3}.gradient()), nullptr);
     EXPECT_EQ(DiffArg<float3>().value(), float3{});
 }
+
+TEST(DiffArg, RefusesATemporaryThatNobodyCouldRead) {
+    EXPECT_TRUE((std::is_convertible_v<Diff<float3>&, DiffArg<float3>>));
+    EXPECT_FALSE((std::is_convertible_v<Diff<float3>, DiffArg<float3>>));
+    EXPECT_FALSE((std::is_convertible_v<Diff<float>, DiffArg<float>>));
+    EXPECT_FALSE((std::is_convertible_v<const Diff<float>&, DiffArg<float>>));
+}
+
+/// The value and what flows in; 0 where nothing does.
+float flowing(OutputArg<float> value = {}) {
+    return value.value() + (value.gradient() == nullptr ? 0 : *value.gradient());
+}
+
+TEST(OutputArg, ReadsATemporary) {
+    Diff<float> named{1, 10};
+    EXPECT_EQ(flowing(), 0);
+    EXPECT_EQ(flowing(2), 2);
+    EXPECT_EQ(flowing(named), 11);
+    EXPECT_EQ(flowing(Diff<float>{2, 20}), 22);
+    EXPECT_FALSE(OutputArg<float>(1e300).fits());
+}
+
+TEST(DiffArg, SaysWhichNumbersDontFit) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(DiffArg<float>(1e300).fits());
+    EXPECT_FALSE(DiffArg<float>(-4e38L).fits());
+    EXPECT_FALSE(DiffArg<half>(70000).fits());
+    EXPECT_FALSE((DiffArg<float3>{1.0, 1e39, 2}.fits()));
+    EXPECT_FALSE((DiffArg<half2>{1.F, 65520.F}.fits()));
+    EXPECT_TRUE((DiffArg<float3>{1.0, -3e38, 2}.fits()));
+    EXPECT_TRUE(DiffArg<float>(infinity).fits());
+    EXPECT_EQ(DiffArg<float>(-infinity).value(), -std::numeric_limits<float>::infinity());
+    EXPECT_TRUE(DiffArg<float>(std::nan("")).fits());
+    EXPECT_TRUE(std::isnan(DiffArg<float>(std::nan("")).value()));
+    EXPECT_TRUE(DiffArg<double>(1e300).fits());
+    EXPECT_TRUE(DiffArg<float>(std::numeric_limits<std::uint64_t>::max()).fits());
+    EXPECT_FALSE((std::is_constructible_v<DiffArg<float>, bool>));
+    EXPECT_THROW((Dual<float>{1e300}), ArgumentError);
+    EXPECT_THROW((Dual<float>{1, -1e300}), ArgumentError);
+    EXPECT_EQ((Dual<float>{1, infinity}.tangent), std::numeric_limits<float>::infinity());
+}
+
+// A number is the nearest one of its type, and none where the nearest is infinite.
+constexpr double last_float = 0x1.fffffefffffffp127;
+static_assert(ScalarArg<float>(last_float).fits() &&
+              ScalarArg<float>(last_float).value() == std::numeric_limits<float>::max());
+static_assert(!ScalarArg<float>(0x1.ffffffp127).fits() && !ScalarArg<float>(-0x1.ffffffp127).fits());
+static_assert(ScalarArg<half>(65519.99).fits() && ScalarArg<half>(65519.99).value() == 65504.F);
+static_assert(!ScalarArg<half>(65520).fits() && !ScalarArg<half>(-65520.F).fits());
+static_assert(ScalarArg<half>(std::numeric_limits<float>::infinity()).fits());
+static_assert(ScalarArg<double>(1e308L).fits() && ScalarArg<double>(3.F).fits());
+
+// What has no derivative has no Diff: such a declaration doesn't compile.
+static_assert(detail::is_discrete<int> && detail::is_discrete<bool> && detail::is_discrete<int3>);
+static_assert(detail::is_discrete<std::array<bool2, 3>> && detail::is_discrete<ErrorCode>);
+static_assert(!detail::is_discrete<half> && !detail::is_discrete<std::array<float3, 2>>);
 
 }  // namespace
 }  // namespace kf

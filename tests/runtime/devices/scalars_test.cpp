@@ -1,4 +1,5 @@
 // What the parameters of generated functions take of numbers: nothing is cut off silently.
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -40,7 +41,7 @@ static_assert(takes<scalars::KeepFloatFunction, int> && takes<scalars::KeepFloat
 static_assert(takes<scalars::KeepHalfFunction, int> && takes<scalars::KeepHalfFunction, double>);
 static_assert(takes<scalars::KeepDoubleFunction, float> && takes<scalars::KeepDoubleFunction, half>);
 // Passed in registers, as the number itself is.
-static_assert(std::is_trivially_copyable_v<ScalarArg<float>> && sizeof(ScalarArg<float>) == 4);
+static_assert(std::is_trivially_copyable_v<ScalarArg<float>> && sizeof(ScalarArg<float>) == 8);
 static_assert(std::is_trivially_copyable_v<ScalarArg<std::int32_t>> && sizeof(ScalarArg<std::int32_t>) == 8);
 static_assert(ScalarArg<std::int8_t>(-128).fits() && !ScalarArg<std::int8_t>(-129).fits());
 static_assert(ScalarArg<std::uint8_t>(255).fits() && !ScalarArg<std::uint8_t>(256).fits());
@@ -118,6 +119,23 @@ TEST_P(ScalarsTest, IntegersThatDontFitAreRefusedBeforeTheCall) {
     EXPECT_THAT(thrown_by([&] { module_.scaled(x, std::int64_t{1} << 40, kf::out(y)); }),
                 HasSubstr("argument 'k'"))
         << "a bad call after a good one";
+}
+
+TEST_P(ScalarsTest, FloatsThatWouldBecomeInfiniteAreRefused) {
+    double large = 1e300;
+    EXPECT_EQ(
+        thrown_by([&] { (void)module_.keep_float(large); }),
+        "keep_float: argument 'x': the number given doesn't fit float (-3.4028235e+38 to 3.4028235e+38)");
+    EXPECT_THAT(thrown_by([&] { (void)module_.keep_float(-1e39); }), HasSubstr("doesn't fit float"));
+    EXPECT_THAT(thrown_by([&] { (void)module_.keep_half(70000); }),
+                HasSubstr("doesn't fit half (-65504 to 65504)"));
+    EXPECT_THAT(thrown_by([&] { (void)module_.keep_half(7e4F); }), HasSubstr("doesn't fit half"));
+    EXPECT_EQ(module_.keep_float(3e38), 3e38F);
+    EXPECT_EQ(module_.keep_double(large), large);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(module_.keep_float(-infinity), -std::numeric_limits<float>::infinity());
+    EXPECT_TRUE(std::isinf(module_.keep_half(infinity)));
+    EXPECT_TRUE(std::isnan(module_.keep_float(std::nan(""))));
 }
 
 TEST_P(ScalarsTest, TwinsReturnTheError) {

@@ -20,6 +20,7 @@ using manifest::Scalar;
 using testing::call;
 using testing::differentiable;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::tensor;
 using testing::value;
@@ -280,6 +281,33 @@ TEST(CppCompiled, TakenByGcc) { expect_compiles("g++", true); }
 TEST(CppCompiled, TakenByGccBesideTheArtifact) { expect_compiles("g++", false); }
 TEST(CppCompiled, TakenByClang) { expect_compiles("clang++", true); }
 TEST(CppCompiled, TakenByClangBesideTheArtifact) { expect_compiles("clang++", false); }
+
+TEST(CppCompiled, GradientsThatNobodyCouldReadAreRefused) {
+    testing::ScratchFolder folder;
+    const CppFiles files = emitted(testing::polynomial());
+    folder.write("polynomial.h", files.header);
+    const auto complaints = [&](const std::string& compiler, const std::string& statements) {
+        folder.write(
+            "user.cpp",
+            "#include \"polynomial.h\"\n#include <kf/kf.h>\n"
+            "void use(const polynomial::Module& m, kf::Diff<float>& a, const kf::Tensor<float, 1>& x) {\n" +
+                statements + "\n}\n");
+        return folder.complaints(compiler + " -std=c++20 -fsyntax-only -I. -I" KF_SOURCE_DIR
+                                            "/runtime/include user.cpp");
+    };
+    for (const std::string compiler : {"g++", "clang++"}) {
+        EXPECT_EQ(complaints(compiler, "m.polynomial.backward(a, 8, -1, 3.f, kf::Diff<float>{9.f, 0.5f});"),
+                  "");
+        for (const std::string refused : {"m.polynomial.backward(kf::Diff<float>{3.f}, 8, -1, 3.f);",
+                                          "m.polynomial.backward(2, kf::Diff{8.f}, -1, x, x);",
+                                          "m.polynomial.backward(2, 8, std::move(a), 3.f);"}) {
+            EXPECT_THAT(complaints(compiler, refused), HasSubstr("deleted")) << compiler << ": " << refused;
+        }
+        EXPECT_THAT(complaints(compiler, "kf::Diff b{2};"), HasSubstr("has no derivative"));
+        EXPECT_THAT(complaints(compiler, "kf::Diff<kf::int3> b{};"), HasSubstr("has no derivative"));
+        EXPECT_THAT(complaints(compiler, "m.polynomial.backward(true, 8, -1, 3.f);"), Not(IsEmpty()));
+    }
+}
 
 TEST(CppCompiled, EmbedsTheArtifactByteForByte) {
     testing::ScratchFolder folder;
