@@ -29,7 +29,7 @@ while True:
     if took > 0.05 or host.size >= 1 << 25:
         break
     host = np.tile(host, 4)
-many = max(1, int(6 / took))
+many = max(1, int(3 / took))
 """
 
 

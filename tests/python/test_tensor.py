@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -328,7 +329,7 @@ def test_what_the_device_cannot_hold_is_not_copied() -> None:
     """A broadcast array has few elements of its own; a copy on the host would have them all."""
     huge = np.broadcast_to(np.float32(1), (1 << 40,))
     flat = kf.Tensor.zeros(3)
-    for make in (
+    makers: list[Callable[[], kf.Tensor]] = [
         lambda: kf.Tensor.from_numpy(huge),
         lambda: kf.Tensor(huge),
         lambda: (
@@ -336,7 +337,8 @@ def test_what_the_device_cannot_hold_is_not_copied() -> None:
             .detach()
             .with_grads(grad_in=np.broadcast_to(huge[:1], (1 << 38, 3)))
         ),
-    ):
+    ]
+    for make in makers:
         tracemalloc.start()
         with pytest.raises(kf.DeviceError) as caught:
             make()
