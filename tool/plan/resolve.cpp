@@ -17,6 +17,7 @@
 #include "plan/instance.h"
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
+#include "plan/strict.h"
 #include "plan/structs.h"
 #include "plan/tensor_parameter.h"
 #include "plan/type_text.h"
@@ -367,6 +368,7 @@ private:
         kinds.push_back(choice.result);
         planned.accumulate = ways_of(call_, planned, kinds);
         errors = check_outputs(planned, has_alternatives(call_));
+        if (errors.empty()) errors = check_strict(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_object(function, planned);
         if (errors.empty()) errors = check_call_ids(planned);
         if (!errors.empty()) return errors;

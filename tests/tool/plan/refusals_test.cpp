@@ -111,5 +111,28 @@ TEST(RefusalTest, OneOfSeveralCombinationsSaysWhichOneItIs) {
     EXPECT_THAT(alone.errors()[0].notes, testing::Each(testing::Not(HasSubstr("alternatives"))));
 }
 
+TEST(RefusalTest, WhatMayNotBroadcastHasOneRank) {
+    const std::vector<Function> functions{
+        function_of("float", "blend", {{"float", "from"}, {"float", "to"}, {"float", "weight"}})};
+    const auto blend = [&](const std::string& from, const std::string& to, const std::string& weight) {
+        return plan_of(R"({"function": "blend", "strict_broadcasting": true, "args": {"from": )" + from +
+                           R"(, "to": )" + to + R"(, "weight": )" + weight + "}}",
+                       functions);
+    };
+    const std::string rows = R"("tensor[2]")";
+    const auto plan = blend(rows, R"({"kind": "tensor[1]", "map": [0]})", R"("value")");
+    ASSERT_THAT(ids(plan), ElementsAre("strict-broadcasting"));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'to' has call rank 1 and 'from' call rank 2"));
+    EXPECT_GT(plan.errors()[0].location.column, 0);
+    EXPECT_THAT(plan.errors()[0].notes, testing::Each(testing::Not(HasSubstr("alternatives"))));
+    const auto several = blend(rows, rows, R"(["value", "tensor[1]"])");
+    ASSERT_THAT(ids(several), ElementsAre("strict-broadcasting"));
+    EXPECT_THAT(several.errors()[0].notes, testing::Contains(HasSubstr("alternatives multiply")));
+    // Of one rank, and values and generators without a shape beside them.
+    EXPECT_TRUE(blend(rows, rows, R"("value")"));
+    EXPECT_TRUE(blend(rows, R"("rand_float")", rows));
+    EXPECT_TRUE(blend(rows, R"(["value", "tensor[2]"])", rows));
+}
+
 }  // namespace
 }  // namespace kf::gen
