@@ -20,7 +20,6 @@
 #include "run/listing.h"
 #include "run/records.h"
 #include "run/session.h"
-#include "run/support.h"
 
 namespace {
 
@@ -132,13 +131,9 @@ int check(const Options& options, DiskFileSystem& disk) {
 int list(const Options& options, DiskFileSystem& disk) {
     const Outcome<Spec> spec = load_spec(options, disk);
     if (const int code = report(findings(spec, options)); code != exit_done) return code;
-    auto compiler = make_slang_compiler(compiler_options(spec.value(), options), support_modules());
-    if (const int code = report(findings(compiler, options)); code != exit_done) return code;
-    const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
-    if (const int code = report(findings(planned, options)); code != exit_done) return code;
-    const Outcome<KernelSet> kernels = collect_kernels(planned.value().plan, code_targets(spec.value()));
-    if (const int code = report(findings(kernels, options)); code != exit_done) return code;
-    std::cout << listing(planned.value().plan, kernels.value());
+    const Outcome<std::string> text = list_calls(spec.value(), options);
+    if (const int code = report(findings(text, options)); code != exit_done) return code;
+    std::cout << text.value();
     return exit_done;
 }
 

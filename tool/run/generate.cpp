@@ -14,6 +14,7 @@
 #include "emit/cpp.h"
 #include "emit/python.h"
 #include "kernels/compile.h"
+#include "kernels/reach.h"
 #include "run/session.h"
 #include "run/support.h"
 #include "slang/library.h"
@@ -124,8 +125,12 @@ private:
         Outcome<KernelSet> kernels = noted(collect_kernels(plan, code_targets(spec_)));
         if (!kernels) return kernels.errors();
         settings_.sources = planned.value().sources;
+        const ReachReport reach =
+            check_reach(plan, {code_targets(spec_), kernel_environment(), store()}, *compiler.value());
+        if (!reach.errors.empty()) return reach.errors;
         auto compiled = noted(compile(kernels.value(), std::move(compiler.value())));
         if (!compiled) return compiled.errors();
+        if (!reach.failures.empty()) return reach.failures;
         auto cuda_images = noted(compile_for_cuda(kernels.value(), compiled.value()));
         if (!cuda_images) return cuda_images.errors();
         auto manifest =
@@ -142,10 +147,8 @@ private:
     }
 
     Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels, std::unique_ptr<Compiler> first) {
-        std::string compilers = producers_.at("slang");
-        for (const auto& [name, text] : support_modules()) compilers += text;
         CompileJob job;
-        job.environment_hash = environment_hash(settings_, settings_.sources, compilers);
+        job.environment_hash = kernel_environment();
         job.workers = workers_;
         job.store = store();
         // The compiler that reflected is the first worker's.
@@ -178,6 +181,12 @@ private:
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
         return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store(), headers});
+    }
+
+    std::string kernel_environment() const {
+        std::string compilers = producers_.at("slang");
+        for (const auto& [name, text] : support_modules()) compilers += text;
+        return environment_hash(settings_, settings_.sources, compilers);
     }
 
     KernelStore* store() { return options_.cache.empty() ? nullptr : &store_; }

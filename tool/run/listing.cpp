@@ -3,7 +3,10 @@
 
 #include <map>
 
+#include "kernels/reach.h"
 #include "run/overload.h"
+#include "run/session.h"
+#include "run/support.h"
 
 namespace kf::gen {
 
@@ -56,6 +59,24 @@ std::string listing(const Plan& plan, const KernelSet& kernels) {
     }
     text += std::to_string(kernels.units.size()) + " kernel(s)\n";
     return text;
+}
+
+Outcome<std::string> list_calls(const Spec& spec, const Options& options) {
+    auto compiler = make_slang_compiler(compiler_options(spec, options), support_modules());
+    if (!compiler) return compiler.errors();
+    const Outcome<Planned> planned = plan_spec(spec, *compiler.value());
+    const auto warned = [&](Outcome<std::string> outcome) {
+        return std::move(outcome).with_warnings(planned.warnings());
+    };
+    if (!planned) return warned(planned.errors());
+    const Plan& plan = planned.value().plan;
+    const std::vector<CodeTarget> targets = code_targets(spec);
+    const Outcome<KernelSet> kernels = collect_kernels(plan, targets);
+    if (!kernels) return warned(kernels.errors());
+    // What doesn't compile is for the commands that compile it to say.
+    const ReachReport reach = check_reach(plan, {targets, {}, nullptr}, *compiler.value());
+    if (!reach.errors.empty()) return warned(reach.errors);
+    return warned(listing(plan, kernels.value()));
 }
 
 }  // namespace kf::gen

@@ -3,12 +3,17 @@
 
 #include <string>
 
+#include "cli/options.h"
 #include "kernels/collect.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 
 namespace kf::gen {
 
 /// One line a function, overload and kernel; kernels that overloads share are named where they are shared.
 std::string listing(const Plan& plan, const KernelSet& kernels);
+
+/// That of a spec whose calls are as they should be, as far as this shows before kernels are compiled.
+Outcome<std::string> list_calls(const Spec& spec, const Options& options);
 
 }  // namespace kf::gen

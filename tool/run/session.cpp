@@ -5,6 +5,7 @@
 
 #include "cache/hash.h"
 #include "plan/resolve.h"
+#include "run/system_values.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
 #include "spec/parse.h"
@@ -108,9 +109,11 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
         return Outcome<Planned>(placed_in_spec(module.errors(), spec)).with_warnings(module.warnings());
     }
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
+    Diagnostics errors =
+        plan ? check_system_values(plan.value(), module.value()) : Diagnostics(plan.errors());
     Outcome<Planned> planned =
-        plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
-             : Outcome<Planned>(plan.errors());
+        errors.empty() ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
+                       : Outcome<Planned>(std::move(errors));
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }
 

@@ -26,6 +26,9 @@ std::string answer(Compiler& compiler, const std::string& bytes) {
     if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
         return encode(compiler.conforms(conforms->type, conforms->interface_name));
     }
+    if (const auto* probe = std::get_if<ReachRequest>(&request)) {
+        return encode(compiler.reach(probe->source, probe->form));
+    }
     const auto& compile = std::get<CompileRequest>(request);
     return encode(compiler.compile(compile.source, compile.target));
 }
@@ -75,6 +78,11 @@ public:
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
         return call(CompileRequest{source, target}, decode_kernel, "compiling '" + source.entry_point + "'",
+                    source.origin);
+    }
+
+    Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) override {
+        return call(ReachRequest{source, form}, decode_reached, "compiling '" + source.entry_point + "'",
                     source.origin);
     }
 

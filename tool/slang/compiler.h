@@ -11,11 +11,18 @@
 
 #include "diagnostic/diagnostic.h"
 #include "slang/module.h"
+#include "slang/reached.h"
 #include "slang/type_lookup.h"
 
 namespace kf::gen {
 
 enum class CodeTarget : std::uint8_t { spirv, cuda_source };
+
+/// `places`: the code says what lines it was made of.
+struct CodeForm {
+    CodeTarget target = CodeTarget::spirv;
+    bool places = false;
+};
 
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
 inline constexpr std::string_view cuda_prelude_end = "// kf: the prelude ends here\n";
@@ -66,6 +73,8 @@ public:
     /// read.
     virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) = 0;
     virtual Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) = 0;
+    /// What the functions that a probe calls reach: see emit/probe.h. Without places it costs less.
+    virtual Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) = 0;
     /// "2026.12" and the like; goes into artifacts and cache keys.
     [[nodiscard]] virtual std::string version() const = 0;
 };

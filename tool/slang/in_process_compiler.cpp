@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "slang/declared_globals.h"
 #include "slang/field_access.h"
 #include "slang/layout.h"
 #include "slang/library.h"
@@ -159,6 +160,20 @@ public:
             .with_warnings(outcome.warnings());
     }
 
+    Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) override {
+        Outcome<std::vector<Reached>> outcome = internal_error("nothing was compiled");
+        try {
+            outcome = read_probe(source, form);
+        } catch (...) {
+            outcome = caught_error();
+        }
+        if (outcome) {
+            return outcome;
+        }
+        drop_sessions();
+        return with_origin(outcome.errors(), source);
+    }
+
     Outcome<std::optional<Type>> type_named(const std::string& name) override {
         return guarded<std::optional<Type>>(
             [&](Session& session) { return find_type(session.files(), name); });
@@ -175,7 +190,7 @@ private:
     template <class T, class Ask>
     Outcome<T> guarded(const Ask& ask) {
         try {
-            const Outcome<Session*> session = session_for(CodeTarget::spirv);
+            const Outcome<Session*> session = session_for({CodeTarget::spirv});
             if (!session) {
                 return session.errors();
             }
@@ -196,38 +211,40 @@ private:
         }
     }
 
-    Entry& entry(CodeTarget target) { return entries_.at(static_cast<std::size_t>(target)); }
+    Entry& entry(const CodeForm& form) {
+        return entries_.at(2 * static_cast<std::size_t>(form.target) + (form.places ? 1 : 0));
+    }
 
     // The session with all modules loaded.
-    Outcome<Session*> session_for(CodeTarget target) {
+    Outcome<Session*> session_for(const CodeForm& form) {
         if (!global_) {
             if (SLANG_FAILED(slang::createGlobalSession(global_.out()))) {
                 return internal_error("it could not be started");
             }
             mark_cuda_prelude(*global_.get());
         }
-        Entry& kept = entry(target);
+        Entry& kept = entry(form);
         if (kept.session && kept.kernels < kernels_per_session) {
             return &*kept.session;
         }
         kept = {};
         // Most modules import none of the support modules, and those cost more than all the rest.
         if (!needs_support_) {
-            Outcome<Session> session = load_modules(target, first_support_module(), keeps_scalar_gradients_);
+            Outcome<Session> session = load_modules(form, first_support_module(), keeps_scalar_gradients_);
             if (session) {
                 kept.session = std::move(session.value());
                 return &*kept.session;
             }
         }
-        Outcome<Session> session = load_modules(target, support_modules_, keeps_scalar_gradients_);
+        Outcome<Session> session = load_modules(form, support_modules_, keeps_scalar_gradients_);
         if (!session && sources_.has_opened()) {
             sources_.open_fields(false);
-            session = load_modules(target, support_modules_, keeps_scalar_gradients_);
+            session = load_modules(form, support_modules_, keeps_scalar_gradients_);
         }
         if (!session && keeps_scalar_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_scalar_gradients_ = false;
-            session = load_modules(target, support_modules_, false);
+            session = load_modules(form, support_modules_, false);
         }
         if (!session) {
             return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
@@ -243,9 +260,9 @@ private:
         return modules;
     }
 
-    Outcome<Session> load_modules(CodeTarget target, const SupportModules& support_modules,
+    Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
                                   bool keeps_scalar_gradients) {
-        Outcome<Session> created = Session::create(*global_.get(), options_, target, sources_,
+        Outcome<Session> created = Session::create(*global_.get(), options_, form, sources_,
                                                    keeps_scalar_gradients, support_modules);
         if (!created) {
             return created.errors();
@@ -273,7 +290,7 @@ private:
     }
 
     Outcome<Module> reflect_modules() {
-        const Outcome<Session*> session = session_for(CodeTarget::spirv);
+        const Outcome<Session*> session = session_for({CodeTarget::spirv});
         if (!session) {
             return Outcome<Module>(session.errors()).with_warnings(session.warnings());
         }
@@ -302,7 +319,7 @@ private:
             return session.warnings();
         }
         const Outcome<Session> unchanged = load_modules(
-            CodeTarget::spirv, needs_support_ ? support_modules_ : first_support_module(), false);
+            {CodeTarget::spirv}, needs_support_ ? support_modules_ : first_support_module(), false);
         sources_.change_texts(keep_scalar_gradients);
         return unchanged ? unchanged.value().warnings() : session.warnings();
     }
@@ -314,7 +331,7 @@ private:
         }
         sources_.open_fields(false);
         const Outcome<Session> session =
-            load_modules(CodeTarget::spirv, support_modules_, keeps_scalar_gradients_);
+            load_modules({CodeTarget::spirv}, support_modules_, keeps_scalar_gradients_);
         sources_.open_fields(true);
         return session ? Diagnostics() : session.errors();
     }
@@ -341,8 +358,101 @@ private:
         return !again && is_unknown(again) ? std::move(module) : std::move(again);
     }
 
+    /// Loads the kernel and what it imports, and puts it together with its entry point.
+    Outcome<ComPtr<slang::IComponentType>> compose(const KernelSource& source, const CodeForm& form) {
+        const Outcome<Session*> found = session_for(form);
+        if (!found) {
+            return found.errors();
+        }
+        Session& session = *found.value();
+        ++entry(form).kernels;
+        if (Diagnostics errors = load_imports(session, source.text); !errors.empty()) {
+            return errors;
+        }
+        const Outcome<slang::IModule*> module = load_kernel(session, source.text);
+        if (!module) {
+            return module.errors();
+        }
+        ComPtr<slang::IEntryPoint> entry_point;
+        if (SLANG_FAILED(
+                module.value()->findEntryPointByName(source.entry_point.c_str(), entry_point.out()))) {
+            return Diagnostic{Severity::error,
+                              "slang-no-entry-point",
+                              {},
+                              "the generated source has no entry point '" + source.entry_point + "'",
+                              {}};
+        }
+        const std::array<slang::IComponentType*, 2> parts = {module.value(), entry_point.get()};
+        ComPtr<slang::IComponentType> composed;
+        ComPtr<slang::IBlob> messages;
+        if (SLANG_FAILED(session.slang().createCompositeComponentType(parts.data(), parts.size(),
+                                                                      composed.out(), messages.out()))) {
+            return slang_errors(messages, could_not_compile(source));
+        }
+        return Outcome<ComPtr<slang::IComponentType>>(std::move(composed))
+            .with_warnings(module.warnings())
+            .with_warnings(slang_warnings(messages));
+    }
+
+    static std::string could_not_compile(const KernelSource& source) {
+        return "the kernel '" + source.entry_point + "' could not be compiled";
+    }
+
+    static std::string text_of(slang::IBlob& code) {
+        return {static_cast<const char*>(code.getBufferPointer()), code.getBufferSize()};
+    }
+
+    /// Optimisers would hide variables, and calls of functions.
+    Outcome<std::vector<Reached>> read_probe(const KernelSource& source, const CodeForm& form) {
+        const Outcome<ComPtr<slang::IComponentType>> composed = compose(source, form);
+        if (!composed) {
+            return composed.errors();
+        }
+        const slang::CompilerOptionEntry plain =
+            integer_option(slang::CompilerOptionName::Optimization, SLANG_OPTIMIZATION_LEVEL_NONE);
+        ComPtr<slang::IComponentType> linked;
+        ComPtr<slang::IBlob> code;
+        ComPtr<slang::IBlob> messages;
+        if (SLANG_FAILED(composed.value()->linkWithOptions(linked.out(), 1, &plain, messages.out())) ||
+            SLANG_FAILED(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
+            return slang_errors(messages, could_not_compile(source));
+        }
+        const std::string text = text_of(*code.get());
+        std::vector<Reached> reached;
+        if (form.target == CodeTarget::spirv) {
+            reached = reached_in_spirv(text);
+        } else {
+            const std::size_t end = text.find(cuda_prelude_end);
+            reached = reached_in_cuda(std::string_view(text).substr(end == std::string::npos ? 0 : end));
+        }
+        place_reached(entry(form).session->slang(), *linked.get(), sources_, reached);
+        return reached;
+    }
+
+    /// Calls that reach globals are refused before their kernels are compiled: see kernels/reach.h.
+    static Diagnostics check_globals(const KernelSource& source, CodeTarget target, std::string& code) {
+        std::vector<std::string> names;
+        if (target == CodeTarget::spirv) {
+            names = bind_block(code);
+        } else {
+            const std::size_t end = code.find(cuda_prelude_end);
+            if (end != std::string::npos && code.find("SLANG_globalParams", end) != std::string::npos)
+                names.emplace_back("SLANG_globalParams");
+        }
+        Diagnostics errors;
+        for (const std::string& name : names) {
+            errors.push_back({Severity::error,
+                              "slang-kernel-parameters",
+                              source.origin,
+                              "'" + source.entry_point + "' reads the global parameter '" + name + "'",
+                              {}});
+        }
+        return errors;
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
-        const Outcome<Session*> found = session_for(target);
+        const CodeForm form{target};
+        const Outcome<Session*> found = session_for(form);
         if (!found) {
             return found.errors();
         }
@@ -355,51 +465,37 @@ private:
                               "Slang found no SPIR-V optimiser: libslang-glslang could not be loaded",
                               {"it belongs beside " + slang_library_path().string()}};
         }
-        Session& session = *found.value();
-        ++entry(target).kernels;
-        if (Diagnostics errors = load_imports(session, source.text); !errors.empty()) {
-            return errors;
+        const Outcome<ComPtr<slang::IComponentType>> composed = compose(source, form);
+        if (!composed) {
+            return composed.errors();
         }
-        const Outcome<slang::IModule*> module = load_kernel(session, source.text);
-        if (!module) {
-            return module.errors();
-        }
-        Diagnostics warnings = module.warnings();
-        const std::string failed = "the kernel '" + source.entry_point + "' could not be compiled";
-        ComPtr<slang::IEntryPoint> entry_point;
-        if (SLANG_FAILED(
-                module.value()->findEntryPointByName(source.entry_point.c_str(), entry_point.out()))) {
-            return Diagnostic{Severity::error,
-                              "slang-no-entry-point",
-                              {},
-                              "the generated source has no entry point '" + source.entry_point + "'",
-                              {}};
-        }
-        const std::array<slang::IComponentType*, 2> parts = {module.value(), entry_point.get()};
-        ComPtr<slang::IComponentType> composed;
         ComPtr<slang::IComponentType> linked;
         ComPtr<slang::IBlob> code;
         ComPtr<slang::IBlob> messages;
+        Diagnostics warnings = composed.warnings();
         // Each step's warnings go where the next one's messages come.
         const auto has_failed = [&](SlangResult result) {
             add_distinct(warnings, slang_warnings(messages));
             return SLANG_FAILED(result);
         };
-        if (has_failed(session.slang().createCompositeComponentType(parts.data(), parts.size(),
-                                                                    composed.out(), messages.out())) ||
-            has_failed(composed->link(linked.out(), messages.out())) ||
+        if (has_failed(composed.value()->link(linked.out(), messages.out())) ||
             has_failed(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
-            return Outcome<CompiledKernel>(slang_errors(messages, failed)).with_warnings(std::move(warnings));
+            return Outcome<CompiledKernel>(slang_errors(messages, could_not_compile(source)))
+                .with_warnings(std::move(warnings));
         }
         CompiledKernel kernel;
-        kernel.code.assign(static_cast<const char*>(code->getBufferPointer()), code->getBufferSize());
+        kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
             if (!patch_source_language(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             kernel.features = required_features(kernel.code);
         }
-        if (Diagnostics errors = describe_block(session.slang(), *linked.get(), source, target, kernel);
+        if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {
+            return errors;
+        }
+        if (Diagnostics errors =
+                describe_block(found.value()->slang(), *linked.get(), source, target, kernel);
             !errors.empty()) {
             return errors;
         }
@@ -412,7 +508,7 @@ private:
     bool needs_support_ = false;            ///< of all of them
     bool keeps_scalar_gradients_ = true;    ///< unless modules load only without that
     ComPtr<slang::IGlobalSession> global_;  // likewise
-    std::array<Entry, 2> entries_;
+    std::array<Entry, 4> entries_;          ///< by entry()
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+}  // namespace
+
 slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value) {
     slang::CompilerOptionEntry entry{};
     entry.name = name;
@@ -20,8 +22,6 @@ slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::i
     entry.value.intValue0 = value;
     return entry;
 }
-
-}  // namespace
 
 Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise) {
     Diagnostics errors;
@@ -54,11 +54,12 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
 }
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                 CodeTarget target, Sources& sources, bool keeps_scalar_gradients,
+                                 const CodeForm& form, Sources& sources, bool keeps_scalar_gradients,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
     slang::TargetDesc target_description;
-    target_description.lineDirectiveMode = SLANG_LINE_DIRECTIVE_MODE_NONE;
-    if (target == CodeTarget::spirv) {
+    target_description.lineDirectiveMode =
+        form.places ? SLANG_LINE_DIRECTIVE_MODE_STANDARD : SLANG_LINE_DIRECTIVE_MODE_NONE;
+    if (form.target == CodeTarget::spirv) {
         target_description.format = SLANG_SPIRV;
         target_description.profile = global.findProfile("spirv_1_5");
         target_description.flags = SLANG_TARGET_FLAG_GENERATE_SPIRV_DIRECTLY;
@@ -68,7 +69,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     std::vector<slang::CompilerOptionEntry> entries = {
         integer_option(slang::CompilerOptionName::EnableMachineReadableDiagnostics, 1),
         integer_option(slang::CompilerOptionName::VulkanUseEntryPointName, 1),
-        integer_option(slang::CompilerOptionName::DebugInformation, SLANG_DEBUG_INFO_LEVEL_NONE),
+        integer_option(slang::CompilerOptionName::DebugInformation,
+                       form.places ? SLANG_DEBUG_INFO_LEVEL_MINIMAL : SLANG_DEBUG_INFO_LEVEL_NONE),
     };
     std::vector<std::string> paths;
     for (const fs::path& path : options.search_paths) {

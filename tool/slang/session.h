@@ -23,7 +23,7 @@ public:
     /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. With
     /// `keeps_scalar_gradients`, modules are changed where Slang needs that: see scalar_gradients.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                   CodeTarget target, Sources& sources, bool keeps_scalar_gradients,
+                                   const CodeForm& form, Sources& sources, bool keeps_scalar_gradients,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went
@@ -57,6 +57,8 @@ private:
     std::vector<slang::IModule*> files_;
     std::vector<std::filesystem::path> search_paths_;
 };
+
+slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value);
 
 /// What Slang said in `text` as errors; never empty: when Slang failed without a word, `otherwise`.
 Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise);

@@ -1,13 +1,15 @@
-// Walks the words of a SPIR-V module.
+// Reads and changes SPIR-V, word by word.
 #include "slang/spirv.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "core/spirv.h"
+#include "slang/spirv_words.h"
 
 namespace kf::gen {
 
@@ -17,6 +19,18 @@ using namespace spirv;
 
 constexpr std::uint32_t op_source = 3;
 constexpr std::uint32_t source_language_unknown = 0;
+
+constexpr std::uint32_t op_name = 5;
+constexpr std::uint32_t op_variable = 59;
+constexpr std::uint32_t op_decorate = 71;
+constexpr std::uint32_t decoration_binding = 33;
+constexpr std::uint32_t decoration_descriptor_set = 34;
+
+/// UniformConstant, Uniform, PushConstant, AtomicCounter and StorageBuffer: what a host fills.
+constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};
+
+/// What Slang names an entry point's own parameters, the block or a struct around it.
+constexpr std::string_view own_parameters = "entryPointParams";
 
 struct CapabilityFeature {
     std::uint32_t capability;
@@ -115,39 +129,6 @@ constexpr std::array<std::string_view, 22> implied_extensions = {
     "SPV_NV_shader_subgroup_partitioned",
 };
 
-std::uint32_t word_at(std::string_view code, std::size_t index) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + index * sizeof(word), sizeof(word));
-    return word;
-}
-
-// Calls visit(opcode, index of the first word, count of words) for each instruction, until it has
-// seen them all; false when the words do not add up to whole instructions.
-template <class Visit>
-bool each_instruction(std::string_view code, Visit visit) {
-    if (code.size() % sizeof(std::uint32_t) != 0 || code.size() < header_words * sizeof(std::uint32_t) ||
-        word_at(code, 0) != magic) {
-        return false;
-    }
-    const std::size_t words = code.size() / sizeof(std::uint32_t);
-    for (std::size_t index = header_words; index < words;) {
-        const std::uint32_t first = word_at(code, index);
-        const std::size_t count = first >> 16U;
-        if (count == 0 || count > words - index) {
-            return false;
-        }
-        visit(first & 0xFFFFU, index, count);
-        index += count;
-    }
-    return true;
-}
-
-std::string_view literal_string(std::string_view code, std::size_t first_word, std::size_t words) {
-    const std::string_view bytes =
-        code.substr(first_word * sizeof(std::uint32_t), words * sizeof(std::uint32_t));
-    return bytes.substr(0, bytes.find('\0'));
-}
-
 }  // namespace
 
 bool patch_source_language(std::string& code) {
@@ -166,6 +147,38 @@ bool patch_source_language(std::string& code) {
                     sizeof(source_language_unknown));
     }
     return true;
+}
+
+std::vector<std::string> bind_block(std::string& code) {
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::uint32_t, std::vector<std::size_t>> places;  // the numbers of a variable's binding and set
+    std::vector<std::uint32_t> filled;
+    const bool whole =
+        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+            const std::uint32_t id = count > 1 ? word_at(code, index + 1) : 0;
+            if (opcode == op_name && count > 2) {
+                names[id] = literal_string(code, index + 2, count - 2);
+            } else if (opcode == op_decorate && count > 3) {
+                const std::uint32_t decoration = word_at(code, index + 2);
+                if (decoration == decoration_binding || decoration == decoration_descriptor_set)
+                    places[id].push_back(index + 3);
+            } else if (opcode == op_variable && count > 3) {
+                const std::uint32_t storage = word_at(code, index + 3);
+                if (std::find(filled_storage.begin(), filled_storage.end(), storage) != filled_storage.end())
+                    filled.push_back(word_at(code, index + 2));
+            }
+        });
+    std::vector<std::string> others;
+    for (std::size_t i = 0; whole && i < filled.size(); ++i) {
+        if (!names[filled[i]].starts_with(own_parameters)) {
+            others.push_back(names[filled[i]]);
+            continue;
+        }
+        constexpr std::uint32_t first = 0;
+        for (const std::size_t place : places[filled[i]])
+            std::memcpy(code.data() + place * sizeof(first), &first, sizeof(first));
+    }
+    return others;
 }
 
 std::vector<std::string> required_features(std::string_view code) {

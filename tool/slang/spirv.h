@@ -11,6 +11,11 @@ namespace kf::gen {
 /// Changes nothing else. False when `code` is no well-formed SPIR-V (it is then left as it was).
 [[nodiscard]] bool patch_source_language(std::string& code);
 
+/// Puts the kernel's uniform buffer at the first binding of the first set, where the runtime looks for it:
+/// Slang gives it a later one where modules have global parameters, whether or not the kernel reaches them.
+/// Gives the names of all other variables that a host would have to fill: what a kernel must not have.
+[[nodiscard]] std::vector<std::string> bind_block(std::string& code);
+
 /// The device features that the module's capabilities and extensions ask for, by the names used in
 /// artifacts, sorted. Capabilities that every Vulkan 1.2 compute device has give none; unknown ones
 /// come as "capability-<number>" and "extension-<name>". Empty when `code` is no SPIR-V.

@@ -45,6 +45,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
                                    closed_files)
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
+
 static void to_json(Json& json, const CompiledKernel& kernel) {
     json = Json::array({bytes_json(kernel.code), kernel.block_size, kernel.block, kernel.features});
 }
@@ -94,12 +97,16 @@ std::string encode(const CompilerRequest& request) {
     if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
         return to_bytes(Json::array({"conforms", conforms->type, conforms->interface_name}));
     }
+    if (const auto* reach = std::get_if<ReachRequest>(&request)) {
+        return to_bytes(Json::array({"reach", reach->source, reach->form}));
+    }
     const auto& compile = std::get<CompileRequest>(request);
     return to_bytes(Json::array({"compile", compile.source, compile.target}));
 }
 
 std::string encode(const Outcome<Module>& outcome) { return encode_outcome(outcome); }
 std::string encode(const Outcome<CompiledKernel>& outcome) { return encode_outcome(outcome); }
+std::string encode(const Outcome<std::vector<Reached>>& outcome) { return encode_outcome(outcome); }
 std::string encode(const Outcome<bool>& outcome) { return encode_outcome(outcome); }
 std::string encode(const Outcome<std::optional<Type>>& outcome) {
     // None or one: nlohmann has no conversion of optionals.
@@ -124,12 +131,18 @@ CompilerRequest decode_request(const std::string& bytes) {
     if (json.at(0) == "conforms") {
         return ConformsRequest{json.at(1).get<std::string>(), json.at(2).get<std::string>()};
     }
+    if (json.at(0) == "reach") {
+        return ReachRequest{json.at(1).get<KernelSource>(), json.at(2).get<CodeForm>()};
+    }
     return CompileRequest{json.at(1).get<KernelSource>(), json.at(2).get<CodeTarget>()};
 }
 
 Outcome<Module> decode_module(const std::string& bytes) { return decode_outcome<Module>(bytes); }
 Outcome<CompiledKernel> decode_kernel(const std::string& bytes) {
     return decode_outcome<CompiledKernel>(bytes);
+}
+Outcome<std::vector<Reached>> decode_reached(const std::string& bytes) {
+    return decode_outcome<std::vector<Reached>>(bytes);
 }
 Outcome<bool> decode_conforms(const std::string& bytes) { return decode_outcome<bool>(bytes); }
 Outcome<std::optional<Type>> decode_type(const std::string& bytes) {

@@ -17,6 +17,10 @@ struct CompileRequest {
     KernelSource source;
     CodeTarget target = CodeTarget::spirv;
 };
+struct ReachRequest {
+    KernelSource source;
+    CodeForm form;
+};
 struct TypeRequest {
     std::string name;
 };
@@ -24,11 +28,13 @@ struct ConformsRequest {
     std::string type;
     std::string interface_name;
 };
-using CompilerRequest = std::variant<ReflectRequest, CompileRequest, TypeRequest, ConformsRequest>;
+using CompilerRequest =
+    std::variant<ReflectRequest, CompileRequest, ReachRequest, TypeRequest, ConformsRequest>;
 
 std::string encode(const CompilerRequest& request);
 std::string encode(const Outcome<Module>& outcome);
 std::string encode(const Outcome<CompiledKernel>& outcome);
+std::string encode(const Outcome<std::vector<Reached>>& outcome);
 std::string encode(const Outcome<std::optional<Type>>& outcome);
 std::string encode(const Outcome<bool>& outcome);
 
@@ -36,6 +42,7 @@ std::string encode(const Outcome<bool>& outcome);
 CompilerRequest decode_request(const std::string& bytes);
 Outcome<Module> decode_module(const std::string& bytes);
 Outcome<CompiledKernel> decode_kernel(const std::string& bytes);
+Outcome<std::vector<Reached>> decode_reached(const std::string& bytes);
 Outcome<std::optional<Type>> decode_type(const std::string& bytes);
 Outcome<bool> decode_conforms(const std::string& bytes);
 

@@ -38,6 +38,9 @@ public:
         return Outcome<CompiledKernel>(std::move(kernel)).with_warnings(std::move(warnings));
     }
 
+    Outcome<std::vector<Reached>> reach(const KernelSource&, const CodeForm&) override {
+        return std::vector<Reached>();
+    }
     [[nodiscard]] std::string version() const override { return "fake"; }
 
 private:

@@ -35,6 +35,9 @@ public:
         return Outcome<Module>(std::move(module)).with_warnings(warnings);
     }
     Outcome<CompiledKernel> compile(const KernelSource&, CodeTarget) override { return CompiledKernel{}; }
+    Outcome<std::vector<Reached>> reach(const KernelSource&, const CodeForm&) override {
+        return std::vector<Reached>();
+    }
     [[nodiscard]] std::string version() const override { return "fake"; }
 
     bool missing = false;

@@ -71,6 +71,20 @@ TEST(Wire, Kernels) {
     EXPECT_EQ(back.value().features, kernel.features);
 }
 
+TEST(Wire, WhatIsReached) {
+    const KernelSource source{"kf_probe", "void kf_probe() {}\n", {"/s.kf.json", 3, 4}, {}};
+    const auto asked = std::get<ReachRequest>(
+        decode_request(encode(CompilerRequest(ReachRequest{source, {CodeTarget::cuda_source, true}}))));
+    EXPECT_EQ(asked.source.text, source.text);
+    EXPECT_EQ(asked.form.target, CodeTarget::cuda_source);
+    EXPECT_TRUE(asked.form.places);
+    const std::vector<Reached> reached{
+        {Reach::barrier, "a barrier", {"/m.slang", 1, 2}, true, {"/n.slang", 3, 4}, "f", "\xff();"}};
+    const Outcome<std::vector<Reached>> back = decode_reached(encode(Outcome<std::vector<Reached>>(reached)));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(back.value(), reached);
+}
+
 TEST(Wire, Types) {
     const auto* asked = "Box<float, 3>";
     EXPECT_EQ(std::get<TypeRequest>(decode_request(encode(TypeRequest{asked}))).name, asked);

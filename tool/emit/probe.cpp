@@ -1,0 +1,150 @@
+// Writes a kernel that shows what functions reach beside their parameters.
+#include "emit/probe.h"
+
+#include <algorithm>
+
+#include "emit/adapter.h"
+#include "emit/items.h"
+#include "emit/kernel_text.h"
+#include "emit/render.h"
+#include "emit_templates.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Role;
+
+bool is_input(const PlannedParameter& parameter) {
+    return parameter.role == Role::in || parameter.role == Role::inout;
+}
+
+bool is_differentiable(const PlannedParameter& parameter) {
+    return parameter.type.differentiable && !parameter.no_diff;
+}
+
+std::string any(const std::string& type) { return "kf_any<" + type + ">()"; }
+
+/// The statements of one call.
+class CallWriter {
+public:
+    explicit CallWriter(const PlannedCall& call) : call_(call) {}
+
+    View::List write() {
+        const bool backward = call_.has_backward || call_.has_fused;
+        for (const PlannedParameter& parameter : parameters_of(call_)) {
+            if (parameter.tangent_of >= 0) continue;
+            const std::string id = std::to_string(++count_);
+            if (call_.is_jvp && is_differentiable(parameter)) {
+                add_pair(parameter, "kf_pair_" + id);
+            } else {
+                add_value(parameter, "kf_arg_" + id);
+            }
+            if (backward) add_backward(parameter, "kf_back_" + id);
+        }
+        const PassKind pass = backward ? PassKind::fused : PassKind::forward;
+        // Fused kernels take the function's own arguments apart from the derivative's.
+        const CallOperands operands{result_, backward ? backward_ : passed_, passed_};
+        for (const std::string& statement : call_statements(call_, pass, operands)) add(statement);
+        for (const std::string& value : kept_) add("kf_keep(" + value + ")");
+        return std::move(statements_);
+    }
+
+private:
+    void add(const std::string& statement) { statements_.emplace_back(View::Object{{"text", statement}}); }
+
+    void add_value(const PlannedParameter& parameter, const std::string& name) {
+        const std::string type = declared_name(parameter.type);
+        add(type + " " + name + (is_input(parameter) ? " = " + any(type) : ""));
+        pass(parameter, name);
+        if (parameter.role != Role::in) kept_.push_back(name);
+    }
+
+    void add_pair(const PlannedParameter& parameter, const std::string& name) {
+        const std::string type = declared_name(parameter.type);
+        add("DifferentialPair<" + type + "> " + name +
+            (is_input(parameter)
+                 ? " = diffPair(" + any(type) + ", " + any(differential_name(parameter.type)) + ")"
+                 : ""));
+        pass(parameter, name);
+        if (parameter.role == Role::in) return;
+        kept_.push_back(name + ".p");
+        kept_.push_back(name + ".d");
+    }
+
+    void pass(const PlannedParameter& parameter, const std::string& name) {
+        if (parameter.role == Role::result) {
+            result_ = name + " = ";
+        } else {
+            passed_.push_back(name);
+        }
+    }
+
+    /// How `bwd_diff` takes it: see KernelWriter::add_backward().
+    void add_backward(const PlannedParameter& parameter, const std::string& name) {
+        const std::string type = declared_name(parameter.type);
+        const std::string differential = differential_name(parameter.type);
+        if (!is_differentiable(parameter)) {
+            if (!is_input(parameter)) return;
+            add(type + " " + name + " = " + any(type));
+        } else if (!is_input(parameter)) {
+            add(differential + " " + name + " = " + any(differential));
+        } else {
+            add("var " + name + " = diffPair(" + any(type) +
+                (parameter.role == Role::inout ? ", " + any(differential) : "") + ")");
+            kept_.push_back(name + ".d");
+        }
+        backward_.push_back(name);
+    }
+
+    const PlannedCall& call_;
+    int count_ = 0;
+    View::List statements_;
+    std::string result_;
+    std::vector<std::string> passed_;
+    std::vector<std::string> backward_;
+    std::vector<std::string> kept_;
+};
+
+View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>& calls, bool& has_tensors) {
+    std::vector<std::string> imports;
+    for (const PlannedCall* call : calls) {
+        for (std::string& name : imports_of(plan, *call, {})) {
+            if (std::find(imports.begin(), imports.end(), name) == imports.end())
+                imports.push_back(std::move(name));
+        }
+    }
+    has_tensors = std::find(imports.begin(), imports.end(), "kf") != imports.end();
+    if (has_tensors) imports.insert(imports.begin(), "kf_exact");
+    View::List views;
+    for (const std::string& name : imports) views.emplace_back(View::Object{{"name", name}});
+    return views;
+}
+
+}  // namespace
+
+Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls) {
+    View::List views;
+    for (const PlannedCall* call : calls) {
+        views.emplace_back(View::Object{{"name", "kf_call_" + std::to_string(views.size())},
+                                        {"adapters", adapters(*call)},
+                                        {"statements", CallWriter(*call).write()}});
+    }
+    KernelSource source;
+    source.entry_point = "kf_probe";
+    if (!calls.empty()) source.origin = calls.front()->location;
+    bool has_tensors = false;
+    View::List imports = imports_view(plan, calls, has_tensors);
+    Outcome<std::string> text = render("probe.slang.mustache", templates::probe_slang_mustache,
+                                       View(View::Object{{"imports", std::move(imports)},
+                                                         {"has_tensors", has_tensors},
+                                                         {"group_size", std::string(probe_group_size)},
+                                                         {"entry", source.entry_point},
+                                                         {"calls", views}}));
+    if (!text) return text.errors();
+    source.text = std::move(text.value());
+    return source;
+}
+
+}  // namespace kf::gen

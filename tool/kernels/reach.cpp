@@ -1,0 +1,251 @@
+// Refuses calls whose functions depend on more than their arguments.
+#include "kernels/reach.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/sha256.h"
+#include "emit/probe.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// Part of every key: raise it when probes are written or read in another way.
+constexpr std::string_view version = "probe 1";
+
+/// How many functions are looked at together.
+constexpr std::size_t batch = 32;
+
+/// A probe of one function, and the calls that it stands for.
+struct Subject {
+    KernelSource probe;
+    std::vector<const PlannedCall*> calls;
+    std::vector<Reached> reached;
+};
+
+std::string place_text(const Location& place) {
+    std::string text = place.file;
+    for (const std::int64_t number : {place.line, place.column})
+        if (number > 0) text += ":" + std::to_string(number);
+    return text;
+}
+
+bool is_variable(const Reached& reached) {
+    return reached.what == Reach::parameter || reached.what == Reach::static_variable ||
+           reached.what == Reach::group_memory;
+}
+
+std::string error_id(Reach what) {
+    if (what == Reach::parameter) return "global-parameter";
+    return what == Reach::static_variable ? "mutable-static" : "thread-dependent";
+}
+
+std::string message(const Reached& reached, const std::string& function) {
+    const std::string name = "'" + reached.name + "'";
+    switch (reached.what) {
+        case Reach::parameter:
+            return name + " is a global parameter, which calls are not given: '" + function + "' reaches it";
+        case Reach::static_variable:
+            return name + " is a static variable that '" + function +
+                   "' changes: its results would depend on the calls that a thread made before";
+        case Reach::group_memory:
+            return name + " is groupshared, and '" + function +
+                   "' reaches it: its results would depend on how calls are mapped to threads";
+        case Reach::barrier:
+        case Reach::lanes:
+        case Reach::builtin:
+            return "'" + function + "' reaches " + reached.name +
+                   ": its results would depend on how calls are mapped to threads";
+        case Reach::clock:
+            return "'" + function + "' reaches " + reached.name + ": its results would depend on the time";
+    }
+    return {};
+}
+
+std::string cure(const Reached& reached) {
+    switch (reached.what) {
+        case Reach::parameter:
+            return reached.initialised
+                       ? "Slang takes every global without 'static' as a parameter and leaves its value out: "
+                         "declare it 'static const', or make it a parameter of the function"
+                       : "make it a parameter of the function; constants are declared 'static const'";
+        case Reach::static_variable:
+            return "make it a local variable, or an inout parameter of the functions that share it; "
+                   "constants "
+                   "are declared 'static const'";
+        case Reach::builtin:
+            return "a call learns its own index from an argument of the kind call_id or thread_id";
+        case Reach::clock: return "pass the time as an argument";
+        case Reach::group_memory:
+        case Reach::barrier:
+        case Reach::lanes:
+            return "write it for one call by itself; the spec's \"accumulate\" combines what calls give. "
+                   "Code "
+                   "for groups of threads belongs in entry points, which this version of kfgen doesn't call";
+    }
+    return {};
+}
+
+/// Where in the source, and what stands there.
+std::string use_note(const Reached& reached, bool has_place) {
+    std::string text = reached.function.empty() ? "" : "in '" + reached.function + "'";
+    if (has_place && !reached.used.file.empty())
+        text += (text.empty() ? "at " : ", ") + place_text(reached.used);
+    if (!reached.line.empty()) text += (text.empty() ? "" : ": ") + reached.line;
+    return text;
+}
+
+Diagnostic error_of(const Reached& reached, const PlannedCall& call) {
+    Diagnostic error{
+        Severity::error, error_id(reached.what), call.location, message(reached, call.function), {}};
+    const bool by_declaration = is_variable(reached) && !reached.declared.file.empty();
+    if (by_declaration) {
+        error.location = reached.declared;
+    } else if (!reached.used.file.empty()) {
+        error.location = reached.used;
+    }
+    const std::string use = use_note(reached, by_declaration);
+    if (!use.empty()) error.notes.push_back(use);
+    error.notes.push_back(cure(reached));
+    return error;
+}
+
+/// One error for what several calls reach, with those calls in its notes.
+class Collector {
+public:
+    void add(const Subject& subject) {
+        for (const Reached& reached : subject.reached) {
+            Diagnostic error = error_of(reached, *subject.calls.front());
+            auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+                return entry.error.id == error.id && entry.error.location == error.location &&
+                       entry.name == reached.name;
+            });
+            if (known == entries_.end())
+                known = entries_.insert(entries_.end(), {std::move(error), reached.name, {}});
+            known->calls.insert(known->calls.end(), subject.calls.begin(), subject.calls.end());
+        }
+    }
+
+    Diagnostics take() {
+        Diagnostics errors;
+        for (Entry& entry : entries_) {
+            std::vector<std::string> notes;
+            for (const PlannedCall* call : entry.calls) {
+                std::string note = "called as '" + call->function + "' at " + place_text(call->location);
+                if (std::find(notes.begin(), notes.end(), note) == notes.end())
+                    notes.push_back(std::move(note));
+            }
+            constexpr std::size_t most = 3;
+            if (notes.size() > most) {
+                const std::size_t more = notes.size() - most;
+                notes.resize(most);
+                notes.back() += " and in " + std::to_string(more) + " other place" + (more > 1 ? "s" : "");
+            }
+            std::vector<std::string>& all = entry.error.notes;
+            all.insert(all.end() - 1, notes.begin(), notes.end());
+            errors.push_back(std::move(entry.error));
+        }
+        return errors;
+    }
+
+private:
+    struct Entry {
+        Diagnostic error;
+        std::string name;
+        std::vector<const PlannedCall*> calls;
+    };
+    std::vector<Entry> entries_;
+};
+
+class Checker {
+public:
+    Checker(const Plan& plan, const ReachSettings& settings, Compiler& compiler)
+        : plan_(plan), settings_(settings), compiler_(compiler) {}
+
+    ReachReport check() {
+        for (const PlannedFunction& function : plan_.functions) {
+            for (const PlannedCall& call : function.calls) add_subject(call);
+        }
+        for (const CodeTarget target : settings_.targets) {
+            const std::span<Subject> all(subjects_);
+            for (std::size_t first = 0; first < all.size(); first += batch)
+                look_at(all.subspan(first, std::min(batch, all.size() - first)), target);
+        }
+        Collector collector;
+        for (const Subject& subject : subjects_) collector.add(subject);
+        Diagnostics errors = collector.take();
+        report_.errors.insert(report_.errors.end(), errors.begin(), errors.end());
+        return std::move(report_);
+    }
+
+private:
+    void add_subject(const PlannedCall& call) {
+        Outcome<KernelSource> probe = emit_probe(plan_, {&call});
+        if (!probe) return fail(probe.errors());
+        const auto known = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
+            return subject.probe.text == probe.value().text;
+        });
+        if (known != subjects_.end()) {
+            known->calls.push_back(&call);
+        } else {
+            subjects_.push_back({std::move(probe.value()), {&call}, {}});
+        }
+    }
+
+    void look_at(std::span<Subject> subjects, CodeTarget target) {
+        if (subjects.size() > 1) {
+            std::vector<const PlannedCall*> calls;
+            for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
+            const Outcome<KernelSource> probe = emit_probe(plan_, calls);
+            if (!probe) return fail(probe.errors());
+            const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target});
+            if (reached && reached.value().empty()) return;
+        }
+        for (Subject& subject : subjects) {
+            // What one target finds, another would find under other names.
+            if (!subject.reached.empty()) continue;
+            Outcome<std::vector<Reached>> reached = reach(subject.probe, {target});
+            if (!reached) {
+                fail(reached.errors());
+            } else if (!reached.value().empty()) {
+                const Outcome<std::vector<Reached>> placed = compiler_.reach(subject.probe, {target, true});
+                subject.reached = placed && !placed.value().empty() ? placed.value() : reached.value();
+            }
+        }
+    }
+
+    /// Nothing is what the store keeps.
+    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form) {
+        const std::string text = settings_.environment_hash +
+                                 (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
+                                 std::string(version) + "\n" + probe.text;
+        const std::string key = hex(sha256(std::as_bytes(std::span(text))));
+        if (settings_.store != nullptr && settings_.store->find(key)) return std::vector<Reached>();
+        Outcome<std::vector<Reached>> reached = compiler_.reach(probe, form);
+        if (reached && reached.value().empty() && settings_.store != nullptr)
+            settings_.store->keep(key, CompiledKernel());
+        return reached;
+    }
+
+    void fail(const Diagnostics& errors) {
+        for (const Diagnostic& error : errors) {
+            Diagnostics& list = error.id == "slang-timeout" ? report_.errors : report_.failures;
+            if (std::find(list.begin(), list.end(), error) == list.end()) list.push_back(error);
+        }
+    }
+
+    const Plan& plan_;
+    const ReachSettings& settings_;
+    Compiler& compiler_;
+    std::vector<Subject> subjects_;
+    ReachReport report_;
+};
+
+}  // namespace
+
+ReachReport check_reach(const Plan& plan, const ReachSettings& settings, Compiler& compiler) {
+    return Checker(plan, settings, compiler).check();
+}
+
+}  // namespace kf::gen

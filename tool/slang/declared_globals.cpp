@@ -1,0 +1,156 @@
+// Walks the declarations of every module that a session has loaded.
+#include "slang/declared_globals.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "slang/session.h"
+
+namespace kf::gen {
+
+namespace {
+
+using slang::DeclReflection;
+using slang::Modifier;
+
+struct Declared {
+    slang::VariableReflection* variable = nullptr;
+    std::string name;
+    Location place;
+    bool is_static = false;
+    bool initialised = false;
+};
+
+class Walker {
+public:
+    explicit Walker(slang::ISession& session) : session_(&session) {
+        for (SlangInt index = 0; index < session.getLoadedModuleCount(); ++index) {
+            slang::IModule* module = session.getLoadedModule(index);
+            const char* path = module->getFilePath();
+            if (path != nullptr && std::string_view(path).starts_with(virtual_folder)) continue;
+            walk(*module->getModuleReflection(), true);
+            for (SlangInt32 file = 0; file < module->getDependencyFileCount(); ++file)
+                files_.emplace_back(module->getDependencyFilePath(file));
+        }
+    }
+
+    [[nodiscard]] const std::vector<Declared>& globals() const { return globals_; }
+
+    /// The path of a file that is named without its folder.
+    [[nodiscard]] std::string path_of(const std::string& file) const {
+        const std::filesystem::path name = std::filesystem::path(file).filename();
+        const auto same = [&](const std::string& path) { return path == file; };
+        if (std::any_of(files_.begin(), files_.end(), same)) return file;
+        const auto named = std::find_if(files_.begin(), files_.end(), [&](const std::string& path) {
+            return std::filesystem::path(path).filename() == name;
+        });
+        return named == files_.end() ? file : *named;
+    }
+
+private:
+    /// `holds_globals`: what is declared in there, static or not; of a struct only what is static.
+    void walk(DeclReflection& parent, bool holds_globals) {
+        for (unsigned index = 0; index < parent.getChildrenCount(); ++index) {
+            DeclReflection& child = *parent.getChild(index);
+            switch (child.getKind()) {
+                case DeclReflection::Kind::Variable: add(child, holds_globals); break;
+                case DeclReflection::Kind::Namespace:
+                case DeclReflection::Kind::Unsupported: walk(child, holds_globals); break;
+                case DeclReflection::Kind::Struct:
+                    // A cbuffer's members are globals of their own.
+                    walk(child, std::string_view(child.getName()).starts_with("SLANG_ParameterGroup"));
+                    break;
+                case DeclReflection::Kind::Generic:
+                    if (DeclReflection* inner = child.asGeneric()->getInnerDecl())
+                        if (inner->getKind() == DeclReflection::Kind::Struct) walk(*inner, false);
+                    break;
+                default: break;
+            }
+        }
+    }
+
+    void add(DeclReflection& declaration, bool is_global) {
+        slang::VariableReflection* variable = declaration.asVariable();
+        slang::SourceLocation place;
+        if (variable == nullptr || SLANG_FAILED(session_->getDeclSourceLocation(&declaration, &place)) ||
+            place.filePath == nullptr || place.line <= 0) {
+            return;
+        }
+        const bool is_static = variable->findModifier(Modifier::Static) != nullptr;
+        if (!is_static && !is_global) return;
+        globals_.push_back({variable,
+                            declaration.getName(),
+                            {place.filePath, place.line, std::max<SlangInt>(place.column, 0)},
+                            is_static,
+                            variable->hasDefaultValue()});
+    }
+
+    slang::ISession* session_;
+    std::vector<Declared> globals_;
+    std::vector<std::string> files_;
+};
+
+/// The program's parameter of that name; null for one that isn't one by itself, as a cbuffer's members.
+slang::VariableReflection* find_parameter(slang::IComponentType& program, const std::string& name) {
+    slang::ProgramLayout* layout = program.getLayout();
+    for (unsigned index = 0; layout != nullptr && index < layout->getParameterCount(); ++index) {
+        slang::VariableLayoutReflection* parameter = layout->getParameterByIndex(index);
+        if (parameter->getName() != nullptr && parameter->getName() == name) return parameter->getVariable();
+    }
+    return nullptr;
+}
+
+const Declared* find_declared(const std::vector<Declared>& globals, slang::IComponentType& program,
+                              const Reached& one) {
+    std::vector<const Declared*> named;
+    for (const Declared& global : globals) {
+        const bool fits =
+            one.what == Reach::group_memory || global.is_static == (one.what == Reach::static_variable);
+        if (fits && global.name == one.name) named.push_back(&global);
+    }
+    if (one.what == Reach::parameter) {
+        slang::VariableReflection* parameter = find_parameter(program, one.name);
+        for (const Declared* global : named)
+            if (global->variable == parameter) return global;
+    }
+    if (named.size() == 1) return named.front();
+    // Of several, the one that is declared where it is used.
+    for (const Declared* global : named)
+        if (global->place.file == one.used.file) return global;
+    return nullptr;
+}
+
+std::string trimmed_line(std::string_view text, std::int64_t line) {
+    for (; line > 1 && text.find('\n') != std::string_view::npos; --line)
+        text.remove_prefix(text.find('\n') + 1);
+    text = text.substr(0, text.find('\n'));
+    const std::size_t first = text.find_first_not_of(" \t");
+    const std::size_t last = text.find_last_not_of(" \t\r");
+    return first == std::string_view::npos ? std::string()
+                                           : std::string(text.substr(first, last - first + 1));
+}
+
+}  // namespace
+
+void place_reached(slang::ISession& session, slang::IComponentType& program, Sources& sources,
+                   std::vector<Reached>& reached) {
+    const Walker walker(session);
+    for (Reached& one : reached) {
+        // What stands in the probe itself says nothing to a user.
+        if (one.used.file.starts_with(virtual_folder)) one.used = {};
+        if (!one.used.file.empty()) {
+            one.used.file = walker.path_of(one.used.file);
+            const std::string* text = sources.find(one.used.file);
+            if (text != nullptr) one.line = trimmed_line(*text, one.used.line);
+        }
+        const bool is_variable = one.what == Reach::parameter || one.what == Reach::static_variable ||
+                                 one.what == Reach::group_memory;
+        const Declared* declared = is_variable ? find_declared(walker.globals(), program, one) : nullptr;
+        if (declared == nullptr) continue;
+        one.declared = declared->place;
+        one.initialised = declared->initialised;
+    }
+}
+
+}  // namespace kf::gen

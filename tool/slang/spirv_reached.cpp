@@ -1,0 +1,510 @@
+// Finds in SPIR-V what functions reach beside their parameters.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "slang/reached.h"
+#include "slang/spirv_words.h"
+
+namespace kf::gen {
+
+namespace {
+
+// Numbers from the SPIR-V specification, section 3.
+enum Op : std::uint32_t {
+    op_name = 5,
+    op_member_name = 6,
+    op_string = 7,
+    op_line = 8,
+    op_ext_inst = 12,
+    op_entry_point = 15,
+    op_type_bool = 20,
+    op_type_pointer = 32,
+    op_constant_true = 41,
+    op_constant = 43,
+    op_constant_null = 46,
+    op_spec_constant = 50,
+    op_spec_constant_composite = 51,
+    op_spec_constant_op = 52,
+    op_function = 54,
+    op_function_parameter = 55,
+    op_function_end = 56,
+    op_function_call = 57,
+    op_variable = 59,
+    op_load = 61,
+    op_store = 62,
+    op_copy_memory = 63,
+    op_copy_memory_sized = 64,
+    op_access_chain = 65,
+    op_in_bounds_access_chain = 66,
+    op_ptr_access_chain = 67,
+    op_array_length = 68,
+    op_in_bounds_ptr_access_chain = 70,
+    op_decorate = 71,
+    op_vector_shuffle = 79,
+    op_composite_construct = 80,
+    op_composite_extract = 81,
+    op_composite_insert = 82,
+    op_copy_object = 83,
+    op_convert_first = 109,
+    op_convert_last = 122,
+    op_bitcast = 124,
+    op_arithmetic_first = 126,
+    op_arithmetic_last = 191,
+    op_select = 169,
+    op_derivative_first = 207,
+    op_derivative_last = 215,
+    op_control_barrier = 224,
+    op_memory_barrier = 225,
+    op_atomic_first = 227,
+    op_atomic_last = 242,
+    op_phi = 245,
+    op_label = 248,
+    op_return_value = 254,
+    op_no_line = 317,
+    op_read_clock = 5056,
+};
+
+enum StorageClass : std::uint32_t {
+    storage_uniform_constant = 0,
+    storage_input = 1,
+    storage_uniform = 2,
+    storage_workgroup = 4,
+    storage_private = 6,
+    storage_push_constant = 9,
+    storage_atomic_counter = 10,
+    storage_buffer = 12,
+    storage_shader_record = 5343,
+};
+
+constexpr std::uint32_t decoration_spec_id = 1;
+constexpr std::uint32_t decoration_built_in = 11;
+
+struct Numbered {
+    std::uint32_t number;
+    std::string_view name;
+};
+
+constexpr std::array built_ins = {
+    Numbered{24, "the number of thread groups"},
+    Numbered{25, "WorkgroupSize"},
+    Numbered{26, "SV_GroupID"},
+    Numbered{27, "SV_GroupThreadID"},
+    Numbered{28, "SV_DispatchThreadID"},
+    Numbered{29, "SV_GroupIndex"},
+    Numbered{36, "WaveGetLaneCount"},
+    Numbered{38, "the number of waves in a group"},
+    Numbered{40, "the wave's number in its group"},
+    Numbered{41, "WaveGetLaneIndex"},
+    Numbered{4416, "a mask of lanes"},
+    Numbered{4417, "a mask of lanes"},
+    Numbered{4418, "a mask of lanes"},
+    Numbered{4419, "a mask of lanes"},
+    Numbered{4420, "a mask of lanes"},
+};
+
+// Of a reduction; scans are told by their group operation.
+constexpr std::array lane_operations = {
+    Numbered{333, "WaveIsFirstLane"},   Numbered{334, "WaveActiveAllTrue"},
+    Numbered{335, "WaveActiveAnyTrue"}, Numbered{336, "WaveActiveAllEqual"},
+    Numbered{337, "WaveReadLaneAt"},    Numbered{338, "WaveReadLaneFirst"},
+    Numbered{339, "WaveActiveBallot"},  Numbered{342, "WaveActiveCountBits"},
+    Numbered{345, "WaveReadLaneAt"},    Numbered{346, "WaveShuffle"},
+    Numbered{347, "WaveShuffle"},       Numbered{348, "WaveShuffle"},
+    Numbered{349, "WaveActiveSum"},     Numbered{350, "WaveActiveSum"},
+    Numbered{351, "WaveActiveProduct"}, Numbered{352, "WaveActiveProduct"},
+    Numbered{353, "WaveActiveMin"},     Numbered{354, "WaveActiveMin"},
+    Numbered{355, "WaveActiveMin"},     Numbered{356, "WaveActiveMax"},
+    Numbered{357, "WaveActiveMax"},     Numbered{358, "WaveActiveMax"},
+    Numbered{359, "WaveActiveBitAnd"},  Numbered{360, "WaveActiveBitOr"},
+    Numbered{361, "WaveActiveBitXor"},  Numbered{362, "WaveActiveAllTrue"},
+    Numbered{363, "WaveActiveAnyTrue"}, Numbered{364, "WaveActiveBitXor"},
+    Numbered{365, "QuadReadLaneAt"},    Numbered{366, "QuadReadAcross"},
+    Numbered{5110, "QuadAll"},          Numbered{5111, "QuadAny"},
+    Numbered{5296, "WaveMatch"},
+};
+
+struct Range {
+    std::uint32_t first;
+    std::uint32_t last;
+    std::string_view name;
+};
+
+constexpr std::array lane_ranges = {
+    Range{op_derivative_first, op_derivative_last, "ddx and ddy"},
+    Range{261, 272, "a group operation"},
+    Range{333, 366, "a wave operation"},
+    Range{4421, 4432, "a wave operation"},
+    Range{4456, 4460, "CoopMat"},
+    Range{5110, 5111, "a quad operation"},
+    Range{5296, 5296, "a wave operation"},
+    Range{5358, 5362, "CoopMat"},
+    Range{5571, 5580, "a wave operation"},
+    Range{6401, 6408, "a group operation"},
+};
+
+template <std::size_t N>
+std::string_view find_name(const std::array<Numbered, N>& names, std::uint32_t number) {
+    const auto* const found = std::find_if(names.begin(), names.end(),
+                                           [&](const Numbered& entry) { return entry.number == number; });
+    return found == names.end() ? std::string_view() : found->name;
+}
+
+bool is_access_chain(std::uint32_t opcode) {
+    return opcode == op_access_chain || opcode == op_in_bounds_access_chain ||
+           opcode == op_ptr_access_chain || opcode == op_in_bounds_ptr_access_chain;
+}
+
+bool is_atomic(std::uint32_t opcode) {
+    constexpr std::array more = {318U, 319U, 5614U, 5615U, 6035U};
+    return (opcode >= op_atomic_first && opcode <= op_atomic_last) ||
+           std::find(more.begin(), more.end(), opcode) != more.end();
+}
+
+using Id = std::uint32_t;
+
+/// One instruction of a function.
+struct Step {
+    std::uint32_t opcode = 0;
+    std::size_t at = 0;     ///< its first word
+    std::size_t count = 0;  ///< its words
+    Id function = 0;
+    std::size_t block = 0;
+    Location place;
+};
+
+class Reader {
+public:
+    explicit Reader(std::string_view code) : code_(code) {}
+
+    std::vector<Reached> read() {
+        const bool whole =
+            each_instruction(code_, [&](std::uint32_t opcode, std::size_t at, std::size_t count) {
+                if (function_ == 0 && opcode != op_function) {
+                    read_global(opcode, at, count);
+                } else {
+                    read_step(opcode, at, count);
+                }
+            });
+        if (!whole) return {};
+        for (const auto& [id, storage] : variables_) add_variable(id, storage);
+        for (const Step& step : steps_) add_operation(step);
+        return std::move(reached_);
+    }
+
+private:
+    [[nodiscard]] std::uint32_t word(std::size_t index) const { return word_at(code_, index); }
+    [[nodiscard]] std::uint32_t word(const Step& step, std::size_t index) const {
+        return index < step.count ? word(step.at + index) : 0;
+    }
+    [[nodiscard]] std::string text(std::size_t first, std::size_t end) const {
+        return std::string(literal_string(code_, first, end - first));
+    }
+
+    void read_global(std::uint32_t opcode, std::size_t at, std::size_t count) {
+        switch (opcode) {
+            case op_name: names_[word(at + 1)] = text(at + 2, at + count); break;
+            case op_member_name: members_[{word(at + 1), word(at + 2)}] = text(at + 3, at + count); break;
+            case op_string: strings_[word(at + 1)] = text(at + 2, at + count); break;
+            case op_entry_point: entry_ = word(at + 2); break;
+            case op_decorate:
+                if (count > 3 && word(at + 2) == decoration_built_in) built_in_[word(at + 1)] = word(at + 3);
+                if (count > 3 && word(at + 2) == decoration_spec_id) specialised_.insert(word(at + 1));
+                break;
+            case op_type_bool: bool_ = word(at + 1); break;
+            case op_type_pointer: pointees_[word(at + 1)] = word(at + 3); break;
+            case op_spec_constant_composite:
+            case op_spec_constant_op:
+                for (std::size_t i = 3; i < count; ++i) composed_.insert(word(at + i));
+                break;
+            case op_constant:
+                numbers_[word(at + 2)] = word(at + 3);
+                constants_.insert(word(at + 2));
+                break;
+            case op_variable:
+                variables_[word(at + 2)] = word(at + 3);
+                types_[word(at + 2)] = pointees_[word(at + 1)];
+                break;
+            default:
+                if (opcode >= op_constant_true && opcode <= op_constant_null) constants_.insert(word(at + 2));
+                if (opcode == op_constant_true) true_.insert(word(at + 2));
+        }
+    }
+
+    void read_step(std::uint32_t opcode, std::size_t at, std::size_t count) {
+        switch (opcode) {
+            case op_function:
+                function_ = word(at + 2);
+                place_ = {};
+                return;
+            case op_function_parameter: parameters_[function_].push_back(word(at + 2)); return;
+            case op_function_end: function_ = 0; return;
+            // A line ends with its block, but nothing tells better where the next one comes from.
+            case op_label: ++block_; return;
+            case op_no_line: place_ = {}; return;
+            case op_line: place_ = {strings_[word(at + 1)], word(at + 2), word(at + 3)}; return;
+            default: steps_.push_back({opcode, at, count, function_, block_, place_});
+        }
+    }
+
+    // ---- Variables ----
+
+    void add_variable(Id id, std::uint32_t storage) {
+        switch (storage) {
+            case storage_uniform_constant:
+            case storage_uniform:
+            case storage_push_constant:
+            case storage_atomic_counter:
+            case storage_buffer:
+            case storage_shader_record: return add_parameter(id);
+            case storage_input: {
+                const std::string_view name = find_name(built_ins, built_in_[id]);
+                return add(Reach::builtin, name.empty() ? names_[id] : std::string(name), first_use(id));
+            }
+            case storage_workgroup: return add(Reach::group_memory, names_[id], first_use(id));
+            case storage_private: return add_static(id);
+            default: return;
+        }
+    }
+
+    /// Globals of plain types are members of one block, those of a cbuffer of another.
+    void add_parameter(Id id) {
+        const std::string type = names_[types_[id]];
+        std::set<Id> seen;
+        for (const Step& step : steps_) {
+            const bool grouped = type.starts_with("GlobalParams") || type.starts_with("SLANG_ParameterGroup");
+            if (!grouped || !is_access_chain(step.opcode) || word(step, 3) != id) continue;
+            const Id member = numbers_[word(step, 4)];
+            if (seen.insert(member).second) add(Reach::parameter, members_[{types_[id], member}], &step);
+        }
+        if (!seen.empty()) return;
+        // A buffer in a global struct is a variable of its own: "globalParams.grain.bark".
+        std::string name = names_[id];
+        constexpr std::string_view around = "globalParams.";
+        if (name.starts_with(around)) name.erase(0, around.size());
+        add(Reach::parameter, name.substr(0, name.find('.')), first_use(id));
+    }
+
+    /// A variable that nothing writes but its declaration stays as it is.
+    void add_static(Id id) {
+        if (is_guard(id)) return;
+        const std::vector<const Step*> writes = writes_to(id);
+        if (writes.empty()) return;
+        const auto changes = [&](const Step* write) { return !sets_first_value(*write); };
+        const auto change = std::find_if(writes.begin(), writes.end(), changes);
+        // Set twice, it may have had another value between.
+        if (change == writes.end() && writes.size() == 1) return;
+        add(Reach::static_variable, names_[id], change == writes.end() ? writes.front() : *change);
+    }
+
+    /// Where a function sets its own static variable when it is first called, it notes that in a bool.
+    bool is_guard(Id id) {
+        if (types_[id] != bool_ || names_.contains(id)) return false;
+        const std::vector<const Step*> writes = writes_to(id);
+        return std::all_of(writes.begin(), writes.end(), [&](const Step* write) {
+            return write->opcode == op_store && true_.contains(word(*write, 2));
+        });
+    }
+
+    bool sets_first_value(const Step& write) {
+        if (write.opcode != op_store || !is_constant(word(write, 2), 0)) return false;
+        return std::any_of(steps_.begin(), steps_.end(), [&](const Step& other) {
+            return other.block == write.block && other.opcode == op_store &&
+                   variables_.contains(word(other, 1)) && variables_[word(other, 1)] == storage_private &&
+                   is_guard(word(other, 1));
+        });
+    }
+
+    /// Whether the value is made of nothing but constants.
+    [[nodiscard]] bool is_constant(Id id, int depth) const {
+        if (constants_.contains(id)) return true;
+        constexpr int deepest = 64;
+        const auto made = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+            return step.count > 2 && has_result(step.opcode) && word(step, 2) == id;
+        });
+        if (made == steps_.end() || depth > deepest) return false;
+        const auto all = [&](std::size_t first, std::size_t end) {
+            for (std::size_t i = first; i < end; ++i)
+                if (!is_constant(word(*made, i), depth + 1)) return false;
+            return true;
+        };
+        switch (made->opcode) {
+            case op_composite_extract: return all(3, 4);
+            case op_vector_shuffle:
+            case op_composite_insert: return all(3, 5);
+            case op_ext_inst: return all(5, made->count);
+            case op_function_call: return made->count == 4 && returns_constant(word(*made, 3), depth + 1);
+            default: return all(3, made->count);
+        }
+    }
+
+    [[nodiscard]] bool returns_constant(Id function, int depth) const {
+        return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+            if (step.function != function) return true;
+            if (step.opcode == op_return_value) return is_constant(word(step, 1), depth);
+            return has_result(step.opcode);
+        });
+    }
+
+    /// Of those whose result depends on nothing but their operands.
+    static bool has_result(std::uint32_t opcode) {
+        return opcode == op_composite_construct || opcode == op_composite_extract ||
+               opcode == op_composite_insert || opcode == op_vector_shuffle || opcode == op_copy_object ||
+               opcode == op_bitcast || opcode == op_ext_inst || opcode == op_function_call ||
+               (opcode >= op_convert_first && opcode <= op_convert_last) ||
+               (opcode >= op_arithmetic_first && opcode <= op_arithmetic_last);
+    }
+
+    /// What may write to the variable, or to a part of it, outside of the entry point.
+    std::vector<const Step*> writes_to(Id variable) {
+        std::set<Id> pointers{variable};
+        std::vector<const Step*> writes;
+        for (std::size_t known = 0; known != pointers.size();) {
+            known = pointers.size();
+            writes.clear();
+            for (const Step& step : steps_) {
+                if (step.function != entry_ && follow(step, pointers)) writes.push_back(&step);
+            }
+        }
+        return writes;
+    }
+
+    /// Adds what points into the same variable; whether the step may write there.
+    bool follow(const Step& step, std::set<Id>& pointers) {
+        const auto has = [&](std::size_t index) { return pointers.contains(word(step, index)); };
+        if (is_access_chain(step.opcode) || step.opcode == op_copy_object) {
+            if (has(3)) pointers.insert(word(step, 2));
+            return false;
+        }
+        switch (step.opcode) {
+            case op_store: return has(1);
+            case op_function_call: {
+                const std::vector<Id>& parameters = parameters_[word(step, 3)];
+                for (std::size_t i = 0; i < parameters.size(); ++i)
+                    if (has(4 + i)) pointers.insert(parameters[i]);
+                return false;
+            }
+            case op_copy_memory:
+            case op_copy_memory_sized: return has(1);
+            case op_select: return has(4) || has(5);
+            case op_phi:
+            case op_ext_inst:
+                for (std::size_t i = step.opcode == op_phi ? 3 : 5; i < step.count; ++i)
+                    if (has(i)) return true;
+                return false;
+            default: return is_atomic(step.opcode) && (has(1) || has(3));
+        }
+    }
+
+    /// The first step that takes the variable itself.
+    [[nodiscard]] const Step* first_use(Id id) const {
+        const auto used = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+            if (step.function == entry_) return false;
+            if (step.opcode == op_store) return word(step, 1) == id;
+            if (step.opcode == op_function_call) {
+                for (std::size_t i = 4; i < step.count; ++i)
+                    if (word(step, i) == id) return true;
+                return false;
+            }
+            return (step.opcode == op_load || step.opcode == op_array_length || is_atomic(step.opcode) ||
+                    is_access_chain(step.opcode) || step.opcode == op_copy_object) &&
+                   word(step, 3) == id;
+        });
+        return used == steps_.end() ? nullptr : &*used;
+    }
+
+    // ---- Instructions ----
+
+    void add_operation(const Step& step) {
+        if (step.opcode == op_control_barrier) return add(Reach::barrier, "a barrier", &step);
+        if (step.opcode == op_memory_barrier) return add(Reach::barrier, "a memory barrier", &step);
+        if (step.opcode == op_read_clock) return add(Reach::clock, "the clock", &step);
+        if (takes_group_size(step)) return add(Reach::builtin, "WorkgroupSize", &step);
+        for (const Range& range : lane_ranges) {
+            if (step.opcode >= range.first && step.opcode <= range.last)
+                return add(Reach::lanes, lanes_name(step, range.name), &step);
+        }
+    }
+
+    std::string lanes_name(const Step& step, std::string_view otherwise) const {
+        std::string name(find_name(lane_operations, step.opcode));
+        if (name.empty()) return std::string(otherwise);
+        // Clusters, partitions and scans have other names than sums of all lanes.
+        constexpr std::string_view of_all = "WaveActive";
+        const bool counts = step.opcode == 342 || (step.opcode >= 349 && step.opcode <= 364);
+        const std::uint32_t operation = counts ? word(step, 4) : 0;
+        if (operation == 0 || !name.starts_with(of_all)) return name;
+        const std::string rest = name.substr(of_all.size());
+        if (operation == 1 || operation == 2) return "WavePrefix" + rest;
+        return (operation == 3 ? "WaveClustered" : "WaveMulti") + rest;
+    }
+
+    /// The size of the group is a constant that only its name tells from the user's own.
+    bool takes_group_size(const Step& step) {
+        const auto is_size = [&](Id id) {
+            return specialised_.contains(id) && names_[id] == probe_group_size;
+        };
+        // The entry point has its size by an execution mode, not by an instruction.
+        std::size_t first = 3;
+        std::size_t end = step.count;
+        if (step.opcode == op_return_value) first = 1;
+        if (step.opcode == op_store) first = 2;
+        if (step.opcode == op_function_call) first = 4;
+        if (step.opcode == op_ext_inst) first = 5;
+        if (step.opcode == op_composite_extract) end = 4;
+        const bool takes_values = step.opcode == op_return_value || step.opcode == op_store ||
+                                  step.opcode == op_phi || is_access_chain(step.opcode) ||
+                                  (has_result(step.opcode) && step.opcode != op_vector_shuffle);
+        for (std::size_t i = first; takes_values && i < end; ++i) {
+            if (is_size(word(step, i))) return true;
+        }
+        const auto is_composed = std::any_of(composed_.begin(), composed_.end(), is_size);
+        return is_composed && &step == &steps_.front();
+    }
+
+    void add(Reach what, std::string name, const Step* step) {
+        Reached one;
+        one.what = what;
+        one.name = std::move(name);
+        const auto known = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& other) {
+            return other.what == what && other.name == one.name;
+        });
+        if (known != reached_.end()) return;
+        if (step != nullptr) {
+            one.used = step->place;
+            const auto named = names_.find(step->function);
+            if (named != names_.end()) one.function = named->second;
+        }
+        reached_.push_back(std::move(one));
+    }
+
+    std::string_view code_;
+    Id entry_ = 0;
+    Id bool_ = 0;
+    std::map<Id, std::string> names_;
+    std::map<std::pair<Id, std::uint32_t>, std::string> members_;
+    std::map<Id, std::string> strings_;
+    std::map<Id, std::uint32_t> built_in_;
+    std::map<Id, Id> pointees_;
+    std::map<Id, std::uint32_t> variables_;  ///< storage classes of global ones
+    std::map<Id, Id> types_;                 ///< of those
+    std::map<Id, std::uint32_t> numbers_;
+    std::set<Id> constants_;
+    std::set<Id> true_;
+    std::set<Id> specialised_;
+    std::set<Id> composed_;
+    std::map<Id, std::vector<Id>> parameters_;
+    std::vector<Step> steps_;
+    Id function_ = 0;
+    std::size_t block_ = 0;
+    Location place_;
+    std::vector<Reached> reached_;
+};
+
+}  // namespace
+
+std::vector<Reached> reached_in_spirv(std::string_view code) { return Reader(code).read(); }
+
+}  // namespace kf::gen
