@@ -10,13 +10,14 @@
 
 #include "slang/declared_globals.h"
 #include "slang/field_access.h"
+#include "slang/gradient_texts.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/reflect.h"
-#include "slang/scalar_gradients.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
 #include "slang/types.h"
+#include "slang/workarounds/loops.h"
 
 namespace kf::gen {
 
@@ -120,6 +121,25 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
     return distinct;
 }
 
+/// Slang doesn't see that such a loop's gradients are wrong.
+Diagnostics limit_errors(const Sources& sources) {
+    Diagnostics errors;
+    for (const auto& [file, text] : sources.texts()) {
+        if (text.find("axIters") == std::string::npos && text.find("axiters") == std::string::npos) continue;
+        for (const ExcessiveLoop& loop : excessive_loops(text, tokenise(text))) {
+            const std::string count = std::to_string(loop.iterations);
+            errors.push_back({Severity::error,
+                              "loop-exceeds-max-iters",
+                              {file.string(), static_cast<std::int64_t>(line_at(text, loop.offset)),
+                               static_cast<std::int64_t>(column_at(text, loop.offset))},
+                              "the loop runs " + count + " times, more than its [MaxIters(" +
+                                  std::to_string(loop.limit) + ")]: its gradients would be wrong",
+                              {"write [MaxIters(" + count + ")]"}});
+        }
+    }
+    return errors;
+}
+
 using SupportModules = std::vector<std::pair<std::string, std::string>>;
 
 class InProcessCompiler final : public Compiler {
@@ -132,7 +152,7 @@ public:
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
         needs_support_ = false;
-        keeps_scalar_gradients_ = true;
+        keeps_gradients_ = true;
         drop_sessions();
         sources_.forget();
         sources_.open_fields(true);
@@ -230,20 +250,20 @@ private:
         kept = {};
         // Most modules import none of the support modules, and those cost more than all the rest.
         if (!needs_support_) {
-            Outcome<Session> session = load_modules(form, first_support_module(), keeps_scalar_gradients_);
+            Outcome<Session> session = load_modules(form, first_support_module(), keeps_gradients_);
             if (session) {
                 kept.session = std::move(session.value());
                 return &*kept.session;
             }
         }
-        Outcome<Session> session = load_modules(form, support_modules_, keeps_scalar_gradients_);
+        Outcome<Session> session = load_modules(form, support_modules_, keeps_gradients_);
         if (!session && sources_.has_opened()) {
             sources_.open_fields(false);
-            session = load_modules(form, support_modules_, keeps_scalar_gradients_);
+            session = load_modules(form, support_modules_, keeps_gradients_);
         }
-        if (!session && keeps_scalar_gradients_) {
+        if (!session && keeps_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
-            keeps_scalar_gradients_ = false;
+            keeps_gradients_ = false;
             session = load_modules(form, support_modules_, false);
         }
         if (!session) {
@@ -261,9 +281,9 @@ private:
     }
 
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
-                                  bool keeps_scalar_gradients) {
+                                  bool keeps_gradients) {
         Outcome<Session> created = Session::create(*global_.get(), options_, form, sources_,
-                                                   keeps_scalar_gradients, support_modules);
+                                                   keeps_gradients, support_modules);
         if (!created) {
             return created.errors();
         }
@@ -296,6 +316,9 @@ private:
         }
         session.value()->add_layout_warnings();
         Diagnostics warnings = warnings_of(*session.value());
+        if (Diagnostics errors = limit_errors(sources_); !errors.empty()) {
+            return Outcome<Module>(std::move(errors)).with_warnings(std::move(warnings));
+        }
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
         for (const auto& [path, text] : module.sources) {
@@ -315,12 +338,12 @@ private:
 
     /// Those of the modules as users wrote them: the change of the texts has statements of its own.
     Diagnostics warnings_of(const Session& session) {
-        if (session.warnings().empty() || !keeps_scalar_gradients_ || !sources_.changes_any()) {
+        if (session.warnings().empty() || !keeps_gradients_ || !sources_.changes_any()) {
             return session.warnings();
         }
         const Outcome<Session> unchanged = load_modules(
             {CodeTarget::spirv}, needs_support_ ? support_modules_ : first_support_module(), false);
-        sources_.change_texts(keep_scalar_gradients);
+        sources_.change_texts(keep_gradients);
         return unchanged ? unchanged.value().warnings() : session.warnings();
     }
 
@@ -331,7 +354,7 @@ private:
         }
         sources_.open_fields(false);
         const Outcome<Session> session =
-            load_modules({CodeTarget::spirv}, support_modules_, keeps_scalar_gradients_);
+            load_modules({CodeTarget::spirv}, support_modules_, keeps_gradients_);
         sources_.open_fields(true);
         return session ? Diagnostics() : session.errors();
     }
@@ -506,7 +529,7 @@ private:
     SupportModules support_modules_;
     Sources sources_;                       // before the sessions, which must go first
     bool needs_support_ = false;            ///< of all of them
-    bool keeps_scalar_gradients_ = true;    ///< unless modules load only without that
+    bool keeps_gradients_ = true;           ///< unless modules load only without that
     ComPtr<slang::IGlobalSession> global_;  // likewise
     std::array<Entry, 4> entries_;          ///< by entry()
 };

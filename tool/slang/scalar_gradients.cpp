@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -26,14 +25,14 @@ bool is_in_capitals(std::string_view word) {
 /// Walks over the tokens once, and notes what to insert where.
 class Rewriter {
 public:
-    explicit Rewriter(std::string_view text) : text_(text), tokens_(tokenise(text)) {
+    explicit Rewriter(const Tokens& tokens) : tokens_(tokens) {
         scopes_.push_back({tokens_.scalars, {}, 0});
         for (std::size_t at = 1; at < size(); ++at) {
             if (is_one_of(token(at), "out", "inout")) note_out_taker(at);
         }
     }
 
-    std::string run() {
+    Insertions run() {
         for (at_ = 0; at_ < size(); ++at_) {
             pass_directives();
             const std::string_view word = token(at_);
@@ -54,7 +53,7 @@ public:
                 read_function();
             }
         }
-        return with_insertions();
+        return std::move(insertions_);
     }
 
 private:
@@ -698,40 +697,7 @@ private:
         return is_word(name) && ends ? token(name) : std::string_view();
     }
 
-    [[nodiscard]] std::string with_insertions() {
-        std::erase_if(insertions_, [](const auto& insertion) { return insertion.second.empty(); });
-        if (!insertions_.empty() && tokens_.counts_lines) {
-            // A #line in a branch that is left out counts for nothing. These are empty, others aren't.
-            for (const std::size_t branch : tokens_.branches) {
-                insertions_[branch];
-            }
-        }
-        std::string result;
-        std::size_t copied = 0;
-        std::ptrdiff_t lines = 1;
-        for (const auto& [offset, statements] : insertions_) {
-            const std::string_view part = text_.substr(copied, offset - copied);
-            result += part;
-            copied = offset;
-            if (!tokens_.counts_lines) {
-                result += " " + statements;
-                continue;
-            }
-            lines += std::count(part.begin(), part.end(), '\n');
-            const std::size_t line_start = text_.rfind('\n', offset - 1) + 1;  // 0 where there is none
-            // Slang's columns are characters, not bytes.
-            const auto column =
-                std::count_if(text_.begin() + static_cast<std::ptrdiff_t>(line_start),
-                              text_.begin() + static_cast<std::ptrdiff_t>(offset),
-                              [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-            result += (statements.empty() ? "" : "\n" + statements + "\n") + "#line " +
-                      std::to_string(lines) + "\n" + std::string(static_cast<std::size_t>(column), ' ');
-        }
-        return result.append(text_.substr(copied));
-    }
-
-    std::string_view text_;
-    Tokens tokens_;
+    const Tokens& tokens_;
     std::vector<Scope> scopes_;
     Scope generics_;  ///< of `__generic<…>` before a declaration
     Scope inner_;     ///< aliases and types so far, of namespaces and types that have ended, too
@@ -741,11 +707,11 @@ private:
     std::size_t at_ = 0;
     int parentheses_ = 0;
     int depth_ = 0;
-    std::map<std::size_t, std::string> insertions_;  ///< by the offset in the text
+    Insertions insertions_;
 };
 
 }  // namespace
 
-std::string keep_scalar_gradients(std::string_view text) { return Rewriter(text).run(); }
+Insertions keep_scalar_gradients(const Tokens& tokens) { return Rewriter(tokens).run(); }
 
 }  // namespace kf::gen

@@ -1,8 +1,8 @@
 // A way round Slang's lost gradients of scalar parameters, in the text of modules.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "slang/insertions.h"
+#include "slang/tokens.h"
 
 namespace kf::gen {
 
@@ -13,11 +13,10 @@ namespace kf::gen {
 /// - in 2026.12, and since when and until when isn't known, all turns' but one of what a call has written
 ///   into a variable and a loop reads.
 ///
-/// Gives `text`, a Slang module, where in differentiable functions the same numbers have another name:
-/// `var a = -(-a);` before the body, for parameters, and `a = -(-a);` after loops, for what these use, and
-/// after calls, for what these may write.
-/// Lines and columns stay as they were. Types are known by their names in this text, aliases included; a
-/// function where anything is unclear stays as it is.
-[[nodiscard]] std::string keep_scalar_gradients(std::string_view text);
+/// Gives what to put into the text of these tokens, so that in differentiable functions the same numbers have
+/// another name: `var a = -(-a);` before the body, for parameters, and `a = -(-a);` after loops, for what
+/// these use, and after calls, for what these may write. Lines and columns stay as they were. Types are known
+/// by their names in this text, aliases included; a function where anything is unclear stays as it is.
+[[nodiscard]] Insertions keep_scalar_gradients(const Tokens& tokens);
 
 }  // namespace kf::gen

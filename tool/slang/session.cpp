@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "slang/diagnostics.h"
+#include "slang/gradient_texts.h"
 #include "slang/nesting.h"
-#include "slang/scalar_gradients.h"
 
 namespace kf::gen {
 
@@ -54,7 +54,7 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
 }
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                 const CodeForm& form, Sources& sources, bool keeps_scalar_gradients,
+                                 const CodeForm& form, Sources& sources, bool keeps_gradients,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
     slang::TargetDesc target_description;
     target_description.lineDirectiveMode =
@@ -99,7 +99,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     Session session;
     session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
-    sources.change_texts(keeps_scalar_gradients ? keep_scalar_gradients : nullptr);
+    sources.change_texts(keeps_gradients ? keep_gradients : nullptr);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }

@@ -21,9 +21,9 @@ inline constexpr const char* virtual_folder = "kfgen:/";
 class Session {
 public:
     /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. With
-    /// `keeps_scalar_gradients`, modules are changed where Slang needs that: see scalar_gradients.h.
+    /// `keeps_gradients`, modules are changed where Slang needs that: see gradient_texts.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                   const CodeForm& form, Sources& sources, bool keeps_scalar_gradients,
+                                   const CodeForm& form, Sources& sources, bool keeps_gradients,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went

@@ -40,6 +40,9 @@ public:
     /// Whether Slang is given other text than that of some file read so far.
     [[nodiscard]] bool changes_any();
 
+    /// All that has been read, by canonical paths.
+    [[nodiscard]] const std::map<std::filesystem::path, std::string>& texts() const { return texts_; }
+
     /// Nothing when it is no file that can be read, or one that is too large; a pipe isn't opened.
     const std::string* find(const std::filesystem::path& path);
 

@@ -116,18 +116,66 @@ TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
     }
 }
 
+// What a macro writes is not changed: where Slang compiles this, so need no `while` be (workarounds/loops.h).
 TEST(SlangErrors, DifferentiableLoopsInWhile) {
     const std::string inner = "[MaxIters(3)] for (int j = 0; j < 3; ++j) x += sin(x); ";
     const auto text = [&](const std::string& outer) {
-        return "[Differentiable] float f(float x) { int i = 0; [MaxIters(2)] " + outer + " { " + inner +
-               "i++; } return x; }\nstruct Args { float* x; }\n" + entry +
+        return "#define LOOP while (i < 2)\n[Differentiable] float f(float x) { int i = 0; [MaxIters(2)] " +
+               outer + " { " + inner + "i++; } return x; }\nstruct Args { float* x; }\n" + entry +
                "void k(uniform Args args) { var x = diffPair(args.x[0]); bwd_diff(f)(x, 1.0); args.x[1] = "
                "x.d; }\n";
     };
-    const Diagnostics errors = compile_errors(text("while (i < 2)"));
+    const Diagnostics errors = compile_errors(text("LOOP"));
     ASSERT_EQ(errors.size(), 1U) << describe(errors);
     EXPECT_THAT(errors[0].notes, Contains(HasSubstr("write 'for (; i < n;)'")));
-    EXPECT_TRUE(make_compiler()->compile({"k", text("for (; i < 2;)"), {}}, CodeTarget::spirv).ok());
+    for (const std::string outer : {"for (; i < 2;)", "while (i < 2)"}) {
+        EXPECT_TRUE(make_compiler()->compile({"k", text(outer), {}}, CodeTarget::spirv).ok()) << outer;
+    }
+}
+
+// A loop in a macro is not changed: where arrays have their extents in the order of their indices, no limit
+// need be raised (workarounds/loops.h).
+TEST(SlangErrors, ArraysOfNestedLoopsHaveExtentsInAnotherOrder) {
+    const std::string text =
+        "#define OUTER [MaxIters(3)] for (int i = 0; i < 3; ++i)\n[Differentiable] float f(float x) { float "
+        "s = x; "
+        "OUTER { [MaxIters(8)] for (int j = 0; j < 8; ++j) s = s * s * x; } return s; }\n"
+        "struct Args { float* x; }\n" +
+        entry +
+        "void k(uniform Args args) { var x = diffPair(args.x[0]); bwd_diff(f)(x, 1.0); args.x[1] = x.d; }\n";
+    const Outcome<CompiledKernel> kernel = make_compiler()->compile({"k", text, {}}, CodeTarget::cuda_source);
+    ASSERT_TRUE(kernel.ok()) << describe(kernel.errors());
+    EXPECT_THAT(kernel.value().code, HasSubstr("FixedArray<FixedArray<float, 10> , 5>"));
+    EXPECT_THAT(kernel.value().code, HasSubstr("[_pc_1][_pc_0] = "));
+}
+
+TEST(SlangErrors, LoopsThatRunMoreOftenThanTheySay) {
+    const ScratchFolder folder;
+    const auto inner = folder.write("inner.slang",
+                                    "[Differentiable] float f(float x)\n{\n    [MaxIters(8)]\n    for (int i "
+                                    "= 0; i < 12; i++) x *= x;\n    return x;\n}\n");
+    const auto outer = folder.write("outer.slang", "import inner;\nfloat g(float x) { return f(x); }\n");
+    const Outcome<Module> module = make_compiler()->reflect({outer});
+    ASSERT_FALSE(module.ok());
+    ASSERT_EQ(module.errors().size(), 1U) << describe(module.errors());
+    EXPECT_EQ(module.errors()[0].id, "loop-exceeds-max-iters");
+    EXPECT_EQ(module.errors()[0].location, (Location{inner.string(), 4, 5}));
+    EXPECT_THAT(module.errors()[0].notes, testing::ElementsAre("write [MaxIters(12)]"));
+}
+
+// A generic loop is one of these only for some of its constants.
+TEST(SlangErrors, GenericLoopsThatRunMoreOftenThanTheySay) {
+    const auto text = [](int count) {
+        return "[Differentiable] float f<let N : int>(float x)\n{\n    [MaxIters(4)]\n    for (int i = 0; i "
+               "< N; i++) { x *= x; }\n"
+               "    return x;\n}\nstruct Args { float* x; }\n" +
+               entry + "void k(uniform Args args) { args.x[0] = f<" + std::to_string(count) +
+               ">(args.x[1]); }\n";
+    };
+    EXPECT_TRUE(make_compiler()->compile({"k", text(4), {}}, CodeTarget::spirv).ok());
+    const Diagnostics errors = compile_errors(text(5));
+    ASSERT_FALSE(errors.empty());
+    EXPECT_THAT(errors[0].message, HasSubstr("the loop runs more often than its [MaxIters] says"));
 }
 
 TEST(SlangErrors, InAnImportedModule) {

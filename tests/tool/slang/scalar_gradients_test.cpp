@@ -6,13 +6,18 @@
 namespace kf::gen {
 namespace {
 
+std::string changed(std::string_view text) {
+    const Tokens tokens = tokenise(text);
+    return with_insertions(text, tokens, keep_scalar_gradients(tokens));
+}
+
 // What is inserted into the text, each after a line's end; "" for nothing.
 std::string inserted(const std::string& text) {
-    const std::string changed = keep_scalar_gradients(text);
+    const std::string changed_text = changed(text);
     std::string statements;
-    for (std::size_t end = 0; (end = changed.find(" \n#line ", end)) != std::string::npos; ++end) {
-        const std::size_t start = changed.rfind('\n', end - 1) + 1;
-        statements += changed.substr(start, end + 1 - start);
+    for (std::size_t end = 0; (end = changed_text.find(" \n#line ", end)) != std::string::npos; ++end) {
+        const std::size_t start = changed_text.rfind('\n', end - 1) + 1;
+        statements += changed_text.substr(start, end + 1 - start);
     }
     return statements;
 }
@@ -211,24 +216,22 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ScalarGradients, AreKept) { EXPECT_EQ(inserted(GetParam().text), GetParam().statements); }
 
 TEST(ScalarGradientsOf, LinesAndColumnsStay) {
-    EXPECT_EQ(
-        keep_scalar_gradients("import kf;\n/*é*/[Differentiable] float f(float a) { return a; }\nint n;\n"),
-        "import kf;\n/*é*/[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
-        "                                         return a; \n} \n#line 2\n"
-        "                                                   }\nint n;\n");
+    EXPECT_EQ(changed("import kf;\n/*é*/[Differentiable] float f(float a) { return a; }\nint n;\n"),
+              "import kf;\n/*é*/[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+              "                                         return a; \n} \n#line 2\n"
+              "                                                   }\nint n;\n");
 }
 
 TEST(ScalarGradientsOf, LinesStayBehindBranchesThatAreLeftOut) {
-    EXPECT_EQ(
-        keep_scalar_gradients("#if 0\n[Differentiable] float f(float a) {\n}\n#else  /* a\nb */\nint n;\n"
-                              "#endif\nint m;\n#endif"),
-        "#if 0\n[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
-        "                                   \n\n} \n#line 3\n}\n#else  /* a\nb */\n#line 6\nint n;\n"
-        "#endif\n#line 8\nint m;\n#endif");
+    EXPECT_EQ(changed("#if 0\n[Differentiable] float f(float a) {\n}\n#else  /* a\nb */\nint n;\n"
+                      "#endif\nint m;\n#endif"),
+              "#if 0\n[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+              "                                   \n\n} \n#line 3\n}\n#else  /* a\nb */\n#line 6\nint n;\n"
+              "#endif\n#line 8\nint m;\n#endif");
 }
 
 TEST(ScalarGradientsOf, DirectivesOfTheUsersStay) {
-    EXPECT_EQ(keep_scalar_gradients("#line 7\n[Differentiable] float f(float a) { return a; }"),
+    EXPECT_EQ(changed("#line 7\n[Differentiable] float f(float a) { return a; }"),
               "#line 7\n[Differentiable] float f(float a) { var a = -(-a); {  return a;  } }");
 }
 

@@ -1,0 +1,124 @@
+// What loops become for Slang's sake, and which run more often than they say.
+#include "slang/workarounds/loops.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "slang/gradient_texts.h"
+
+namespace kf::gen {
+namespace {
+
+// With one blank for blanks and #line directives.
+std::string changed(const std::string& text) {
+    const Tokens tokens = tokenise(text);
+    const LoopChanges changes = keep_loop_gradients(text, tokens);
+    const std::string result = with_insertions(changes.text, tokens, changes.insertions);
+    const std::string without = std::regex_replace(result, std::regex("#line [0-9]+"), " ");
+    return std::regex_replace(without, std::regex("\\s+"), " ");
+}
+
+struct Case {
+    const char* text;
+    const char* expected;
+};
+
+class Loops : public testing::TestWithParam<Case> {};
+
+TEST_P(Loops, AreChanged) { EXPECT_EQ(changed(GetParam().text), GetParam().expected); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Nests, Loops,
+    testing::Values(
+        Case{"{ [MaxIters(3)] for (int i = 0; i < n; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) {} } }",
+             "{ [MaxIters( 9 )] for (int i = 0; ( i < n ) ; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) "
+             "{} } }"},
+        Case{"{ [MaxIters(8)] do { [MaxIters(2)] do { x++; } while (b); } while (a); }",
+             "{ [MaxIters(8)] do { [MaxIters( 9 )] do { x++; } while (b); } while (a); }"},
+        // Slang counts by itself what a number ends.
+        Case{"{ for (int i = 0; i < 4; i++) [MaxIters(9)] do x++; while (a); }",
+             "{ [MaxIters(10)] for (int i = 0; ( i < 4 ) ; i++) [MaxIters(9)] do x++; while (a); }"},
+        Case{"{ [MaxIters(12)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
+             "{ [MaxIters(12)] do { [MaxIters(13)] for (uint i = 20u; ( i >= 3u ) ; i -= 2u) { } } while "
+             "(a); }"},
+        Case{"{ [MaxIters(2)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
+             "{ [MaxIters( 10 )] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }"},
+        Case{"static const int H = 5; void f() { [MaxIters(4)] do { [MaxIters(H)] do {} while (a); } while "
+             "(b); }",
+             "static const int H = 5; void f() { [MaxIters( 6 )] do { [MaxIters(H)] do {} while (a); } while "
+             "(b); }"},
+        Case{"void f<let N : int>() { [MaxIters(4)] do { [MaxIters(N)] do {} while (a); } while (b); }",
+             "void f<let N : int>() { [MaxIters( ((4) > (N + 1) ? (4) : (N + 1)) )] do { [MaxIters( ((5) > "
+             "(N) ? "
+             "(5) : (N)) )] do {} while (a); } while (b); }"},
+        // Unrolled ones are no loops any more.
+        Case{"{ [MaxIters(3)] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
+             "(a); } } while (b); }",
+             "{ [MaxIters( 8 )] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
+             "(a); } } while (b); }"}));
+
+INSTANTIATE_TEST_SUITE_P(Whiles, Loops,
+                         testing::Values(Case{"{ while (a < b) { a += 1; if (c) continue; } }",
+                                              "{ for ( ; a < b ; ) { a += 1; if (c) continue; } }"},
+                                         Case{"{ [MaxIters(3)] while(true) if (a) break; }",
+                                              "{ [MaxIters(3)] for ( ; true ; ) if (a) break; }"},
+                                         Case{"{ if (a) while (b) f(); else do g(); while (c); }",
+                                              "{ if (a) for ( ; b ; ) f(); else do g(); while (c); }"}));
+
+class Untouched : public testing::TestWithParam<const char*> {};
+
+TEST_P(Untouched, StayAsTheyAre) {
+    const std::string text = GetParam();
+    EXPECT_EQ(changed(text), std::regex_replace(text, std::regex("\\s+"), " "));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Untouched,
+    testing::Values(
+        "{ [MaxIters(3)] for (int i = 0; i < n; i++) {} [MaxIters(8)] for (int j = 0; j < m; j++) {} }",
+        "void f(int n) { for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) {} } }",
+        "{ while (next(a)); do { a++; } while (a < 3); }", "int whiles; REPEAT(while (a) b();)\n",
+        "#define LOOP [MaxIters(2)] while (a) do {} while (b)\nint n;",
+        "void f(S s) { for (int i = 0; i < s.n; i++) { [MaxIters(4)] do {} while (a); } }"));
+
+// What Slang says of the text names the places of the user's.
+TEST(LoopTexts, KeepTheirPlaces) {
+    EXPECT_EQ(keep_gradients("void f() {\n  while (é(a)) b();\n}\n"),
+              "void f() {\n  for   (\n; \n#line 2\n         é(a)\n; \n#line 2\n             ) b();\n}\n");
+}
+
+// offset, iterations and limit of each.
+std::string excessive(const std::string& text) {
+    std::string found;
+    for (const ExcessiveLoop& loop : excessive_loops(text, tokenise(text))) {
+        found += std::to_string(loop.offset) + ": " + std::to_string(loop.iterations) + " > " +
+                 std::to_string(loop.limit) + "\n";
+    }
+    return found;
+}
+
+TEST(LoopLimits, AreExceeded) {
+    EXPECT_EQ(excessive("{ [MaxIters(8)] for (int i = 0; i < 12; i++) { x += i; } }"), "16: 12 > 8\n");
+    EXPECT_EQ(excessive("{ [MaxIters(8)]for (i = 30; 10 <= i; i -= 2) x += i; }"), "15: 11 > 8\n");
+    EXPECT_EQ(excessive("static const uint M = 2; static const int N = 3; void f() { [MaxIters(M)] for (int "
+                        "i = 0; i < N; ++i) {} }"),
+              "74: 3 > 2\n");
+}
+
+TEST(LoopLimits, MayBeReached) {
+    for (const char* text :
+         {"{ [MaxIters(12)] for (int i = 0; i < 12; i++) { x += i; } }",
+          "{ [MaxIters(8)] for (int i = 0; i < 12; i++) { if (x) break; } }",
+          "{ [MaxIters(8)] for (int i = 0; i < 12; i++) { i += 2; } }",
+          "{ [MaxIters(8)] for (int i = 0; i < 12; i++) { step(i); } }",
+          "{ [MaxIters(8)] for (int i = 0; i < n; i++) { x += i; } }",
+          "{ for (int i = 0; i < 12; i++) { x += i; } }",
+          "{ [ForceUnroll] for (int i = 0; i < 12; i++) { x += i; } }",
+          "static const int N = 12; void f(int N) { [MaxIters(8)] for (int i = 0; i < N; i++) {} }"}) {
+        EXPECT_EQ(excessive(text), "") << text;
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,23 @@
+// Puts the changes together that each way round a fault of Slang's makes.
+#include "slang/gradient_texts.h"
+
+#include <utility>
+
+#include "slang/insertions.h"
+#include "slang/scalar_gradients.h"
+#include "slang/tokens.h"
+#include "slang/workarounds/loops.h"
+
+namespace kf::gen {
+
+std::string keep_gradients(std::string_view text) {
+    const Tokens tokens = tokenise(text);
+    Insertions insertions = keep_scalar_gradients(tokens);
+    LoopChanges loops = keep_loop_gradients(text, tokens);
+    for (auto& [offset, inserted] : loops.insertions) {
+        insertions[offset] += inserted;  // behind statements, which may stand before a loop
+    }
+    return with_insertions(loops.text, tokens, std::move(insertions));
+}
+
+}  // namespace kf::gen

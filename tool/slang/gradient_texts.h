@@ -1,0 +1,12 @@
+// Modules' texts as Slang must read them for right gradients.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kf::gen {
+
+/// `text`, a Slang module, with all the ways round Slang's faults. Lines and columns stay as they were.
+[[nodiscard]] std::string keep_gradients(std::string_view text);
+
+}  // namespace kf::gen

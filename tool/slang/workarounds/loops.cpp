@@ -1,0 +1,463 @@
+// Finds loops, how they nest and how often they run, by their tokens.
+#include "slang/workarounds/loops.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "slang/lexer.h"
+
+namespace kf::gen {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// A constant expression; a number where the text says which.
+struct Expression {
+    std::string text;
+    std::optional<std::int64_t> number;
+};
+
+/// `for (name = first; name < last; name += step)`, or downwards.
+struct Count {
+    std::string_view name;
+    Expression first;
+    Expression last;
+    Expression step;
+    bool inclusive = false;  ///< `<=` or `>=`
+    bool down = false;
+};
+
+struct Loop {
+    std::size_t keyword = 0;
+    std::size_t open = none;   ///< the parentheses of a for or while
+    std::size_t close = none;  ///< likewise
+    std::size_t body = 0;
+    std::size_t end = 0;             ///< the token after it
+    std::size_t limit_open = none;   ///< the parentheses of [MaxIters(…)]
+    std::size_t limit_close = none;  ///< likewise
+    bool unrolled = false;
+    std::optional<Count> count;
+    std::optional<Expression> limit;   ///< what Slang takes: [MaxIters(…)], otherwise the count
+    std::vector<std::size_t> related;  ///< the loops around it and within it that aren't unrolled
+};
+
+/// The largest of some constants. Its text grows with each one that isn't known, and doubles as long as they
+/// are few.
+class Largest {
+public:
+    void add(const Expression& expression, std::int64_t more) {
+        if (expression.number) {
+            number_ = std::max(number_, *expression.number + more);
+        } else {
+            std::int64_t& known = texts_[expression.text];
+            known = std::max(known, more);
+        }
+    }
+
+    [[nodiscard]] std::string text() const {
+        constexpr std::size_t few = 3;
+        std::string result = number_ > 0 || texts_.empty() ? std::to_string(number_) : std::string();
+        for (const auto& [text, more] : texts_) {
+            const std::string next = more == 0 ? text : text + " + " + std::to_string(more);
+            if (result.empty()) {
+                result = next;
+            } else if (texts_.size() > few) {
+                result += " + (" + next + ")";
+            } else {
+                result.insert(0, "(");
+                result += ") > (" + next + ") ? " + result + ") : (" + next + ")";
+                result = "(" + result + ")";
+            }
+        }
+        return result;
+    }
+
+private:
+    std::int64_t number_ = 0;
+    std::map<std::string, std::int64_t> texts_;
+};
+
+class Reader {
+public:
+    Reader(std::string_view text, const Tokens& tokens) : text_(text), tokens_(tokens) {
+        note_constants();
+        find_loops();
+        relate();
+    }
+
+    [[nodiscard]] const std::vector<Loop>& loops() const { return loops_; }
+
+    [[nodiscard]] LoopChanges changes() const {
+        LoopChanges changes{std::string(text_), {}};
+        for (const Loop& loop : loops_) {
+            raise_limit(loop, changes);
+            assert_limit(loop, changes.insertions);
+            if (token(loop.keyword) == "while" && token(loop.body) != ";") {
+                changes.text.replace(offset(loop.keyword), 5, "for  ");
+                changes.insertions[offset(loop.open) + 1] += "; ";
+                changes.insertions[offset(loop.close)] += "; ";
+            }
+        }
+        return changes;
+    }
+
+    [[nodiscard]] std::vector<ExcessiveLoop> excessive() const {
+        std::vector<ExcessiveLoop> found;
+        for (const Loop& loop : loops_) {
+            if (!runs_to_its_end(loop) || !loop.limit->number) continue;
+            const std::optional<Expression> count = iterations(*loop.count);
+            if (count && count->number && *count->number > *loop.limit->number) {
+                found.push_back({offset(loop.keyword), *count->number, *loop.limit->number});
+            }
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] std::size_t size() const { return tokens_.all.size(); }
+    [[nodiscard]] std::string_view token(std::size_t at) const {
+        return at < size() ? tokens_.all[at].text : std::string_view();
+    }
+    [[nodiscard]] std::size_t offset(std::size_t at) const { return tokens_.all[at].offset; }
+    [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
+    [[nodiscard]] bool opens(std::size_t at) const { return is_one_of(token(at), "(", "[", "{"); }
+    [[nodiscard]] bool closes(std::size_t at) const { return is_one_of(token(at), ")", "]", "}"); }
+
+    [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
+        int open = 0;
+        for (; at < size(); ++at) {
+            open += (opens(at) ? 1 : 0) - (closes(at) ? 1 : 0);
+            if (open <= 0) return at + 1;
+        }
+        return at;
+    }
+
+    /// The opening bracket of the one that closes at `at`.
+    [[nodiscard]] std::size_t before_bracket(std::size_t at) const {
+        int open = 0;
+        for (; at > 0; --at) {
+            open += (closes(at) ? 1 : 0) - (opens(at) ? 1 : 0);
+            if (open <= 0) return at;
+        }
+        return at;
+    }
+
+    [[nodiscard]] std::size_t after_statement(std::size_t at) const {
+        while (token(at) == "[") at = after_bracket(at);
+        if (token(at) == "{") return after_bracket(at);
+        if (is_one_of(token(at), "if", "for", "while", "switch") && token(at + 1) == "(") {
+            const std::size_t next = after_statement(after_bracket(at + 1));
+            return token(at) == "if" && token(next) == "else" ? after_statement(next + 1) : next;
+        }
+        if (token(at) == "do") at = after_statement(at + 1);  // to its `while`, which ends like any statement
+        while (at < size() && token(at) != ";" && token(at) != "}") {
+            at = opens(at) ? after_bracket(at) : at + 1;
+        }
+        return token(at) == ";" ? at + 1 : at;
+    }
+
+    [[nodiscard]] static std::optional<std::int64_t> number(std::string_view word) {
+        while (!word.empty() && is_one_of(word.back(), 'u', 'U', 'l', 'L')) word.remove_suffix(1);
+        std::int64_t value = 0;
+        const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+        const bool whole = !word.empty() && failure == std::errc() && end == word.data() + word.size();
+        const bool octal = word.size() > 1 && word.front() == '0';
+        return whole && !octal ? std::optional(value) : std::nullopt;
+    }
+
+    /// `static const int N = 4;`, generic `let N : int`, and what hides them.
+    void note_constants() {
+        Names hidden_numbers;
+        for (std::size_t at = 1; at + 1 < size(); ++at) {
+            if (!is_word(at) || !is_word(at - 1)) continue;
+            const std::string_view before = token(at - 1);
+            if (before == "let" && token(at + 1) == ":") {
+                constants_.insert(token(at));
+            } else if (at > 2 && token(at - 2) == "const" && is_one_of(token(at - 3), "static") &&
+                       token(at + 1) == "=") {
+                const bool known = !constants_.insert(token(at)).second;
+                const bool plain =
+                    token(at + 3) == ";" && !tokens_.all[at].conditional && number(token(at + 2));
+                const bool replaced = at > 3 && token(at - 4) == "extern";
+                if (known || replaced || !plain) {
+                    hidden_numbers.insert(token(at));
+                } else {
+                    numbers_[token(at)] = *number(token(at + 2));
+                }
+            } else if (!is_one_of(before, "return", "else", "case", "in", "const", "static") &&
+                       is_one_of(token(at + 1), "=", ",", ";", ")", ":", "[")) {
+                variables_.insert(token(at));
+            }
+        }
+        for (const std::string_view name : variables_) {
+            constants_.erase(name);
+            hidden_numbers.insert(name);
+        }
+        for (const std::string_view name : hidden_numbers) numbers_.erase(name);
+    }
+
+    [[nodiscard]] Expression expression(std::size_t from, std::size_t end) const {
+        Expression result;
+        std::size_t joint = 0;  // `<=` stays one
+        const std::string_view source = text_.substr(offset(from), offset(end) - offset(from));
+        for (const Lexeme& lexeme : lex(source)) {
+            if (lexeme.kind == Lexeme::Kind::comment) continue;
+            const std::string_view part = source.substr(lexeme.begin, lexeme.end - lexeme.begin);
+            const bool joined = lexeme.begin == joint;
+            if (!result.text.empty() && !joined) result.text += " ";
+            result.text += part;
+            joint = lexeme.end;
+        }
+        if (end == from + 1) {
+            const auto known = numbers_.find(token(from));
+            result.number = known != numbers_.end() ? std::optional(known->second) : number(token(from));
+        }
+        return result;
+    }
+
+    /// Made of numbers and of names for which `accepts` holds.
+    template <class Accepts>
+    [[nodiscard]] static bool consists_of(std::string_view expression, const Accepts& accepts) {
+        bool calls = false;  // where a parenthesis follows
+        for (const Lexeme& lexeme : lex(expression)) {
+            const std::string_view part = expression.substr(lexeme.begin, lexeme.end - lexeme.begin);
+            const bool word = lexeme.kind == Lexeme::Kind::word;
+            const bool operation = is_one_of(part, ")", "+", "-", "*", "/", "%") || (part == "(" && !calls);
+            if (word ? !number(part) && !accepts(part) : !operation) return false;
+            calls = word;
+        }
+        return true;
+    }
+
+    /// Constant as far as this text shows.
+    [[nodiscard]] bool is_constant(const Expression& expression) const {
+        return consists_of(expression.text, [&](std::string_view name) { return constants_.contains(name); });
+    }
+
+    /// Nothing in it is a variable of this text: other names may be macros, or another module's constants.
+    [[nodiscard]] bool may_be_constant(const Count& count) const {
+        const auto accepts = [&](std::string_view name) { return !variables_.contains(name); };
+        return consists_of(count.first.text, accepts) && consists_of(count.last.text, accepts) &&
+               consists_of(count.step.text, accepts);
+    }
+
+    void find_loops() {
+        std::set<std::size_t> ends_of_do;
+        for (std::size_t at = 1; at < size(); ++at) {
+            if (!is_one_of(token(at), "for", "while", "do") || ends_of_do.contains(at)) continue;
+            Loop loop;
+            loop.keyword = at;
+            std::size_t start = at;
+            while (token(start - 1) == "]" && before_bracket(start - 1) > 0) {
+                start = before_bracket(start - 1);
+                read_attributes(start, loop);
+            }
+            if (!is_one_of(token(start - 1), "{", "}", ";", ")", "else", "do", ":")) continue;
+            if (token(at) == "do") {
+                loop.body = at + 1;
+                ends_of_do.insert(after_statement(at + 1));
+            } else if (token(at + 1) == "(") {
+                loop.open = at + 1;
+                loop.body = after_bracket(at + 1);
+                loop.close = loop.body - 1;
+            } else {
+                continue;
+            }
+            loop.end = after_statement(at);
+            if (token(at) == "for") loop.count = read_count(loop);
+            if (!loop.limit && loop.count && may_be_constant(*loop.count))
+                loop.limit = iterations(*loop.count);
+            loops_.push_back(std::move(loop));
+        }
+    }
+
+    /// Those in the brackets at `at`.
+    void read_attributes(std::size_t at, Loop& loop) const {
+        for (const std::size_t end = after_bracket(at); at < end; ++at) {
+            loop.unrolled = loop.unrolled || token(at) == "ForceUnroll";
+            if (is_one_of(token(at), "MaxIters", "maxiters") && token(at + 1) == "(") {
+                loop.limit_open = at + 1;
+                loop.limit_close = after_bracket(at + 1) - 1;
+                if (loop.limit_close > loop.limit_open + 1 && loop.limit_close < size()) {
+                    loop.limit = expression(loop.limit_open + 1, loop.limit_close);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t semicolon(std::size_t at, std::size_t end) const {
+        while (at < end && token(at) != ";") at = opens(at) ? after_bracket(at) : at + 1;
+        return at;
+    }
+
+    /// As far as Slang sees it, too.
+    [[nodiscard]] std::optional<Count> read_count(const Loop& loop) const {
+        const std::size_t first = semicolon(loop.open + 1, loop.close);
+        const std::size_t second = semicolon(first + 1, loop.close);
+        if (second >= loop.close) return std::nullopt;
+        Count count;
+        std::size_t equals = loop.open + 1;
+        while (equals < first && token(equals) != "=") {
+            if (!is_word(equals)) return std::nullopt;
+            ++equals;
+        }
+        if (equals + 1 >= first || equals == loop.open + 1) return std::nullopt;
+        count.name = token(equals - 1);
+        count.first = expression(equals + 1, first);
+        if (!read_step(second + 1, loop.close, count)) return std::nullopt;
+        return read_bound(first + 1, second, count) ? std::optional(count) : std::nullopt;
+    }
+
+    /// `i < n`, `n > i`, and their likes.
+    [[nodiscard]] bool read_bound(std::size_t from, std::size_t end, Count& count) const {
+        std::size_t compare = none;
+        for (std::size_t at = from; at < end; ++at) {
+            if (is_one_of(token(at), "&", "|", "?", ",", "!")) return false;
+            if (is_one_of(token(at), "<", ">")) {
+                if (compare != none) return false;
+                compare = at;
+            }
+        }
+        if (compare == none || compare == from) return false;
+        count.inclusive = token(compare + 1) == "=";
+        const std::size_t right = compare + (count.inclusive ? 2 : 1);
+        if (right >= end) return false;
+        const bool swapped = token(from) != count.name;
+        if (swapped ? right + 1 != end || token(right) != count.name : from + 1 != compare) return false;
+        const bool falls = (token(compare) == ">") != swapped;
+        count.last = swapped ? expression(from, compare) : expression(right, end);
+        return falls == count.down;
+    }
+
+    /// `i++`, `--i`, `i += 2`.
+    [[nodiscard]] bool read_step(std::size_t from, std::size_t end, Count& count) const {
+        const bool prefix =
+            end == from + 3 && token(from + 2) == count.name && token(from) == token(from + 1);
+        const bool behind = end >= from + 3 && token(from) == count.name;
+        const std::string_view sign = token(prefix ? from : from + 1);
+        if (!(prefix || behind) || !is_one_of(sign, "+", "-")) return false;
+        count.down = sign == "-";
+        count.step = {"1", 1};
+        if (prefix || (end == from + 3 && token(from + 2) == sign)) return true;
+        if (token(from + 2) != "=" || end <= from + 3) return false;
+        count.step = expression(from + 3, end);
+        return true;
+    }
+
+    /// Never too few.
+    [[nodiscard]] static std::optional<Expression> iterations(const Count& count) {
+        const Expression& low = count.down ? count.last : count.first;
+        const Expression& high = count.down ? count.first : count.last;
+        const std::int64_t one = count.inclusive ? 1 : 0;
+        if (low.number && high.number && count.step.number && *count.step.number > 0) {
+            const std::int64_t range = std::max<std::int64_t>(0, *high.number - *low.number + one);
+            const std::int64_t result = (range + *count.step.number - 1) / *count.step.number;
+            return Expression{std::to_string(result), result};
+        }
+        return Expression{"((" + high.text + ") - (" + low.text + ") + " + std::to_string(one) + ")",
+                          std::nullopt};
+    }
+
+    /// Loops are in the order of their keywords.
+    void relate() {
+        for (std::size_t outer = 0; outer < loops_.size(); ++outer) {
+            for (std::size_t inner = outer + 1; inner < loops_.size(); ++inner) {
+                if (loops_[inner].keyword >= loops_[outer].end) break;
+                if (loops_[outer].unrolled || loops_[inner].unrolled) continue;
+                loops_[outer].related.push_back(inner);
+                loops_[inner].related.push_back(outer);
+            }
+        }
+    }
+
+    void raise_limit(const Loop& loop, LoopChanges& changes) const {
+        if (loop.unrolled || loop.related.empty() || !loop.limit) return;
+        Largest largest;
+        largest.add(*loop.limit, 0);
+        const std::string own = largest.text();
+        for (const std::size_t other : loop.related) {
+            // Slang adds one to the limits of some loops, but not of all.
+            if (loops_[other].limit) largest.add(*loops_[other].limit, 1);
+        }
+        const std::string limit = largest.text();
+        if (limit == own) return;
+        if (loop.limit_open == none) {
+            changes.insertions[offset(loop.keyword)] += "[MaxIters(" + limit + ")] ";
+        } else {
+            const std::size_t from = offset(loop.limit_open + 1);
+            for (std::size_t at = from; at < offset(loop.limit_close); ++at) {
+                if (changes.text[at] != '\n') changes.text[at] = ' ';
+            }
+            changes.insertions[from] += limit;
+        }
+        if (loop.count) {
+            // Slang would warn that the loop ends before its limit.
+            const std::size_t first = semicolon(loop.open + 1, loop.close);
+            changes.insertions[offset(first) + 1] += "(";
+            changes.insertions[offset(semicolon(first + 1, loop.close))] += ")";
+        }
+    }
+
+    /// Where constants that the text shows, but not the numbers, decide how often it runs.
+    void assert_limit(const Loop& loop, Insertions& insertions) const {
+        if (!runs_to_its_end(loop) || token(loop.body) != "{") return;
+        const Count& count = *loop.count;
+        const std::optional<Expression> runs = iterations(count);
+        if (runs->number && loop.limit->number) return;
+        if (!is_constant(count.first) || !is_constant(count.last) || !is_constant(count.step) ||
+            !is_constant(*loop.limit)) {
+            return;
+        }
+        const std::string low = "(" + (count.down ? count.last : count.first).text + ")";
+        const std::string high = "(" + (count.down ? count.first : count.last).text + ")";
+        std::string place;
+        if (tokens_.counts_lines) {
+            place = "\n#line " + std::to_string(line_at(text_, offset(loop.keyword))) + "\n" +
+                    std::string(column_at(text_, offset(loop.keyword)) - 1, ' ');
+        }
+        insertions[offset(loop.body) + 1] += place + "static_assert(" + high +
+                                             (count.inclusive ? " < " : " <= ") + low + " + (" +
+                                             loop.limit->text + ") * (" + count.step.text +
+                                             "), \"the loop runs more often than its [MaxIters] says\"); ";
+    }
+
+    /// Nothing in the loop ends it earlier or changes what it counts.
+    [[nodiscard]] bool runs_to_its_end(const Loop& loop) const {
+        if (!loop.count || loop.limit_open == none || loop.unrolled || !loop.limit) return false;
+        for (std::size_t at = loop.body; at < loop.end; ++at) {
+            if (is_one_of(token(at), "break", "return", "discard")) return false;
+            if (token(at) != loop.count->name) continue;
+            const bool assigned = token(at + 1) == "=" && token(at + 2) != "=";
+            const bool combined =
+                token(at + 2) == "=" && is_one_of(token(at + 1), "+", "-", "*", "/", "%", "&", "|", "^");
+            const bool stepped = is_one_of(token(at + 1), "+", "-") && token(at + 1) == token(at + 2);
+            const bool before = is_one_of(token(at - 1), "+", "-") && token(at - 1) == token(at - 2);
+            const bool given = is_one_of(token(at - 1), "(", ",") && is_one_of(token(at + 1), ")", ",");
+            if (assigned || combined || stepped || before || given) return false;
+        }
+        return true;
+    }
+
+    std::string_view text_;
+    const Tokens& tokens_;
+    Names constants_;
+    Names variables_;  ///< of any function
+    std::map<std::string_view, std::int64_t> numbers_;
+    std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+LoopChanges keep_loop_gradients(std::string_view text, const Tokens& tokens) {
+    return Reader(text, tokens).changes();
+}
+
+std::vector<ExcessiveLoop> excessive_loops(std::string_view text, const Tokens& tokens) {
+    return Reader(text, tokens).excessive();
+}
+
+}  // namespace kf::gen
