@@ -168,9 +168,9 @@ int main(int argc, char** argv) {
         const int code = run(line, disk);
         // What nobody could read was not done, whatever else was.
         if (std::cout.flush()) return code;
-        print({{Severity::error, "file-unwritable", {"standard output", 0, 0}, "it can't be written", {}}},
-              line.options);
-        return exit_failed;
+        return report(findings(
+            {}, {{Severity::error, "file-unwritable", {"standard output", 0, 0}, "it can't be written", {}}},
+            line.options));
     } catch (const std::exception& error) {
         std::cerr << "kfgen: internal error: " << error.what() << '\n';
         return exit_failed;
