@@ -18,7 +18,9 @@ def loops(generated: Loader) -> ModuleType:
     return generated("loops")
 
 
-def derivative(function: Callable[[Doubles], Doubles]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def derivative(
+    function: Callable[[Doubles], Doubles],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Values and derivatives at XS, by a complex step: exact to the last digits."""
     step = 1e-30
     result = function(XS.astype(np.complex128) + 1j * step)
@@ -97,7 +99,9 @@ def endless(x: Doubles, last: int) -> Doubles:
         *[("endless", endless, last) for last in (0, 1, 2, 8)],
     ],
 )
-def test_loops(loops: ModuleType, name: str, reference: Callable[[Doubles, int], Doubles], argument: int) -> None:
+def test_loops(
+    loops: ModuleType, name: str, reference: Callable[[Doubles, int], Doubles], argument: int
+) -> None:
     function = getattr(loops, name)
     x = kf.Tensor.from_numpy(XS).with_grads()
     arguments = (x,) if name == "deep_three" else (x, argument)
