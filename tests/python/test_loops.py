@@ -18,6 +18,11 @@ def loops(generated: Loader) -> ModuleType:
     return generated("loops")
 
 
+def gradient(tensor: kf.Tensor) -> npt.NDArray[np.float32]:
+    assert tensor.grad is not None
+    return tensor.grad.to_numpy()
+
+
 def derivative(
     function: Callable[[Doubles], Doubles],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -36,9 +41,9 @@ def test_layer(loops: ModuleType) -> None:
     sums = 0.5 * weights.astype(np.float64).sum(1)
     xs = XS.astype(np.float64)
     np.testing.assert_allclose(y.to_numpy(), (sums**2).sum() * xs**2, rtol=1e-5)
-    np.testing.assert_allclose(x.grad.to_numpy(), 2 * (sums**2).sum() * xs, rtol=1e-5)
+    np.testing.assert_allclose(gradient(x), 2 * (sums**2).sum() * xs, rtol=1e-5)
     expected = np.broadcast_to((sums * (xs**2).sum())[:, None], (3, 8))
-    np.testing.assert_allclose(w.grad.to_numpy(), expected, rtol=1e-5)
+    np.testing.assert_allclose(gradient(w), expected, rtol=1e-5)
 
 
 def iterated(x: Doubles, rows: int) -> Doubles:
@@ -109,4 +114,4 @@ def test_loops(
     function.backward(*arguments, y)
     value, slope = derivative(lambda z: reference(z, argument))
     np.testing.assert_allclose(y.to_numpy(), value, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(x.grad.to_numpy(), slope, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(gradient(x), slope, rtol=1e-3, atol=1e-5)
