@@ -556,12 +556,15 @@ def test_strict_broadcasting(containers: ModuleType) -> None:
     a, b = quarters((2, 3)), quarters((2, 3), seed=2)
     np.testing.assert_array_equal(containers.strict(a, b).to_numpy(), a * b)
     np.testing.assert_array_equal(containers.strict(a, 2.0).to_numpy(), a * 2)
-    for other in (b[:1], b[:, :1], b[0], [1.0, 2.0, 3.0], kf.Tensor.from_numpy(b[0])):
+    for other in (b[:1], b[:, :1], [[1.0, 2.0, 3.0]], kf.Tensor.from_numpy(b[:1])):
         with pytest.raises(
             kf.ArgumentError, match=r"strict: argument 'b': broadcasting is forbidden"
         ) as caught:
             containers.strict(a, other)
         assert caught.value.code == "shape-mismatch"
+    with pytest.raises(kf.ArgumentError) as caught:
+        containers.strict(a, b[0])
+    assert caught.value.code == "no-overload"
 
 
 # ---- What is refused ----
