@@ -196,7 +196,7 @@ def test_an_object_that_has_no_gradient_is_given_alone(methods: Any) -> None:
     val = tensor(numbers(31)).with_grads()
     this = kf.differentiable({"scale": 3.0, "bias": 5.0})
     found = methods.Scaler.split(this, val)
-    with pytest.raises(kf.ArgumentError, match="'this': .* no gradient for a Scaler here") as caught:
+    with pytest.raises(kf.ArgumentError, match=r"'this': .* no gradient for a Scaler here") as caught:
         methods.Scaler.split.backward(this, val, found.whole, found.part)
     assert caught.value.code == "not-differentiable"
     methods.Scaler.split.backward(this.value, val, found.whole, found.part)
