@@ -138,6 +138,21 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         }
         return error;
     }
+    const auto entry_point = std::find_if(named.begin(), named.end(),
+                                          [](const Function* function) { return function->is_entry_point; });
+    if (entry_point != named.end()) {
+        return Diagnostic{
+            Severity::error,
+            "function-entry-point",
+            call.function_location,
+            "'" + call.function + "' is an entry point, which this version of kfgen can't dispatch",
+            {"declared at " + (*entry_point)->location.file + ":" +
+                 std::to_string((*entry_point)->location.line) + ":" +
+                 std::to_string((*entry_point)->location.column),
+             "move its body to a function without [shader] and [numthreads] and list that: kfgen writes the "
+             "entry point; what comes from a thread's number is a parameter of kind \"thread_id\" or "
+             "\"call_id\""}};
+    }
     std::vector<const Function*> callable;
     const bool on_object = gives_this(call);
     std::copy_if(named.begin(), named.end(), std::back_inserter(callable),

@@ -129,6 +129,7 @@ struct Function {
     Location location;
     bool is_overload =
         false;  ///< functions that the module doesn't declare have its name, perhaps Slang's own
+    bool is_entry_point = false;  ///< a kernel or shader of its own: it has [shader] or [numthreads]
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "slang/com_ptr.h"
 #include "slang/declaration.h"
 #include "slang/types.h"
 
@@ -51,6 +52,18 @@ public:
                 walk_children(child, {});
             } else {
                 walk(child, {});
+            }
+        }
+    }
+
+    /// Those whose attributes a macro writes.
+    void note_entry_points(slang::IModule& module) {
+        for (SlangInt32 index = 0; index < module.getDefinedEntryPointCount(); ++index) {
+            ComPtr<slang::IEntryPoint> entry;
+            if (SLANG_FAILED(module.getDefinedEntryPoint(index, entry.out()))) continue;
+            const std::string_view name = entry->getFunctionReflection()->getName();
+            for (Function& function : *functions_) {
+                function.is_entry_point = function.is_entry_point || function.name == name;
             }
         }
     }
@@ -488,6 +501,7 @@ private:
             has(*reflected, Modifier::Differentiable) && !is_backward_only(written.attributes);
         function.doc = written.doc;
         function.location = location;
+        function.is_entry_point = is_entry_point(written.attributes);
         if (function.member == Member::method) {
             function.parameters.push_back(object_of(*reflected, scope, written.attributes));
         }
@@ -568,6 +582,12 @@ private:
     }
 
     // Reflection calls [ForwardDifferentiable] functions differentiable too.
+    static bool is_entry_point(const std::vector<std::string>& attributes) {
+        return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
+            return attribute.starts_with("shader(") || attribute.starts_with("numthreads(");
+        });
+    }
+
     static bool is_forward_only(const std::vector<std::string>& attributes) {
         bool forward = false;
         for (const std::string& attribute : attributes) {
@@ -628,6 +648,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());
+        walker.note_entry_points(*module);
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
         for (SlangInt32 index = 0; index < module->getDependencyFileCount(); ++index) {
             const fs::path path = module->getDependencyFilePath(index);

@@ -38,7 +38,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, generics, member, doc,
-                                   location, is_overload)
+                                   location, is_overload, is_entry_point)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
@@ -76,8 +76,8 @@ std::string encode_outcome(const Outcome<T>& outcome) {
 template <class T>
 Outcome<T> decode_outcome(const std::string& bytes) {
     const Json json = Json::from_cbor(bytes);
-    Outcome<T> outcome = json.at(0).get<bool>() ? Outcome<T>(json.at(1).get<T>())
-                                                : Outcome<T>(json.at(1).get<Diagnostics>());
+    Outcome<T> outcome =
+        json.at(0).get<bool>() ? Outcome<T>(json.at(1).get<T>()) : Outcome<T>(json.at(1).get<Diagnostics>());
     return std::move(outcome).with_warnings(json.at(2).get<Diagnostics>());
 }
 

@@ -393,6 +393,19 @@ TEST(Reflect, MembersOfSeveralTypes) {
     EXPECT_EQ(function_named(module, "float2.low").parameters.at(0).type.name, "float2");
 }
 
+TEST(Reflect, EntryPoints) {
+    const Module module = reflect_text(
+        "#define KERNEL [shader(\"compute\")] [numthreads(8, 1, 1)]\n"
+        "[shader(\"compute\")] [numthreads(8, 1, 1)] void one(uint3 id : SV_DispatchThreadID) {}\n"
+        "KERNEL void two(uint3 id : SV_DispatchThreadID) {}\n"
+        "[numthreads(8, 1, 1)] void three(uint3 id : SV_DispatchThreadID) {}\n"
+        "[ForceInline] void four(uint3 id) {}\n");
+    for (const char* name : {"one", "two", "three"}) {
+        EXPECT_TRUE(function_named(module, name).is_entry_point) << name;
+    }
+    EXPECT_FALSE(function_named(module, "four").is_entry_point);
+}
+
 TEST(Reflect, NamesOfSlangsOwnFunctions) {
     const Module module = reflect_text(
         "float lerp(float a, float b, float t) { return a; }\n"

@@ -42,6 +42,7 @@ TEST(Wire, Modules) {
                                 Member::method,
                                 "doc \xff",
                                 {"/m.slang", 1, 2},
+                                true,
                                 true});
     module.functions[0].result.is_enum = true;
     module.shared.push_back({"Box<T>", {{"T", "", {}, 0}}, module.functions[0]});
