@@ -27,8 +27,9 @@ std::int64_t to_number(std::string_view text) {
     return value;
 }
 
+/// Notes of some findings have no number.
 bool is_code(std::string_view text) {
-    return text.size() > 1 && text[0] == 'E' &&
+    return !text.empty() && text[0] == 'E' &&
            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -59,6 +60,14 @@ std::string place_text(const Location& location) {
     return location.file.empty() || location.line == 0 ? std::string()
                                                        : location.file + ":" + std::to_string(location.line) +
                                                              ":" + std::to_string(location.column) + ": ";
+}
+
+Location location_in(std::string_view text) {
+    const std::size_t column = text.rfind(':');
+    const std::size_t line = column == std::string_view::npos ? column : text.rfind(':', column - 1);
+    if (line == std::string_view::npos) return {};
+    return {std::string(text.substr(0, line)), to_number(text.substr(line + 1)),
+            to_number(text.substr(column + 1))};
 }
 
 class Collector {
@@ -115,11 +124,36 @@ private:
         }
     }
     void add_unknown(std::string_view line) {
+        if (add_readable(line)) return;
         // "abort compilation: …" repeats the fatal error before it.
         if (line.empty() || line.starts_with("abort compilation")) {
             return;
         }
         unknown_ += (unknown_.empty() ? "" : "; ") + std::string(line);
+    }
+    // Asked for a layout, Slang prints for people: "warning[E39019]: title", then "--> file:line:column",
+    // then the line with carets below it, and behind them what exactly is wrong.
+    bool add_readable(std::string_view line) {
+        constexpr std::string_view opening = "warning[";
+        constexpr std::string_view arrow = "--> ";
+        const std::size_t end = line.find("]: ");
+        if (line.starts_with(opening) && end != std::string_view::npos) {
+            add_finding(
+                {line.substr(opening.size(), end - opening.size()), "warning", {}, line.substr(end + 3)},
+                Severity::warning);
+            readable_ = true;
+        } else if (line.empty() || !readable_) {
+            readable_ = false;
+        } else {
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+            const std::size_t carets = line.starts_with('|') ? line.rfind('^') : std::string_view::npos;
+            if (line.starts_with(arrow)) {
+                current_->back().location = location_in(line.substr(arrow.size()));
+            } else if (carets != std::string_view::npos) {
+                add_span({{}, {}, {}, line.substr(std::min(carets + 2, line.size()))});
+            }
+        }
+        return readable_;
     }
     void add_finding(const Line& line, Severity severity) {
         const std::string id =
@@ -189,6 +223,7 @@ private:
     std::string unknown_;
     bool skipping_ = true;
     bool first_span_ = false;
+    bool readable_ = false;  // within what is printed for people
 };
 
 }  // namespace

@@ -87,6 +87,31 @@ TEST(SlangDiagnostics, WarningsOfOnePlaceMayDiffer) {
     EXPECT_EQ(warnings[1].message, "field 'y'");
 }
 
+TEST(SlangDiagnostics, WarningsForPeopleAreWarningsToo) {
+    const std::string text =
+        "warning[E39019]: implicit global shader parameter\n --> /a b/m.slang:3:7\n  |\n3 | float gain = a ^ "
+        "3;\n"
+        "  |       ^^^^ 'gain' is a parameter. Add 'static'.\n\n"
+        "warning[E5]: title\n --> n.slang:1:2\n  |\n1 | x\n  | ^\n\n";
+    const Diagnostics warnings = parse_slang_warnings(text);
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_EQ(warnings[0], (Diagnostic{Severity::warning,
+                                       "slang-E39019",
+                                       {"/a b/m.slang", 3, 7},
+                                       "'gain' is a parameter. Add 'static'",
+                                       {}}));
+    EXPECT_EQ(warnings[1], (Diagnostic{Severity::warning, "slang-E5", {"n.slang", 1, 2}, "title", {}}));
+    EXPECT_TRUE(parse_slang_diagnostics(text).empty());
+}
+
+TEST(SlangDiagnostics, NotesNeedNoNumber) {
+    const Diagnostics errors = parse_slang_diagnostics(
+        "E36107\terror\tk\t1\t2\t1\t3\tunavailable\nE\tnote\tm\t4\t5\t4\t6\tsee using of "
+        "'f'\nE\tspan\tm\t4\t5\t4\t6\t\n");
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_THAT(errors[0].notes, ElementsAre("m:4:5: see using of 'f'"));
+}
+
 TEST(SlangDiagnostics, ClosingRemarksGoWhenThereIsMore) {
     const std::string closing =
         "E39999\terror\t\t0\t0\t0\t0\timport failed due to compilation error\n"
