@@ -6,7 +6,9 @@
 #include <exception>
 #include <variant>
 
+#include "slang/failure_reasons.h"
 #include "slang/in_process_compiler.h"
+#include "slang/method_derivatives.h"
 #include "slang/tensor_constraints.h"
 #include "slang/wire.h"
 #include "slang/worker_process.h"
@@ -77,8 +79,11 @@ public:
     }
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) override {
-        return call(CompileRequest{source, target}, decode_kernel, "compiling '" + source.entry_point + "'",
-                    source.origin);
+        Outcome<CompiledKernel> kernel = call(CompileRequest{source, target}, decode_kernel,
+                                              "compiling '" + source.entry_point + "'", source.origin);
+        if (kernel) return kernel;
+        return Outcome<CompiledKernel>(with_reasons(kernel.errors(), source, options_.sources))
+            .with_warnings(kernel.warnings());
     }
 
     Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) override {
@@ -102,6 +107,7 @@ private:
     [[nodiscard]] Diagnostics reasons_of(const Diagnostic& crash) const {
         if (crash.id != "slang-internal") return {};
         Diagnostics reasons = find_tensor_constraints(options_.modules, options_.search_paths);
+        add_distinct(reasons, find_method_derivatives(options_.modules, options_.search_paths));
         for (Diagnostic& reason : reasons) reason.notes.push_back(crash.message);
         return reasons;
     }
@@ -126,12 +132,7 @@ private:
                            "Slang was stopped: " + what + " took longer than " +
                                seconds_text(options_.time_limit) + " s");
         }
-        Diagnostic crash = failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
-        if (std::holds_alternative<CompileRequest>(request)) {
-            crash.notes.emplace_back(
-                "in differentiable code `float3(a) * v` may work where `a * v` does not: a scalar, a vector");
-        }
-        return crash;
+        return failure("slang-internal", place, "Slang crashed when " + what + ": " + reply.text);
     }
 
     static Diagnostic failure(std::string id, const Location& place, std::string message) {

@@ -4,13 +4,16 @@
 #include <utility>
 
 #include "slang/insertions.h"
+#include "slang/loop_starts.h"
 #include "slang/scalar_gradients.h"
 #include "slang/tokens.h"
 #include "slang/workarounds/loops.h"
 
 namespace kf::gen {
 
-std::string keep_gradients(std::string_view text) {
+std::string keep_gradients(std::string_view original) {
+    // First: the others' #line directives would hide its lines.
+    const std::string text = keep_loop_starts(original);
     const Tokens tokens = tokenise(text);
     Insertions insertions = keep_scalar_gradients(tokens);
     LoopChanges loops = keep_loop_gradients(text, tokens);

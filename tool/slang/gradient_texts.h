@@ -6,7 +6,8 @@
 
 namespace kf::gen {
 
-/// `text`, a Slang module, with all the ways round Slang's faults. Lines and columns stay as they were.
+/// `text`, a Slang module, with all the ways round Slang's faults. Lines stay as they were, and columns but
+/// behind the steps of loops that start at a run-time value.
 [[nodiscard]] std::string keep_gradients(std::string_view text);
 
 }  // namespace kf::gen

@@ -175,3 +175,59 @@ def test_without_a_driver(kfgen: Kfgen) -> None:
     assert done.returncode == 3
     assert done.stderr.splitlines()[0].endswith("[no-driver]")
     assert len(done.stderr.splitlines()) == 1
+
+
+LOOPS = """
+[Differentiable]
+float down(float x, int first)
+{
+    float s = 0;
+    [MaxIters(9)]
+    for (int i = first; i >= 0; i--)
+    {
+        if (s > 9) continue;
+        s += x * i * 0.1 * s + x;
+    }
+    return s;
+}
+[Differentiable]
+float triangle(float x, int first)
+{
+    float s = 0;
+    [MaxIters(4)]
+    for (int j = 0; j < 4; j++)
+    {
+        [MaxIters(5)]
+        for (uint i = j + max(first, 0) % 2; i < 4; i += 1) s += x * i * j * 0.1 * s + x;
+    }
+    return s;
+}
+[Differentiable]
+float forever(float x, int first)
+{
+    float s = 0;
+    int i = clamp(first, 0, 5);
+    [MaxIters(9)]
+    while (true)
+    {
+        if (i >= 6) break;
+        s += x * i * 0.1 * s + x;
+        i = i + 1;
+    }
+    return s;
+}
+"""
+
+
+def test_loops_may_start_at_computed_values(kfgen: Kfgen, tmp_path: Path) -> None:
+    (tmp_path / "loops.slang").write_text(LOOPS)
+    args = {"x": "tensor[1]", "first": "tensor[1]"}
+    calls = [{"function": name, "args": args, "backward": True} for name in ("down", "triangle", "forever")]
+    spec = {"version": 1, "name": "loops", "modules": ["loops.slang"], "calls": calls}
+    path = tmp_path / "loops.kf.json"
+    path.write_text(json.dumps(spec))
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json", "--range", "-0.9,0.9")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert [call["inputs"][0]["status"] for call in report["calls"]] == ["right"] * 3
+    assert done.stderr == ""

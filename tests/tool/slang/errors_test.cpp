@@ -281,7 +281,7 @@ TEST(SlangErrors, ACrash) {
     EXPECT_EQ(errors[0].id, "slang-internal");
     EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
     EXPECT_THAT(errors[0].message, HasSubstr("crashed when compiling 'k'"));
-    EXPECT_THAT(errors[0].notes, Contains(HasSubstr("`float3(a) * v`")));
+    EXPECT_TRUE(errors[0].notes.empty()) << describe(errors);
 }
 
 TEST(SlangErrors, AScalarInALoop) {

@@ -1,0 +1,132 @@
+// What Slang is known to fail on: kfgen goes round it, or says where it is and what to write.
+#include <gmock/gmock.h>
+
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+const std::string entry = "struct Args { float* x; }\n[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
+
+class SlangFaults : public testing::Test {
+protected:
+    Diagnostics read_errors(const std::string& text) {
+        const Outcome<Module> module = make_compiler()->reflect({folder_.write("m.slang", text)});
+        return module ? Diagnostics{} : module.errors();
+    }
+
+    Diagnostics compile_errors(const std::string& text, const std::string& value, CodeTarget target) {
+        const auto compiler = make_compiler();
+        const Outcome<Module> module = compiler->reflect({folder_.write("m.slang", text)});
+        if (!module) return module.errors();
+        const Outcome<CompiledKernel> kernel =
+            compiler->compile({"k",
+                               "import m;\n" + entry +
+                                   "void k(uniform Args args)\n{\n    var p = diffPair(args.x[1]);\n    "
+                                   "args.x[0] = " +
+                                   value + ";\n}\n",
+                               {"/s.kf.json", 7, 3}},
+                              target);
+        return kernel ? Diagnostics{} : kernel.errors();
+    }
+
+    ScratchFolder folder_;
+};
+
+// Once Slang reads these, method_derivatives.h has become unnecessary.
+TEST_F(SlangFaults, DerivativesOfAnObjectsMethods) {
+    const std::string box =
+        "struct Box : IDifferentiable\n{\n    float side;\n"
+        "    [Differentiable] float area(float by) { return side * by * by; }\n"
+        "    [Differentiable] static float square(float x) { return x * x; }\n"
+        "    float own(float x) { var p = diffPair(x); OWN; return p.d; }\n}\n"
+        "float slope(float x)\n{\n    Box box; box.side = 3; Box boxes[2]; boxes[1] = box;\n"
+        "    var p = diffPair(x); var q = diffPair(box);\n    OTHER;\n    return p.d;\n}\n";
+    const auto with = [&](const std::string& own, const std::string& other) {
+        std::string text = box;
+        text.replace(text.find("OWN"), 3, own);
+        return text.replace(text.find("OTHER"), 5, other);
+    };
+    struct Case {
+        std::string own, other;
+        std::int64_t line, column;
+        std::string cure;
+    };
+    for (const Case& row :
+         {Case{"", "bwd_diff(box.area)(p, 1.0)", 12, 5, "'bwd_diff(Box.area)(box, …)'"},
+          Case{"", "p = fwd_diff(boxes[1].area)(p)", 12, 9, "'fwd_diff(Box.area)(boxes[1], …)'"},
+          Case{"bwd_diff(area)(p, 1.0)", "", 6, 47, "'bwd_diff(Box.area)(this, …)'"},
+          Case{"__bwd_diff(this.area)(p, 1.0)", "", 6, 47, "'__bwd_diff(Box.area)(this, …)'"}}) {
+        SCOPED_TRACE(row.own + row.other);
+        const Diagnostics errors = read_errors(with(row.own, row.other));
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "slang-method-derivative");
+        EXPECT_EQ(errors[0].location.file, (folder_.path() / "m.slang").string());
+        EXPECT_EQ(errors[0].location.line, row.line);
+        EXPECT_EQ(errors[0].location.column, row.column);
+        EXPECT_THAT(errors[0].notes, Contains(HasSubstr(row.cure)));
+        EXPECT_THAT(errors[0].notes, Contains(HasSubstr("Slang crashed when reading m.slang")));
+    }
+    // As the cures have it.
+    const Diagnostics cured = read_errors(
+        with("bwd_diff(square)(p, 1.0)", "bwd_diff(Box.area)(q, p, 1.0); bwd_diff(Box.square)(p, 1.0)"));
+    EXPECT_TRUE(cured.empty()) << describe(cured);
+}
+
+TEST_F(SlangFaults, CodeForOtherTargets) {
+    const std::string text =
+        "float raw(float x)\n{\n    __intrinsic_asm \"sinpif($0)\";\n}\n"
+        "float switched(float x)\n{\n    __target_switch\n    {\n    case cuda: __intrinsic_asm "
+        "\"sinpif($0)\";\n    case cpp: __intrinsic_asm \"sin($0)\";\n    }\n}\n"
+        "[require(cuda)] float required(float x) { __intrinsic_asm \"sinpif($0)\"; }\n"
+        "float by_raw(float x) { return raw(x); }\n";
+    struct Case {
+        std::string value;
+        std::int64_t line, column;
+    };
+    for (const Case& row :
+         {Case{"by_raw(p.p)", 3, 5}, Case{"switched(p.p)", 9, 16}, Case{"required(p.p)", 13, 43}}) {
+        SCOPED_TRACE(row.value);
+        const Diagnostics errors = compile_errors(text, row.value, CodeTarget::spirv);
+        ASSERT_EQ(errors.size(), 1U) << describe(errors);
+        EXPECT_EQ(errors[0].id, "slang-target-code");
+        EXPECT_EQ(errors[0].location,
+                  (Location{(folder_.path() / "m.slang").string(), row.line, row.column}));
+        EXPECT_THAT(errors[0].notes, Contains("found for the call at /s.kf.json:7:3"));
+        EXPECT_TRUE(compile_errors(text, row.value, CodeTarget::cuda_source).empty());
+    }
+    // Another feature: Slang's notes name the line.
+    const Diagnostics other = compile_errors(
+        "float quick(float x)\n{\n    __target_switch\n    {\n    case cuda: return x;\n    }\n}\n",
+        "quick(p.p)", CodeTarget::spirv);
+    ASSERT_EQ(other.size(), 1U) << describe(other);
+    EXPECT_THAT(other[0].notes, Contains(HasSubstr("m.slang:3:5"))) << describe(other);
+}
+
+TEST_F(SlangFaults, LoopsThatStartAtComputedValues) {
+    const auto loop = [](const std::string& type) {
+        return "typealias Number = int;\nnamespace n { typealias Count = Number; }\n[Differentiable]\n"
+               "float f(float x, int first)\n{\n    float s = 0;\n"
+               "    [MaxIters(9)] for (" +
+               type +
+               " i = first; i < 9; ++i) s += x * i * s + x;\n    return s;\n}\n"
+               "float slope(inout DifferentialPair<float> p) { bwd_diff(f)(p, 2, 1.0); return p.d; }\n";
+    };
+    for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+        const Diagnostics errors = compile_errors(loop("int"), "slope(p)", target);
+        EXPECT_TRUE(errors.empty()) << describe(errors);
+    }
+    // Once Slang compiles this, loop_starts.h has become unnecessary.
+    const Diagnostics errors = compile_errors(loop("n.Count"), "slope(p)", CodeTarget::spirv);
+    ASSERT_EQ(errors.size(), 1U) << describe(errors);
+    EXPECT_EQ(errors[0].id, "slang-loop-start");
+    EXPECT_EQ(errors[0].location.line, 7);
+    EXPECT_EQ(errors[0].location.column, 19);
+    EXPECT_THAT(errors[0].notes, Contains(HasSubstr("Unhandled global inst")));
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,160 @@
+// Looks for the reasons in the text of the functions that a kernel reaches.
+#include "slang/failure_reasons.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "slang/loop_starts.h"
+#include "slang/source_functions.h"
+#include "slang/tokens.h"
+
+namespace kf::gen {
+
+namespace {
+
+// Slang 2026.12's words for code of another target, and for what its derivative of a loop lacks.
+constexpr std::string_view foreign_code = "Unhandled local inst";
+constexpr std::string_view lost_start = "Unhandled global inst";
+/// The id of what a function needs and the target doesn't have.
+constexpr std::string_view unavailable = "slang-E36107";
+
+using Functions = std::vector<const SourceFunction*>;
+
+/// The first place of the word in the function; its end where there is none.
+std::size_t find_word(const SourceFunction& function, std::string_view word) {
+    for (std::size_t index = function.begin; index < function.end; ++index) {
+        if ((*function.text)[index] == word) return index;
+    }
+    return function.end;
+}
+
+bool has_word(const SourceFunction& function, std::string_view word) {
+    return find_word(function, word) != function.end;
+}
+
+/// What Slang said, behind the reason for it.
+void add_origin(Diagnostic& reason, const Diagnostic& said) {
+    const Location& origin = said.location;
+    reason.notes.push_back("found for the call at " + origin.file + ":" + std::to_string(origin.line) + ":" +
+                           std::to_string(origin.column));
+    std::string text = "Slang: " + said.message;
+    while (text.ends_with(':') || text.ends_with(' ')) text.pop_back();
+    reason.notes.push_back(std::move(text));
+    reason.notes.insert(reason.notes.end(), said.notes.begin(), said.notes.end());
+}
+
+/// __intrinsic_asm without a branch for SPIR-V.
+Diagnostics foreign_functions(const Functions& reached, const Diagnostic& said) {
+    Diagnostics reasons;
+    for (const SourceFunction* function : reached) {
+        const std::size_t code = find_word(*function, "__intrinsic_asm");
+        if (code == function->end || has_word(*function, "spirv") || has_word(*function, "default")) continue;
+        Diagnostic reason{
+            Severity::error,
+            "slang-target-code",
+            function->place(code),
+            "'" + function->name + "' can't run on Vulkan: its __intrinsic_asm is code for other targets",
+            {"give it code for SPIR-V, too: '__target_switch { case cuda: __intrinsic_asm \"…\"; case spirv: "
+             "return …; }', or compile for CUDA alone"}};
+        add_origin(reason, said);
+        reasons.push_back(std::move(reason));
+    }
+    return reasons;
+}
+
+/// Loops whose first value is computed.
+Diagnostics computed_starts(const Functions& reached, const Diagnostic& said) {
+    Diagnostics reasons;
+    for (const SourceFunction* function : reached) {
+        if (!function->differentiable) continue;
+        for (std::size_t index = function->body; index < function->end; ++index) {
+            if (!starts_computed(*function->text, index)) continue;
+            Diagnostic reason{
+                Severity::error,
+                "slang-loop-start",
+                function->place(index),
+                "Slang can't differentiate this loop of '" + function->name +
+                    "', which starts at a value that is computed",
+                {"start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'"}};
+            add_origin(reason, said);
+            reasons.push_back(std::move(reason));
+        }
+    }
+    return reasons;
+}
+
+/// The function's variables that are vectors or matrices, by the names of their types.
+std::set<std::string_view> vectors_of(const SourceFunction& function) {
+    const LexedText& text = *function.text;
+    std::set<std::string_view> vectors;
+    for (std::size_t index = function.begin; index + 1 < function.end; ++index) {
+        const std::string_view type = text[index];
+        if (!text.is_word(index) || !text.is_word(index + 1)) continue;
+        const bool has_extent = !type.empty() && type.back() >= '1' && type.back() <= '4';
+        const bool floats =
+            type.starts_with("float") || type.starts_with("half") || type.starts_with("double");
+        if (floats && has_extent) vectors.insert(text[index + 1]);
+    }
+    return vectors;
+}
+
+/// `a * v` and `v * a`, of a vector or matrix and another variable that is none.
+std::vector<Location> mixed_products(const SourceFunction& function) {
+    const std::set<std::string_view> vectors = vectors_of(function);
+    const LexedText& text = *function.text;
+    const auto is_variable = [&](std::size_t index) {
+        return text.is_word(index) && (text[index][0] < '0' || text[index][0] > '9');
+    };
+    std::vector<Location> found;
+    for (std::size_t index = function.body + 2; index + 2 < function.end; ++index) {
+        const bool plain = text[index - 2] != "." && !is_one_of(text[index + 2], ".", "[", "(", "<");
+        if (text[index] != "*" || !plain || !is_variable(index - 1) || !is_variable(index + 1)) continue;
+        if (vectors.contains(text[index - 1]) != vectors.contains(text[index + 1])) {
+            found.push_back(function.place(index - 1));
+        }
+    }
+    return found;
+}
+
+void add_hint(Diagnostic& crash, const Functions& reached) {
+    for (const SourceFunction* function : reached) {
+        if (!function->differentiable) continue;
+        for (const Location& place : mixed_products(*function)) {
+            crash.notes.push_back(
+                "in differentiable code `float3(a) * v` may work where `a * v` does not, a scalar times a "
+                "vector, as at " +
+                place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column));
+        }
+    }
+}
+
+}  // namespace
+
+Diagnostics with_reasons(Diagnostics errors, const KernelSource& kernel,
+                         const std::map<std::string, std::string>& sources) {
+    const auto is_unclear = [](const Diagnostic& error) {
+        return error.id == "slang-internal" || error.id == "slang-E99997" || error.id == unavailable;
+    };
+    const auto unclear = std::find_if(errors.begin(), errors.end(), is_unclear);
+    if (unclear == errors.end()) return errors;
+    const SourceFunctions functions(sources);
+    const Functions reached = functions.reached_from(kernel.text);
+    const bool crashed = unclear->id == "slang-internal";
+    Diagnostics reasons;
+    if (unclear->id == unavailable) {
+        // Its notes name the line where it's another feature.
+        if (unclear->message.find("'spirv'") != std::string::npos) {
+            reasons = foreign_functions(reached, *unclear);
+        }
+    } else if (unclear->message.find(foreign_code) != std::string::npos) {
+        reasons = foreign_functions(reached, *unclear);
+    } else if (crashed || unclear->message.find(lost_start) != std::string::npos) {
+        reasons = computed_starts(reached, *unclear);
+    }
+    if (!reasons.empty()) return reasons;
+    if (crashed) add_hint(*unclear, reached);
+    return errors;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,37 @@
+// A source's lexemes by number, without its comments.
+#include "slang/lexed_text.h"
+
+#include <algorithm>
+
+namespace kf::gen {
+
+LexedText::LexedText(std::string_view text) : text_(text) {
+    for (const Lexeme& lexeme : lex(text)) {
+        if (lexeme.kind != Lexeme::Kind::comment) lexemes_.push_back(lexeme);
+    }
+}
+
+std::string_view LexedText::operator[](std::size_t index) const {
+    if (index >= lexemes_.size()) return {};
+    return text_.substr(lexemes_[index].begin, lexemes_[index].end - lexemes_[index].begin);
+}
+
+Location LexedText::place(const std::string& file, std::size_t index) const {
+    const std::string_view before = text_.substr(0, lexemes_[index].begin);
+    const std::size_t line_start = before.rfind('\n') + 1;  // 0 on the first line
+    return {file, std::count(before.begin(), before.end(), '\n') + 1,
+            static_cast<std::int64_t>(before.size() - line_start) + 1};
+}
+
+std::size_t LexedText::closing(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t index = open; index < size(); ++index) {
+        const std::string_view text = (*this)[index];
+        depth += text == "(" || text == "[" || text == "{" ? 1 : 0;
+        depth -= text == ")" || text == "]" || text == "}" ? 1 : 0;
+        if (depth == 0) return index;
+    }
+    return size();
+}
+
+}  // namespace kf::gen

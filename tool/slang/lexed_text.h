@@ -1,0 +1,36 @@
+// A source's lexemes by number, without its comments.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+#include "slang/lexer.h"
+
+namespace kf::gen {
+
+/// Refers to the text given. No macro is replaced, and branches that are left out count.
+class LexedText {
+public:
+    explicit LexedText(std::string_view text);
+
+    [[nodiscard]] std::size_t size() const { return lexemes_.size(); }
+    [[nodiscard]] Lexeme::Kind kind(std::size_t index) const { return lexemes_[index].kind; }
+    [[nodiscard]] bool is_word(std::size_t index) const {
+        return index < size() && kind(index) == Lexeme::Kind::word;
+    }
+    /// Nothing beyond the end.
+    [[nodiscard]] std::string_view operator[](std::size_t index) const;
+    [[nodiscard]] std::size_t offset(std::size_t index) const { return lexemes_[index].begin; }
+    [[nodiscard]] Location place(const std::string& file, std::size_t index) const;
+    /// The number of the bracket that closes the one there; size() where none does.
+    [[nodiscard]] std::size_t closing(std::size_t open) const;
+
+private:
+    std::string_view text_;
+    std::vector<Lexeme> lexemes_;
+};
+
+}  // namespace kf::gen

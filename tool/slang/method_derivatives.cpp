@@ -1,0 +1,147 @@
+// Looks at lexemes alone: types and their methods are known by their names.
+#include "slang/method_derivatives.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "slang/lexed_text.h"
+#include "slang/module_texts.h"
+
+namespace kf::gen {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class... Words>
+bool is_one_of(std::string_view word, const Words&... words) {
+    return ((word == words) || ...);
+}
+
+/// A type's name and its lexemes from brace to brace.
+struct Body {
+    std::string type;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+class Search {
+public:
+    void note_declarations(const LexedText& text) {
+        for (std::size_t index = 0; index < text.size(); ++index) {
+            if (is_one_of(text[index], "namespace", "typealias", "typedef", "associatedtype", "enum")) {
+                types_.insert(std::string(text[index + 1]));
+            }
+            // Generic parameters.
+            if (text[index] == "<" && text.is_word(index + 1) && is_one_of(text[index + 2], ":", ">", ",")) {
+                types_.insert(std::string(text[index + 1]));
+            }
+        }
+        for (const Body& body : bodies(text)) {
+            types_.insert(body.type);
+            for (std::size_t index = body.begin + 1; index < body.end; ++index) {
+                if (text[index] == "{") index = text.closing(index);
+                if (is_method(text, body, index)) methods_.emplace(std::string(text[index]), body.type);
+            }
+        }
+    }
+
+    void look_for_derivatives(const std::string& file, const LexedText& text) {
+        const std::vector<Body> all = bodies(text);
+        for (std::size_t index = 0; index < text.size(); ++index) {
+            if (!is_one_of(text[index], "bwd_diff", "fwd_diff", "__bwd_diff", "__fwd_diff") ||
+                text[index + 1] != "(") {
+                continue;
+            }
+            const std::size_t last = text.closing(index + 1) - 1;
+            const auto method = last < text.size() ? methods_.find(std::string(text[last])) : methods_.end();
+            if (method == methods_.end()) continue;
+            const bool alone = last == index + 2;
+            const bool found = alone ? is_within(all, index, method->second)
+                                     : text[last - 1] == "." && !is_type(text, index + 2, last - 2);
+            if (found) add(file, text, index, last, method->second);
+        }
+    }
+
+    [[nodiscard]] Diagnostics take() { return std::move(errors_); }
+
+private:
+    static std::vector<Body> bodies(const LexedText& text) {
+        std::vector<Body> found;
+        for (std::size_t index = 0; index + 1 < text.size(); ++index) {
+            if (!is_one_of(text[index], "struct", "class", "extension", "interface") ||
+                !text.is_word(index + 1)) {
+                continue;
+            }
+            std::size_t open = index + 2;
+            while (open < text.size() && !is_one_of(text[open], "{", ";")) ++open;
+            if (text[open] == "{") found.push_back({std::string(text[index + 1]), open, text.closing(open)});
+        }
+        return found;
+    }
+
+    /// A name before a parenthesis and behind a type, in a declaration that isn't static.
+    static bool is_method(const LexedText& text, const Body& body, std::size_t index) {
+        const bool declares = text.is_word(index) && text[index + 1] == "(" && index > body.begin + 1 &&
+                              (text.is_word(index - 1) || is_one_of(text[index - 1], ">", "]"));
+        if (!declares || is_one_of(text[index - 1], "new", "return", "operator")) return false;
+        for (std::size_t before = index; before-- > body.begin;) {
+            if (is_one_of(text[before], ";", "{", "}")) break;
+            if (text[before] == "static") return false;
+        }
+        return true;
+    }
+
+    static bool is_within(const std::vector<Body>& all, std::size_t index, const std::string& type) {
+        for (const Body& body : all) {
+            if (body.type == type && index > body.begin && index < body.end) return true;
+        }
+        return false;
+    }
+
+    /// Names joined by dots or colons, whose last one is a type's.
+    [[nodiscard]] bool is_type(const LexedText& text, std::size_t first, std::size_t last) const {
+        std::size_t end = last;
+        if (text[last] == ">") {
+            while (end > first && text[end] != "<") --end;
+            if (end > first) --end;
+        }
+        const std::string name(text[end]);
+        return name == "This" || types_.count(name) != 0;
+    }
+
+    void add(const std::string& file, const LexedText& text, std::size_t index, std::size_t last,
+             const std::string& type) {
+        std::string expression;
+        for (std::size_t at = index + 2; at <= last; ++at) expression += text[at];
+        const std::string derivative(text[index]);
+        const std::string method = type + "." + std::string(text[last]);
+        const std::string object = last == index + 2 ? "this" : expression.substr(0, expression.rfind('.'));
+        errors_.push_back({Severity::error,
+                           "slang-method-derivative",
+                           text.place(file, index),
+                           "Slang can't read '" + derivative + "(" + expression +
+                               ")', the derivative of an object's method",
+                           {"name the method by its type and pass the object first: '" + derivative + "(" +
+                            method + ")(" + object + ", …)', or 'diffPair(" + object + ")' for it where '" +
+                            type + "' is differentiable"}});
+    }
+
+    std::set<std::string> types_;
+    std::map<std::string, std::string> methods_;  ///< the type by the method
+    Diagnostics errors_;
+};
+
+}  // namespace
+
+Diagnostics find_method_derivatives(const std::vector<fs::path>& modules,
+                                    const std::vector<fs::path>& search_paths) {
+    const auto texts = module_texts(modules, search_paths);
+    Search search;
+    for (const auto& [file, text] : texts) search.note_declarations(LexedText(text));
+    for (const auto& [file, text] : texts) search.look_for_derivatives(file, LexedText(text));
+    return search.take();
+}
+
+}  // namespace kf::gen

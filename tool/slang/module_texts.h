@@ -1,0 +1,22 @@
+// The files of modules, found without Slang: for what it crashes on.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slang/lexed_text.h"
+
+namespace kf::gen {
+
+/// (canonical path, text) of the modules and of all that they import or include; what can't be read is left
+/// out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> module_texts(
+    const std::vector<std::filesystem::path>& modules,
+    const std::vector<std::filesystem::path>& search_paths);
+
+/// What an `import` names, in dots: "image.io_tools"; `index` is that of the lexeme behind it.
+[[nodiscard]] std::string imported_name(const LexedText& text, std::size_t index);
+
+}  // namespace kf::gen
