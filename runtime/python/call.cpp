@@ -122,6 +122,8 @@ private:
     void take(const py::tuple& arguments, const py::dict& keywords);
     void take_keyword(py::handle key, py::handle value);
     void give(std::size_t i, py::handle value);
+    [[noreturn]] void refuse_missing(std::size_t i, const std::vector<std::size_t>& by_place,
+                                     const py::tuple& arguments) const;
     void take_items(std::size_t overload);
     void look_at(std::size_t i);
     void look_at_struct(std::size_t i);
@@ -224,10 +226,25 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
         if (primal && role == Role::out && !given_[i]) as_array_[i] = as_array_[*primal];
         if (!given_[i] && role != Role::out && role != Role::result && !info_.parameters[i].hidden &&
             !primal) {
-            refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword},
-                   "not given");
+            refuse_missing(i, by_place, arguments);
         }
     }
+}
+
+/// Outputs have places too: what is missing may be one that was passed over.
+void Call::refuse_missing(std::size_t i, const std::vector<std::size_t>& by_place,
+                          const py::tuple& arguments) const {
+    for (std::size_t place = 0; place < std::min(arguments.size(), by_place.size()); ++place) {
+        const std::size_t output = by_place[place];
+        if (output >= i || info_.parameters[output].role != Role::out) continue;
+        const py::handle value = arguments[place];
+        if (!PyNumber_Check(value.ptr()) || py::hasattr(value, "shape")) continue;
+        refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[output].keyword},
+               "an output, which was left out between others: " + std::string(py::repr(value)) +
+                   " stands in its place, so that '" + info_.parameters[i].keyword +
+                   "' is not given; pass None for it, or name what follows it");
+    }
+    refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword}, "not given");
 }
 
 void Call::take_items(std::size_t overload) {

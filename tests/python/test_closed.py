@@ -28,7 +28,7 @@ def springs(closed: ModuleType, size: int) -> Array:
 def test_tensors(closed: ModuleType, size: int) -> None:
     given = springs(closed, size)
     x = 3 - given["rest"]
-    energy = given["stiffness"] * x * x / 2 + given["ends"] @ np.float32([1, 2, 3]) + given["wear"]
+    energy = given["stiffness"] * x * x / 2 + given["ends"] @ np.array([1, 2, 3], np.float32) + given["wear"]
     np.testing.assert_allclose(closed.energy(given, 3.0).to_numpy(), energy, rtol=1e-6, atol=1e-5)
 
     longer = closed.stretched(given, 2.0).to_numpy()
@@ -56,10 +56,13 @@ def test_gradients(closed: ModuleType, size: int) -> None:
     given = springs(closed, size)
     tensor = kf.Tensor.from_numpy(given).with_grads()
     closed.energy.backward(tensor, 3.0)
+    assert tensor.grad is not None
     gradient, x = tensor.grad.to_numpy(), 3 - given["rest"]
     np.testing.assert_allclose(gradient["stiffness"], x * x / 2, rtol=1e-6)
     np.testing.assert_allclose(gradient["rest"], -given["stiffness"] * x, rtol=1e-6)
-    np.testing.assert_array_equal(gradient["ends"], np.broadcast_to(np.float32([1, 2, 3]), (size, 3)))
+    np.testing.assert_array_equal(
+        gradient["ends"], np.broadcast_to(np.array([1, 2, 3], np.float32), (size, 3))
+    )
     np.testing.assert_array_equal(gradient["mid"], np.zeros((size, 3)))
 
 
@@ -68,7 +71,7 @@ def test_values_and_objects(closed: ModuleType) -> None:
     spring = closed.Spring(stiffness=6.0, **fields)
     assert closed.energy(spring, 5.0) == 6 * 9 / 2 + 6 + 0.5
     assert spring.force(5.0) == 26
-    stiffness = np.float32([1, -2, 0.5])
+    stiffness = np.array([1, -2, 0.5], np.float32)
     np.testing.assert_array_equal(
         closed.Spring(stiffness=stiffness, **fields).force(5.0).to_numpy(), 3 * stiffness + 8
     )

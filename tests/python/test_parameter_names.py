@@ -70,3 +70,39 @@ def test_functions_called_as_locals_were(names: ModuleType, name: str, factor: i
 
 def test_a_parameter_called_as_its_function(names: ModuleType) -> None:
     np.testing.assert_array_equal(names.sign(np.array([-1, 1], np.float32)).to_numpy(), [20, 10])
+
+
+def test_default_values(names: ModuleType) -> None:
+    x = np.array([1, -2, 3.5], np.float32)
+    np.testing.assert_array_equal(names.doubled(x).to_numpy(), 2 * x - 6.25)
+    np.testing.assert_array_equal(names.with_defaults(x).to_numpy(), 2 * x - 6.25)
+    np.testing.assert_array_equal(names.with_defaults(x, 3).to_numpy(), 3 * x - 6.25)
+    np.testing.assert_array_equal(names.with_defaults(x, k=3).to_numpy(), 3 * x - 6.25)
+    np.testing.assert_array_equal(names.with_defaults(x, 3, 1).to_numpy(), 3 * x + 1)
+    with pytest.raises(kf.ArgumentError, match="no overload"):
+        names.with_defaults(x, offset=3)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_gradients_beside_default_values(names: ModuleType, factor: float) -> None:
+    x, k = (
+        kf.Tensor.from_numpy(np.array([1, -2, 3.5], np.float32)).with_grads(),
+        kf.differentiable(float(factor)),
+    )
+    if factor == 2:
+        names.doubled.backward(x)
+    else:
+        names.with_defaults.backward(x, k)
+        assert k.grad == 2.5
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.to_numpy(), np.full(3, factor))
+
+
+def test_outputs_that_are_passed_over(names: ModuleType) -> None:
+    x = np.array([1, 2.5], np.float32)
+    whole, rest = names.split(x, None, 0.5)
+    np.testing.assert_array_equal(whole.to_numpy(), [0, 1])
+    np.testing.assert_array_equal(rest.to_numpy(), [0.5, 0.25])
+    np.testing.assert_array_equal(names.split(x, k=0.5).rest.to_numpy(), [0.5, 0.25])
+    with pytest.raises(TypeError, match=r"'whole': an output, which was left out .* 'k' is not given"):
+        names.split(x, 0.5)

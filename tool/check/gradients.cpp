@@ -39,6 +39,26 @@ void check_names(const manifest::Manifest& manifest, const Settings& settings) {
     }
 }
 
+/// "f.x of 1, f.y of 2": each tensor that --shape may name, with its dimensions.
+std::string tensor_names(const manifest::Manifest& manifest) {
+    std::vector<std::string> names;
+    for (const manifest::Function& function : manifest.functions) {
+        if (manifest::is_hidden(manifest, function)) continue;
+        for (const manifest::Call& call : function.calls) {
+            for (const Argument& argument : call.arguments) {
+                const GivenShape shape{function.name + "." + argument.name,
+                                       std::vector<std::int64_t>(static_cast<std::size_t>(argument.rank), 1)};
+                if (argument.rank == 0 || !is_meant(shape, function, argument)) continue;
+                const std::string name = shape.argument + " of " + std::to_string(argument.rank);
+                if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+            }
+        }
+    }
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+}
+
 void check_shapes(const manifest::Manifest& manifest, const Settings& settings) {
     for (const GivenShape& shape : settings.shapes) {
         bool meant = false;
@@ -50,9 +70,10 @@ void check_shapes(const manifest::Manifest& manifest, const Settings& settings) 
             }
         }
         if (meant) continue;
-        throw ArgumentError(ErrorCode::unknown_name,
-                            "--shape: '" + manifest.name + "' has no tensor '" + shape.argument + "' of " +
-                                std::to_string(shape.extents.size()) + " dimensions");
+        throw ArgumentError(ErrorCode::unknown_name, "--shape: '" + manifest.name + "' has no tensor '" +
+                                                         shape.argument + "' of " +
+                                                         std::to_string(shape.extents.size()) +
+                                                         " dimensions; it has " + tensor_names(manifest));
     }
 }
 

@@ -51,6 +51,12 @@ std::vector<std::string> listed_names(std::vector<std::string> names) {
     return names;
 }
 
+bool has_default(const Function& function, const std::string& name) {
+    return std::any_of(
+        function.parameters.begin(), function.parameters.end(),
+        [&](const Parameter& parameter) { return parameter.name == name && parameter.has_default; });
+}
+
 /// What is wrong with the listed arguments, told against the only function they can mean.
 Diagnostics mismatches(const CallSpec& call, const Function& function) {
     Diagnostics errors;
@@ -71,6 +77,9 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
              call.location,
              "parameter '" + name + "' of function '" + call.function + "' has no kind in \"args\"",
              {"declared as " + signature(function)}});
+        if (has_default(function, name))
+            errors.back().notes.emplace_back(
+                "it has a default value, but only the last parameters may be left out");
     }
     return errors;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -11,6 +12,7 @@
 #include "diagnostic/suggest.h"
 #include "plan/accumulate.h"
 #include "plan/candidates.h"
+#include "plan/defaults.h"
 #include "plan/feed.h"
 #include "plan/forward_diff.h"
 #include "plan/generators.h"
@@ -773,6 +775,70 @@ CallSpec with_this(CallSpec call) {
     return call;
 }
 
+/// All overloads that one call of the spec makes.
+struct CallPlan {
+    std::vector<PlannedCall> calls;
+    std::string doc;
+    std::vector<CallSpec> shorter;  ///< as hosts call it that leave default values out
+};
+
+Outcome<CallPlan> plan_call(const CallSpec& call, const Module& module, TypeLookup& lookup) {
+    Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
+    if (!shared) return shared.errors();
+    std::vector<Function>& more = shared.value();
+    std::vector<Function> shortened = with_defaults(call, module, more);
+    std::move(shortened.begin(), shortened.end(), std::back_inserter(more));
+    const Outcome<std::vector<const Function*>> candidates = find_candidates(call, module, more, lookup);
+    if (!candidates) return candidates.errors();
+    Diagnostics errors = check_public(candidates.value(), module);
+    if (errors.empty()) errors = check_tensor_types(call, candidates.value());
+    if (!errors.empty()) return errors;
+    CallPlan plan;
+    plan.calls = CallPlanner(call, lookup, errors).plan(candidates.value());
+    for (const PlannedCall& planned : plan.calls) {
+        const Diagnostics fields = check_fields(planned, module);
+        errors.insert(errors.end(), fields.begin(), fields.end());
+    }
+    if (!errors.empty()) return errors;
+    plan.doc = candidates.value().front()->doc;
+    plan.shorter = shorter_calls(call, candidates.value());
+    return plan;
+}
+
+std::vector<std::string> parameter_names(const PlannedCall& call) {
+    std::vector<std::string> names;
+    for (const PlannedParameter& parameter : call.parameters) names.push_back(parameter.host.name);
+    if (!names.empty()) return names;
+    for (const PlannedArgument& argument : call.arguments) names.push_back(argument.host.name);
+    return names;
+}
+
+/// Adds the calls that leave default values out, where the spec has none with the arguments that are left,
+/// and these make a call by themselves. What has nothing to differentiate then has no backward pass.
+void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const Module& module, TypeLookup& lookup) {
+    for (CallSpec call : calls) {
+        Outcome<CallPlan> planned = plan_call(call, module, lookup);
+        if (!planned && (call.backward.enabled || call.forward_diff)) {
+            call.backward = {};
+            call.forward_diff.reset();
+            call.accumulate.clear();
+            planned = plan_call(call, module, lookup);
+        }
+        if (!planned) continue;
+        std::erase_if(planned.value().calls, [&](const PlannedCall& one) {
+            return std::any_of(
+                plan.functions.begin(), plan.functions.end(), [&](const PlannedFunction& known) {
+                    return known.member_name() == call.name &&
+                           std::any_of(known.calls.begin(), known.calls.end(), [&](const PlannedCall& other) {
+                               return other.owner == one.owner && other.location != one.location &&
+                                      parameter_names(other) == parameter_names(one);
+                           });
+                });
+        });
+        add_calls(plan, call, planned.value().doc, std::move(planned.value().calls));
+    }
+}
+
 }  // namespace
 
 Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types) {
@@ -783,6 +849,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.imports = module.module_names;
     plan.structs = module.structs;
     Diagnostics errors;
+    std::vector<CallSpec> shorter;
     for (const CallSpec& given : spec.calls) {
         if (auto failure = check_this(given)) {
             errors.push_back(*failure);
@@ -794,28 +861,16 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             continue;
         }
         TypeLookup& lookup = types != nullptr ? *types : no_types;
-        const Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
-        if (!shared) {
-            errors.insert(errors.end(), shared.errors().begin(), shared.errors().end());
+        Outcome<CallPlan> planned = plan_call(call, module, lookup);
+        if (!planned) {
+            errors.insert(errors.end(), planned.errors().begin(), planned.errors().end());
             continue;
         }
-        const Outcome<std::vector<const Function*>> candidates =
-            find_candidates(call, module, shared.value(), lookup);
-        if (!candidates) {
-            errors.insert(errors.end(), candidates.errors().begin(), candidates.errors().end());
-            continue;
-        }
-        if (const Diagnostics closed = check_public(candidates.value(), module); !closed.empty()) {
-            errors.insert(errors.end(), closed.begin(), closed.end());
-            continue;
-        }
-        std::vector<PlannedCall> calls = CallPlanner(call, lookup, errors).plan(candidates.value());
-        for (const PlannedCall& planned : calls) {
-            const Diagnostics closed = check_fields(planned, module);
-            errors.insert(errors.end(), closed.begin(), closed.end());
-        }
-        add_calls(plan, call, candidates.value().front()->doc, std::move(calls));
+        add_calls(plan, call, planned.value().doc, std::move(planned.value().calls));
+        std::move(planned.value().shorter.begin(), planned.value().shorter.end(),
+                  std::back_inserter(shorter));
     }
+    if (errors.empty()) add_shorter(plan, shorter, module, types != nullptr ? *types : no_types);
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }

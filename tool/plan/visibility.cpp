@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "slang/older_names.h"
 #include "spec/names.h"
 
 namespace kf::gen {
@@ -18,6 +19,13 @@ void collect_fields(const Type& type, std::set<std::pair<std::string, std::strin
         fields.emplace(plain_name(type.name), field.name);
         collect_fields(field.type, fields);
     }
+}
+
+/// A user may have a struct of that name, with other fields.
+bool is_foreign_tensor(const Type& type) {
+    if (type.kind != TypeKind::structure || tensor_instead_of(type.name).empty()) return false;
+    return type.fields.empty() || type.fields.front().name == "_view" ||
+           (type.name.starts_with("DiffTensorView") && type.fields.front().name == "primal");
 }
 
 }  // namespace
@@ -39,6 +47,24 @@ Diagnostics check_public(const std::vector<const Function*>& candidates, const M
              {"write 'public' before each function that the spec names, and before the structs that these "
               "take "
               "and their fields; or take this line out"}}};
+    }
+    return {};
+}
+
+Diagnostics check_tensor_types(const CallSpec& call, const std::vector<const Function*>& candidates) {
+    for (const Function* function : candidates) {
+        for (const Parameter& parameter : function->parameters) {
+            if (!is_foreign_tensor(parameter.type)) continue;
+            const auto listed =
+                std::find_if(call.arguments.begin(), call.arguments.end(),
+                             [&](const ArgumentSpec& argument) { return argument.name == parameter.name; });
+            return {{Severity::error,
+                     "type-not-supported",
+                     listed != call.arguments.end() ? listed->location : call.function_location,
+                     "argument '" + parameter.name + "': a '" + parameter.type.name +
+                         "' can't be given a tensor of the host's",
+                     {tensor_cure(parameter.type.name)}}};
+        }
     }
     return {};
 }

@@ -92,6 +92,7 @@ struct Parameter {
     Direction direction = Direction::in;
     bool no_diff = false;
     bool no_diff_written = false;  ///< by the source: Slang marks by itself what has no derivative
+    bool has_default = false;      ///< a value that stands for it where a call leaves it out
 
     bool operator==(const Parameter&) const = default;
 };

@@ -512,6 +512,7 @@ private:
             added.name = parameter.getName() != nullptr ? parameter.getName() : "";
             added.type = types_.describe(parameter.getType());
             added.direction = direction_of(parameter);
+            added.has_default = added.direction == Direction::in && parameter.hasDefaultValue();
             // Slang adds no_diff to what cannot be differentiated anyway.
             const bool no_diff = parameter.findModifier(Modifier::NoDiff) != nullptr;
             added.no_diff = (added.type.differentiable || function.is_generic()) && no_diff;

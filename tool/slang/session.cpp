@@ -6,6 +6,7 @@
 #include "slang/diagnostics.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
+#include "slang/older_names.h"
 
 namespace kf::gen {
 
@@ -28,6 +29,7 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
     if (text) {
         const auto* bytes = static_cast<const char*>(text->getBufferPointer());
         errors = parse_slang_diagnostics({bytes, text->getBufferSize()});
+        for (Diagnostic& error : errors) error = with_tensor_names(std::move(error));
     }
     if (errors.empty()) {
         errors.push_back({Severity::error, "slang-internal", {}, otherwise, {}});

@@ -153,7 +153,7 @@ def test_mistakes_are_told_by_one_line(kfgen: Kfgen) -> None:
         (
             (kfgen.artifact, "--gradients", "--shape", "q=3"),
             1,
-            "no tensor 'q' of 1 dimensions",
+            "no tensor 'q' of 1 dimensions; it has ",
             "unknown-name",
         ),
         (("missing.kfa", "--gradients"), 1, "can't read the artifact", "artifact-missing"),
