@@ -92,7 +92,7 @@ def test_gradients_beside_default_values(names: ModuleType, factor: float) -> No
     if factor == 2:
         names.doubled.backward(x)
     else:
-        names.with_defaults.backward(x, k)
+        names.scaled.backward(x, k)
         assert k.grad == 2.5
     assert x.grad is not None
     np.testing.assert_array_equal(x.grad.to_numpy(), np.full(3, factor))
@@ -106,3 +106,13 @@ def test_outputs_that_are_passed_over(names: ModuleType) -> None:
     np.testing.assert_array_equal(names.split(x, k=0.5).rest.to_numpy(), [0.5, 0.25])
     with pytest.raises(TypeError, match=r"'whole': an output, which was left out .* 'k' is not given"):
         names.split(x, 0.5)
+
+
+# What stands in the second place is k, not the gradient of a result without it.
+def test_backward_takes_all_that_is_listed(names: ModuleType) -> None:
+    x = kf.Tensor.from_numpy(np.array([1, -2, 3.5], np.float32)).with_grads()
+    names.scaled.backward(x, 5)
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.to_numpy(), np.full(3, 5))
+    with pytest.raises(kf.ArgumentError, match="'k'"):
+        names.scaled.backward(x)

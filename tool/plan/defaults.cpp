@@ -39,11 +39,6 @@ bool lists_all(const CallSpec& call, const Function& function) {
                        [&](const Parameter& parameter) { return lists(call, parameter.name); });
 }
 
-/// Whether a name in "inputs" or "accumulate" is of the argument, or of a field or gradient of it.
-bool is_of(const std::string& name, const std::string& argument) {
-    return name == argument || name.starts_with(argument + ".");
-}
-
 }  // namespace
 
 std::vector<Function> with_defaults(const CallSpec& call, const Module& module,
@@ -70,6 +65,8 @@ std::vector<Function> with_defaults(const CallSpec& call, const Module& module,
 
 std::vector<CallSpec> shorter_calls(const CallSpec& call, const std::vector<const Function*>& candidates) {
     std::vector<CallSpec> calls;
+    // Of backward(x, y) y would be k of f(x, k), or the result of f(x).
+    if (call.backward.enabled || call.forward_diff) return calls;
     const std::vector<Parameter>& parameters = candidates.front()->parameters;
     for (std::size_t left = 1; left <= parameters.size(); ++left) {
         const std::string& name = parameters[parameters.size() - left].name;
@@ -80,11 +77,6 @@ std::vector<CallSpec> shorter_calls(const CallSpec& call, const std::vector<cons
         if (!all || !lists(call, name)) break;
         CallSpec shorter = calls.empty() ? call : calls.back();
         std::erase_if(shorter.arguments, [&](const ArgumentSpec& argument) { return argument.name == name; });
-        std::erase_if(shorter.accumulate,
-                      [&](const AccumulateSpec& accumulate) { return is_of(accumulate.target, name); });
-        if (shorter.backward.inputs)
-            std::erase_if(*shorter.backward.inputs,
-                          [&](const std::string& input) { return is_of(input, name); });
         calls.push_back(std::move(shorter));
     }
     return calls;

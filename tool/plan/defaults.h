@@ -14,7 +14,7 @@ std::vector<Function> with_defaults(const CallSpec& call, const Module& module,
                                     const std::vector<Function>& shared);
 
 /// The call as hosts make it that leave out the last arguments, one more each time, since all of `candidates`
-/// have default values for them.
+/// have default values for them. A call with derivatives has no such.
 std::vector<CallSpec> shorter_calls(const CallSpec& call, const std::vector<const Function*>& candidates);
 
 }  // namespace kf::gen

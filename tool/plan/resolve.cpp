@@ -814,16 +814,10 @@ std::vector<std::string> parameter_names(const PlannedCall& call) {
 }
 
 /// Adds the calls that leave default values out, where the spec has none with the arguments that are left,
-/// and these make a call by themselves. What has nothing to differentiate then has no backward pass.
+/// and these make a call by themselves.
 void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const Module& module, TypeLookup& lookup) {
-    for (CallSpec call : calls) {
+    for (const CallSpec& call : calls) {
         Outcome<CallPlan> planned = plan_call(call, module, lookup);
-        if (!planned && (call.backward.enabled || call.forward_diff)) {
-            call.backward = {};
-            call.forward_diff.reset();
-            call.accumulate.clear();
-            planned = plan_call(call, module, lookup);
-        }
         if (!planned) continue;
         std::erase_if(planned.value().calls, [&](const PlannedCall& one) {
             return std::any_of(

@@ -38,14 +38,15 @@ TEST(DefaultsTest, TheSpecLeavesTheLastOnesOut) {
 }
 
 TEST(DefaultsTest, TheHostLeavesThemOut) {
-    const auto plan = test::plan_of(
-        R"({"function": "f", "args": {"x": "tensor[1]", "k": "value", "j": "value"},
-            "backward": {"inputs": ["j"]}})",
-        {function()});
+    const std::string call =
+        R"({"function": "f", "args": {"x": "tensor[1]", "k": "value", "j": "value"}, "backward": )";
+    const auto plan = test::plan_of(call + "false}", {function()});
     ASSERT_TRUE(plan.ok());
     EXPECT_THAT(overloads(plan), ElementsAre("x k j result", "x k result", "x result"));
-    EXPECT_TRUE(plan.value().functions[0].calls[0].has_backward);
-    EXPECT_FALSE(plan.value().functions[0].calls[1].has_backward) << "j is its only input with a gradient";
+    const auto backward = test::plan_of(call + "true}", {function()});
+    ASSERT_TRUE(backward.ok());
+    EXPECT_THAT(overloads(backward), ElementsAre("x k j result"))
+        << "backward(x, y) would mean k or the result";
 }
 
 TEST(DefaultsTest, CallsOfTheSpecGoFirst) {
