@@ -25,7 +25,4 @@ namespace kf::artifact {
 /// ArtifactError (artifact_corrupt) naming what is wrong.
 void check(const manifest::Manifest& manifest);
 
-/// Bytes that a slot takes in the block of a call's kernel.
-[[nodiscard]] std::int64_t slot_size(const manifest::Call& call, const manifest::Slot& slot);
-
 }  // namespace kf::artifact

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "core/artifact.h"
+#include "core/block_slots.h"
 #include "core/convert.h"
 #include "core/image_digests.h"
+#include "core/interface.h"
 #include "core/items.h"
 #include "core/roles.h"
 
@@ -120,6 +122,14 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     require(argument.pitch >= 0 && argument.pitch <= max_struct && argument.offset >= 0 &&
                 argument.offset <= max_struct,
             where, "a place outside the struct");
+    const bool is_read_value = argument.kind == ArgumentKind::value && argument.role == Role::in;
+    require(is_read_value || !argument.in_memory, where, "what is no value that is read, in memory");
+    const bool fits = argument.element.extents.empty() ||
+                      (argument.element.extents.size() == 1 && argument.element.extents.front() <= 4);
+    require(!is_read_value || argument.in_memory || (fits && argument.call_rank == 0), where,
+            "a value that doesn't fit into the block");
+    require(tensor || !argument.contiguous_only, where, "a layout of what is no tensor");
+    require(tensor || argument.pitch == 0, where, "a pitch of what is no tensor");
     if (argument.differentiable || argument.gradient != Gradient::never) {
         require(is_floating(scalar_type(argument.element.scalar)), where,
                 "a gradient of what isn't floating");
@@ -174,6 +184,40 @@ void check_parameter(const Call& call, const Parameter& parameter, std::int64_t&
             where, "a struct of impossible size");
 }
 
+/// What is no part of a struct has no place in one.
+void check_alone(const Argument& argument, const std::string& where) {
+    require(argument.offset == 0 && argument.pitch == 0 && argument.spacing.empty(), where,
+            "a place in a struct that isn't there");
+}
+
+/// Fields lie in the struct around them, and their arguments where they do. `offset`: the struct's own, in
+/// bytes from what the host passes.
+void check_place(const Call& call, const Parameter& parameter, std::int64_t offset,
+                 const std::string& where) {
+    if (parameter.form == Form::leaf) {
+        require(call.arguments[static_cast<std::size_t>(parameter.leaf)].offset == offset, where,
+                "a field in another place than its argument");
+        return;
+    }
+    for (const Parameter& field : parameter.fields) {
+        require(field.form == Form::leaf ||
+                    (field.offset <= parameter.size && byte_size(field) <= parameter.size - field.offset),
+                where, "a field outside its struct");
+        require(field.offset >= 0 && field.offset <= max_struct, where, "a field outside its struct");
+        check_place(call, field, offset + field.offset, where + "." + field.name);
+    }
+}
+
+void check_places(const Call& call, const Parameter& parameter, const std::string& where) {
+    if (parameter.form == Form::fields) {
+        for (const Parameter& field : parameter.fields) {
+            check_places(call, field, where + "." + field.name);
+        }
+    } else if (parameter.form != Form::leaf) {
+        check_place(call, parameter, 0, where);
+    }
+}
+
 void check_parameters(const Call& call, const std::string& where) {
     std::int64_t next = 0;
     for (const Parameter& parameter : call.parameters) {
@@ -181,7 +225,19 @@ void check_parameters(const Call& call, const std::string& where) {
     }
     require(call.parameters.empty() || next == static_cast<std::int64_t>(call.arguments.size()), where,
             "arguments of no parameter");
+    if (call.parameters.empty()) {
+        for (const Argument& argument : call.arguments) {
+            check_alone(argument, where + ": argument '" + argument.name + "'");
+        }
+    }
+    for (const Parameter& parameter : call.parameters) {
+        check_places(call, parameter, where + ": parameter '" + parameter.name + "'");
+    }
     for (const Item& item : items_of(call.parameters)) {
+        if (item.form == Form::leaf) {
+            const Argument& argument = call.arguments[static_cast<std::size_t>(item.leaf)];
+            check_alone(argument, where + ": argument '" + argument.name + "'");
+        }
         for (std::int64_t i = item.leaf; item.form != Form::leaf && i < item.leaf + item.leaves; ++i) {
             const Argument& argument = call.arguments[static_cast<std::size_t>(i)];
             check_field(argument, item.size, item.form, where + ": argument '" + argument.name + "'");
@@ -213,100 +269,58 @@ void check_tangent(const Call& call, const Argument& argument, const std::string
             "a tangent of no parameter");
 }
 
-void check_slot(const Call& call, const Slot& slot, const std::string& where) {
-    switch (slot.kind) {
-        case SlotKind::total:
-        case SlotKind::groups:
-        case SlotKind::rows:
-        case SlotKind::row_length:
-        case SlotKind::tile_runs:
-        case SlotKind::tile_rows:
-        case SlotKind::tiles_down:
-        case SlotKind::tiles_along:
-        case SlotKind::along_reciprocal: return;
-        case SlotKind::shape:
-        case SlotKind::outer:
-            require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
-            return;
-        case SlotKind::counter:
-            require(slot.argument >= -1, where, "a slot of no argument");
-            if (slot.argument == -1) {
-                return;
-            }
-            break;
-        default: break;
-    }
-    require(slot.argument >= 0 && slot.argument < static_cast<std::int64_t>(call.arguments.size()), where,
-            "a slot of no argument");
-    const Argument& argument = call.arguments[static_cast<std::size_t>(slot.argument)];
-    switch (slot.kind) {
-        case SlotKind::value:
-            require(argument.kind == ArgumentKind::value && argument.role != Role::out &&
-                        argument.role != Role::result,
-                    where, "a value slot of what has no value");
-            return;
-        case SlotKind::address:
-            require(argument.kind == ArgumentKind::tensor || is_output(argument) || argument.in_memory, where,
-                    "an address slot of a value");
-            return;
-        case SlotKind::stride:
-        case SlotKind::grad_in_stride:
-        case SlotKind::grad_out_stride:
-        case SlotKind::scratch_stride:
-            require(slot.dimension >= 0 && slot.dimension < call.rank, where, "a slot of no dimension");
-            return;
-        case SlotKind::offset:
-            require(slot.dimension >= 0 && slot.dimension < argument.call_rank &&
-                        argument.kind == ArgumentKind::generator,
-                    where, "an offset of nothing");
-            return;
-        case SlotKind::seed:
-        case SlotKind::warmup:
-            require(argument.generator == Generator::wang_hash || argument.generator == Generator::rand_float,
-                    where, "a seed of what isn't random");
-            return;
-        case SlotKind::low:
-        case SlotKind::span:
-        case SlotKind::last:
-            require(argument.generator == Generator::rand_float, where, "bounds of what isn't random");
-            return;
-        case SlotKind::trailing_stride:
-        case SlotKind::grad_in_trailing_stride:
-        case SlotKind::grad_out_trailing_stride: {
-            const auto trailing = static_cast<std::int64_t>(argument.trailing.size());
-            require(slot.dimension >= 0 && slot.dimension < argument.inner_rank + trailing, where,
-                    "a slot of no dimension");
-            return;
-        }
-        case SlotKind::extent:
-            require(slot.dimension >= 0 && slot.dimension < argument.inner_rank, where,
-                    "a slot of no dimension");
-            return;
-        default: return;
-    }
-}
-
+/// In the slots' order, each at the first place that its alignment allows: of push constants, or of scalars
+/// alone, as uniform buffers, memory and CUDA's parameters have them.
 void check_layout(const Call& call, const Kernel& kernel, const BlockLayout& layout,
                   const std::string& where) {
     require(layout.size >= 0 && layout.size <= max_block, where, "a parameter block of impossible size");
     require(layout.offsets.size() == kernel.slots.size(), where, "another number of offsets than slots");
-    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    constexpr std::int64_t largest_alignment = 16;
+    std::int64_t end = 0;
     for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
+        const Slot& slot = kernel.slots[i];
         const std::int64_t offset = layout.offsets[i];
-        const std::int64_t size = slot_size(call, kernel.slots[i]);
-        require(offset >= 0 && offset <= layout.size && size <= layout.size - offset, where,
-                "a slot outside the parameter block");
-        ranges.emplace_back(offset, size);
+        const std::int64_t aligned = slot_alignment(call, slot);
+        const std::int64_t scalar =
+            slot.kind == SlotKind::value
+                ? scalar_bytes(
+                      widened_element(call.arguments[static_cast<std::size_t>(slot.argument)]).scalar)
+                : aligned;
+        const auto up = [&](std::int64_t alignment) { return (end + alignment - 1) / alignment * alignment; };
+        require(offset == up(aligned) || offset == up(scalar), where, "a slot that isn't in its place");
+        end = offset + slot_bytes(call, slot);
     }
-    std::sort(ranges.begin(), ranges.end());
-    for (std::size_t i = 1; i < ranges.size(); ++i) {
-        require(ranges[i - 1].first + ranges[i - 1].second <= ranges[i].first, where, "slots that overlap");
+    require(layout.size >= end && layout.size < end + largest_alignment, where,
+            "a parameter block of another size than its slots");
+}
+
+void check_passing(const Call& call, const Kernel& kernel, const std::string& where) {
+    for (const auto& [target, layout] : kernel.layouts) {
+        const Passing expected =
+            target == "vulkan" ? vulkan_passing(push_constant_bytes(call, kernel.slots)) : Passing::value;
+        require(layout.passing == expected, where + " for " + target, "parameters passed in another way");
     }
 }
 
-void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bool wanted,
+/// The code was generated for these slots and arguments.
+void check_interface(const Call& call, const Kernel& kernel, const std::string& where) {
+    const std::string interface = interface_of(call, kernel);
+    for (const Image& image : kernel.images) {
+        require(has_interface(image.entry_point, interface), where,
+                "code that was generated for other arguments");
+    }
+}
+
+/// Which of a call's passes.
+struct PassUse {
+    BlockPass pass = BlockPass::forward;
+    bool exact = false;
+    bool wanted = false;
+};
+
+void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, const PassUse& use,
                 const std::string& where) {
-    require(!wanted || pass.is_built(), where, "a pass without kernels");
+    require(!use.wanted || pass.is_built(), where, "a pass without kernels");
     for (const auto& [variant, index] : pass.kernels()) {
         require(index >= -1 && index < static_cast<std::int64_t>(manifest.kernels.size()), where,
                 "a kernel that isn't there");
@@ -316,13 +330,28 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, bo
         const Kernel& kernel = manifest.kernels[static_cast<std::size_t>(index)];
         const std::string kernel_where = where + ": kernel '" + kernel.name + "'";
         require(kernel.variant == variant, kernel_where, "the other variant's kernel");
-        for (const Slot& slot : kernel.slots) {
-            check_slot(call, slot, kernel_where);
-        }
+        require(kernel.slots == block_slots(call, {use.pass, variant, use.exact}), kernel_where,
+                "slots that aren't those of the pass and its arguments");
         for (const auto& [target, layout] : kernel.layouts) {
             check_layout(call, kernel, layout, kernel_where + " for " + target);
         }
+        check_passing(call, kernel, kernel_where);
+        check_interface(call, kernel, kernel_where);
     }
+}
+
+/// Whether what is given to the calls of one function can be given to the other's.
+bool have_like_calls(const Function& a, const Function& b) {
+    const auto alike = [](const Argument& x, const Argument& y) {
+        return x.kind == y.kind && x.role == y.role && x.element == y.element && x.rank == y.rank &&
+               x.offset == y.offset && x.pitch == y.pitch && x.spacing == y.spacing;
+    };
+    return std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+                      [&](const Call& one, const Call& other) {
+                          return one.items == other.items &&
+                                 std::equal(one.arguments.begin(), one.arguments.end(),
+                                            other.arguments.begin(), other.arguments.end(), alike);
+                      });
 }
 
 /// One function for every combination of ways.
@@ -342,6 +371,8 @@ void check_choices(const Manifest& manifest, const Function& function, const std
                 "a choice that isn't there");
         require(manifest.functions[static_cast<std::size_t>(index)].choices == function.choices, where,
                 "a choice of another function's");
+        require(have_like_calls(function, manifest.functions[static_cast<std::size_t>(index)]), where,
+                "a choice with other calls");
         is_one = is_one || index == own;
     }
     require(is_one, where, "a function that can't be chosen");
@@ -366,35 +397,6 @@ void check_kernel(const Kernel& kernel, ImageDigests& digests) {
 }
 
 }  // namespace
-
-std::int64_t slot_size(const Call& call, const Slot& slot) {
-    switch (slot.kind) {
-        case SlotKind::groups:
-        case SlotKind::step:
-        case SlotKind::seed:
-        case SlotKind::warmup:
-        case SlotKind::low:
-        case SlotKind::span:
-        case SlotKind::last:
-        case SlotKind::extent:
-        case SlotKind::row_length:
-        case SlotKind::tile_runs:
-        case SlotKind::tiles_down:
-        case SlotKind::tiles_along:
-        case SlotKind::along_reciprocal:
-        case SlotKind::grad_mode: return 4;
-        case SlotKind::value: {
-            const Element& element = call.arguments[static_cast<std::size_t>(slot.argument)].element;
-            std::int64_t count = 1;
-            for (const std::int64_t extent : element.extents) {
-                count *= extent;
-            }
-            return count *
-                   static_cast<std::int64_t>(std::max<std::size_t>(4, size_of(scalar_type(element.scalar))));
-        }
-        default: return 8;
-    }
-}
 
 void check(const Manifest& manifest) {
     ImageDigests digests;
@@ -426,15 +428,19 @@ void check(const Manifest& manifest) {
             for (const Argument& argument : call.arguments) {
                 check_tangent(call, argument, where + ": argument '" + argument.name + "'");
             }
-            check_pass(manifest, call, call.forward, !call.forward_deterministic.is_built(),
-                       where + ": forward");
-            check_pass(manifest, call, call.forward_deterministic, false, where + ": deterministic forward");
-            check_pass(manifest, call, call.backward, call.has_backward && !call.deterministic.is_built(),
-                       where + ": backward");
-            check_pass(manifest, call, call.deterministic, false, where + ": deterministic backward");
-            check_pass(manifest, call, call.fused, call.has_fused && !call.fused_deterministic.is_built(),
-                       where + ": fused");
-            check_pass(manifest, call, call.fused_deterministic, false, where + ": deterministic fused");
+            const auto pass = [&](const Pass& kernels, const PassUse& use, const char* name) {
+                check_pass(manifest, call, kernels, use, where + ": " + name);
+            };
+            const bool summed = call.forward_deterministic.is_built();
+            pass(call.forward, {BlockPass::forward, false, !summed}, "forward");
+            pass(call.forward_deterministic, {BlockPass::forward, true}, "deterministic forward");
+            pass(call.backward,
+                 {BlockPass::backward, false, call.has_backward && !call.deterministic.is_built()},
+                 "backward");
+            pass(call.deterministic, {BlockPass::backward, true}, "deterministic backward");
+            pass(call.fused,
+                 {BlockPass::fused, false, call.has_fused && !call.fused_deterministic.is_built()}, "fused");
+            pass(call.fused_deterministic, {BlockPass::fused, true}, "deterministic fused");
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/interface.h"
 #include "core/spirv.h"
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
@@ -54,6 +55,12 @@ Words adapted(const Context& context, const manifest::Kernel& kernel, const mani
     if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 || words.front() != spirv::magic) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
                             "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
+    }
+    // Drivers take the name on trust.
+    if (manifest::spirv_entry_points(image.bytes.span()) != std::vector{image.entry_point}) {
+        throw ArtifactError(ErrorCode::artifact_corrupt, "vulkan: the image of kernel '" + kernel.name +
+                                                             "' has no entry point '" + image.entry_point +
+                                                             "' alone");
     }
     if (!offers(context, float_atomics)) {
         words = without_float_atomics(words);

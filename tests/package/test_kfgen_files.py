@@ -1,5 +1,7 @@
 """Files that kfgen refuses to read or to write over, and what it leaves when it is killed."""
 
+import ast
+import json
 import os
 import random
 import subprocess
@@ -149,3 +151,93 @@ def test_a_killed_run_leaves_nothing_behind(kfgen: Kfgen) -> None:
         assert kfgen.run(kfgen.generate()).returncode == 0
         assert outputs(kfgen.folder / "out") == expected[number - 1]
     assert not list((kfgen.folder / "cache").rglob("*.tmp"))
+
+
+# Macros of C headers, members of generated classes, and what generated files call their own.
+NAMES = [
+    "options",
+    "INT_MAX",
+    "PATH_MAX",
+    "__all__",
+    "__file__",
+    "errno",
+    "major",
+    "stdin",
+    "EOF",
+    "loaded",
+    "try_load",
+    "backward",
+    "linux",
+    "offsetof",
+    "NULL",
+    "SEEK_SET",
+    "I",
+    "NAN",
+    "M_PI",
+    "CHAR_BIT",
+    "function_",
+    "args",
+    "encoder",
+    "FFunction",
+    "f",
+    "np",
+    "list",
+    "property",
+    "Any",
+    "overload",
+    "NamedTuple",
+    "_module",
+    "_kf",
+    "unix",
+    "alloca",
+    "self",
+    "fused",
+    "call",
+    "append_to",
+    "accumulate",
+    "Tensor",
+    "Device",
+    "Arg",
+    "PassKind",
+    "artifact_bytes",
+    "checked",
+    "_Exit",
+    "__linux__",
+    "BIG_ENDIAN",
+    "SIGINT",
+    "FLT_MAX",
+    "UINT8_C",
+    "ERANGE",
+    "main",
+]
+ARGUMENTS = ["errno", "INT_MAX", "major", "function_", "stdin", "Arg", "shape", "unix"]
+
+
+def test_suspicious_names_compile_and_can_be_called(kfgen: Kfgen) -> None:
+    parameters = ", ".join(f"float {name}" for name in ARGUMENTS)
+    (kfgen.folder / "bend.slang").write_text(
+        f"float bend(float x, {parameters}) {{ return x + unix; }}\n"
+        "struct Macro { float major; float EOF; float size; }\n"
+        "enum Macros : int { EOF = 1, unix = 2 };\n"
+        "float of(Macro m, Macros k) { return m.EOF + int(k); }\n"
+    )
+    kinds = {"x": "tensor[1]", **dict.fromkeys(ARGUMENTS, "value")}
+    calls = [{"function": "bend", "name": name, "args": kinds} for name in NAMES]
+    calls.append({"function": "of", "name": "of", "args": {"m": "value", "k": "value"}})
+    kfgen.spec.write_text(
+        json.dumps({"version": 1, "name": "bend", "modules": ["bend.slang"], "calls": calls})
+    )
+    done = kfgen.run(kfgen.generate("--python", "--backend", "vulkan"))
+    assert done.returncode == 0, done.stderr
+    out = kfgen.folder / "out"
+    include = Path(__file__).parents[2] / "runtime" / "include"
+    compiler = os.environ.get("CXX", "c++")
+    flags = ["-std=gnu++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{out}"]
+    done = kfgen.run([compiler, *flags, str(out / "bend.cpp")])
+    assert done.returncode == 0, done.stderr
+    text = (out / "bend.py").read_text()
+    ast.parse(text)
+    ast.parse((out / "bend.pyi").read_text())
+    assigned = [line.split(" = ")[0] for line in text.splitlines() if " = _module.function(" in line]
+    assert len(assigned) == len(set(assigned)) == len(calls)
+    assert not set(assigned) & {"__all__", "__file__", "_module", "_kf", "np", "list", "property", "Any"}

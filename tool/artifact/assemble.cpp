@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/interface.h"
 #include "core/items.h"
 #include "core/sha256.h"
 
@@ -31,14 +32,14 @@ Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const Com
     return layout;
 }
 
-manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& compiled) {
+manifest::Image spirv_image(const EmittedKernel& emitted, const CompiledKernel& compiled,
+                            const std::string& interface) {
     manifest::Image image;
     image.format = "spirv";
-    image.entry_point = emitted.source.entry_point;
+    image.entry_point = manifest::with_interface(emitted.source.entry_point, interface);
     image.features = compiled.features;
-    const auto bytes = std::as_bytes(std::span(compiled.code));
-    image.bytes = std::vector<std::byte>(bytes.begin(), bytes.end());
-    image.sha256 = sha256(bytes);
+    image.bytes = manifest::with_entry_point(std::as_bytes(std::span(compiled.code)), image.entry_point);
+    image.sha256 = sha256(image.bytes.span());
     return image;
 }
 
@@ -55,7 +56,8 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
         Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
         if (!layout) return layout.errors();
         kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());
-        if (target == CodeTarget::spirv) kernel.images.push_back(spirv_image(emitted, compiled.at(target)));
+        if (target == CodeTarget::spirv)
+            kernel.images.push_back(spirv_image(emitted, compiled.at(target), unit.interface));
     }
     return kernel;
 }

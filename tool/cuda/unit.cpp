@@ -64,7 +64,8 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
         }
         if (unit.text.empty()) unit.text = kernel.text.substr(0, end);
         const std::string number = std::to_string(i);
-        unit.entry_points.push_back(kernel.entry_point + "_" + number);
+        const std::string ending = kernel.interface.empty() ? "" : "_" + kernel.interface;
+        unit.entry_points.push_back(kernel.entry_point + "_" + number + ending);
         std::string body = replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
                                         unit.entry_points.back());
         if (kernel.resident_groups != 0) {

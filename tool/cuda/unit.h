@@ -19,6 +19,7 @@ struct CudaKernelSource {
     Location origin;
     std::uint32_t threads = 0;          ///< of a group
     std::uint32_t resident_groups = 0;  ///< that registers should leave room for, each; 0: as it comes
+    std::string interface;              ///< that the name in the unit ends with; see core/interface.h
 };
 
 struct CudaUnit {

@@ -105,7 +105,8 @@ std::string result_struct(CppFunction& function, const CppMethod& method, Unique
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
-    taken.insert({"Module", "loaded", "loaded_", "options", "try_load"});
+    taken.insert(
+        {"Module", "artifact_bytes", "artifact_path", "checked", "loaded", "loaded_", "options", "try_load"});
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)
         taken.insert(pascal_case(function.name) + "Function");

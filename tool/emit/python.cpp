@@ -575,7 +575,30 @@ std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& 
 }  // namespace
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
-    UniqueNames members({"_Path", "_kf", "_module", "_np"});
+    // What the module and its stub call their own.
+    UniqueNames members({"Any",
+                         "ClassVar",
+                         "Generic",
+                         "NamedTuple",
+                         "Protocol",
+                         "Sequence",
+                         "TypeAlias",
+                         "TypeVar",
+                         "TypedDict",
+                         "_Path",
+                         "_kf",
+                         "_module",
+                         "_np",
+                         "dict",
+                         "list",
+                         "np",
+                         "npt",
+                         "object",
+                         "overload",
+                         "property",
+                         "str",
+                         "tuple",
+                         "type_check_only"});
     UniqueNames classes;
     const PythonStructs structs(plan, members, classes);
     View::List module_functions;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/interface.h"
 #include "core/sha256.h"
 #include "emit/block.h"
 
@@ -68,6 +69,17 @@ bool has_first(const PlannedCall& call, PassKind pass) {
            });
 }
 
+std::string interface_of(const KernelUnit& unit, const PlannedCall& planned) {
+    manifest::Call call;
+    for (const PlannedArgument& argument : planned.arguments) call.arguments.push_back(argument.host);
+    manifest::Kernel kernel;
+    kernel.variant = unit.variant;
+    kernel.group_size = unit.group_size;
+    kernel.calls_per_thread = unit.sources.begin()->second.calls_per_thread;
+    kernel.slots = unit.sources.begin()->second.slots;
+    return manifest::interface_of(call, kernel);
+}
+
 class Collector {
 public:
     Collector(const Plan& plan, const std::vector<CodeTarget>& targets) : plan_(plan), targets_(targets) {}
@@ -121,10 +133,12 @@ private:
                 errors_.insert(errors_.end(), emitted.errors().begin(), emitted.errors().end());
                 return -1;
             }
+            text += emitted.value().source.text;
             unit.name = emitted.value().name;
             text += emitted.value().source.text;
             unit.sources.emplace(target, std::move(emitted.value()));
         }
+        unit.interface = interface_of(unit, request.call);
         const auto known = std::find_if(set_.units.begin(), set_.units.end(),
                                         [&](const KernelUnit& other) { return same_kernel(unit, other); });
         if (known != set_.units.end()) return known - set_.units.begin();
@@ -135,7 +149,7 @@ private:
 
     /// Places in the spec differ between calls that share a kernel; the first one's stays.
     static bool same_kernel(const KernelUnit& a, const KernelUnit& b) {
-        return a.variant == b.variant && a.group_size == b.group_size &&
+        return a.variant == b.variant && a.group_size == b.group_size && a.interface == b.interface &&
                std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                           [](const auto& left, const auto& right) {
                               return left.second.source.text == right.second.source.text &&

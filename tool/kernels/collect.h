@@ -20,6 +20,7 @@ struct KernelUnit {
     std::map<CodeTarget, EmittedKernel> sources;
     bool exact = false;       ///< sums exactly
     std::string source_hash;  ///< SHA-256 of all targets' sources, hex
+    std::string interface;    ///< what the code relies on: see core/interface.h
 
     bool operator==(const KernelUnit&) const = default;
 };

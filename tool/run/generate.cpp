@@ -176,7 +176,8 @@ private:
         for (std::size_t i = 0; i < kernels.units.size(); ++i) {
             const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
             sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
-                               kernel.source.origin, kernels.units[i].group_size[0], kernel.resident_groups});
+                               kernel.source.origin, kernels.units[i].group_size[0], kernel.resident_groups,
+                               kernels.units[i].interface});
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());

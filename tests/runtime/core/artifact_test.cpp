@@ -181,66 +181,102 @@ Argument& argument(Manifest& m, std::size_t i) { return call(m).arguments[i]; }
 
 INSTANTIATE_TEST_SUITE_P(
     Manifest, Inconsistent,
-    testing::Values(
-        Inconsistency{"KernelIndex", [](Manifest& m) { call(m).forward.contiguous = 4; }},
-        Inconsistency{"NegativeKernelIndex", [](Manifest& m) { call(m).forward.strided = -2; }},
-        Inconsistency{"NoForward", [](Manifest& m) { call(m).forward = {}; }},
-        Inconsistency{"NoBackward", [](Manifest& m) { call(m).backward = {}; }},
-        Inconsistency{"WrongVariant",
-                      [](Manifest& m) { std::swap(call(m).forward.contiguous, call(m).forward.strided); }},
-        Inconsistency{"TangentOfNothing", [](Manifest& m) { argument(m, 1).tangent_of = 5; }},
-        Inconsistency{"NegativeTangent", [](Manifest& m) { argument(m, 1).tangent_of = -2; }},
-        Inconsistency{"TangentOfItself", [](Manifest& m) { argument(m, 1).tangent_of = 1; }},
-        Inconsistency{"TangentOfATangent",
-                      [](Manifest& m) { argument(m, 1).tangent_of = 0, argument(m, 2).tangent_of = 1; }},
-        Inconsistency{"TangentOfAnotherKind", [](Manifest& m) { argument(m, 1).tangent_of = 3; }},
-        Inconsistency{"ReturnedTangent", [](Manifest& m) { argument(m, 4).tangent_of = 3; }},
-        Inconsistency{"Jvp", [](Manifest& m) { m.functions[0].jvp = 1; }},
-        Inconsistency{"JvpWithoutTangents", [](Manifest& m) { m.functions[0].jvp = 0; }},
-        Inconsistency{"JvpOfItself",
-                      [](Manifest& m) { argument(m, 1).tangent_of = 0, m.functions[0].jvp = 0; }},
-        Inconsistency{"CallRank", [](Manifest& m) { call(m).rank = 99; }},
-        Inconsistency{"ArgumentRank", [](Manifest& m) { argument(m, 3).rank = -1; }},
-        Inconsistency{"Map", [](Manifest& m) { argument(m, 3).map = {1}; }},
-        Inconsistency{"MapLength", [](Manifest& m) { argument(m, 3).map = {}; }},
-        Inconsistency{"Trailing", [](Manifest& m) { argument(m, 3).trailing = {3}; }},
-        Inconsistency{"TrailingNotTheElements",
-                      [](Manifest& m) {
-                          argument(m, 0).element.extents = {3};
-                          argument(m, 0).trailing = {4};
-                      }},
-        Inconsistency{"HugeElement",
-                      [](Manifest& m) {
-                          argument(m, 0).element.extents = argument(m, 0).trailing = {4096, 4096};
-                      }},
-        Inconsistency{"OutputRank",
-                      [](Manifest& m) {
-                          argument(m, 4).rank = argument(m, 4).call_rank = 0;
-                          argument(m, 4).map = {};
-                      }},
-        Inconsistency{"ValueOutput", [](Manifest& m) { argument(m, 0).role = Role::out; }},
-        Inconsistency{"IntegerGradient", [](Manifest& m) { argument(m, 0).element.scalar = Scalar::int32; }},
-        Inconsistency{"SlotArgument", [](Manifest& m) { m.kernels[0].slots[2].argument = 5; }},
-        Inconsistency{"SlotDimension", [](Manifest& m) { m.kernels[1].slots[2].dimension = 1; }},
-        Inconsistency{"ValueSlotOfATensor", [](Manifest& m) { m.kernels[0].slots[2].argument = 3; }},
-        Inconsistency{"AddressSlotOfAValue",
-                      [](Manifest& m) { m.kernels[0].slots[2].kind = SlotKind::address; }},
-        Inconsistency{"SlotOutsideTheBlock",
-                      [](Manifest& m) {
-                          m.kernels[0].layouts["fake"].offsets[0] = m.kernels[0].layouts["fake"].size - 4;
-                      }},
-        Inconsistency{"NegativeOffset", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[0] = -8; }},
-        Inconsistency{"OverlappingSlots", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[1] = 4; }},
-        Inconsistency{"FewerOffsets", [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.pop_back(); }},
-        Inconsistency{"BlockSize", [](Manifest& m) { m.kernels[0].layouts["fake"].size = 1 << 20; }},
-        Inconsistency{"GroupSize",
-                      [](Manifest& m) {
-                          m.kernels[0].group_size = {1024, 1024, 1};
-                      }},
-        Inconsistency{"NoImage", [](Manifest& m) { m.kernels[0].images.clear(); }},
-        Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].sha256[0] ^= 1; }},
-        Inconsistency{"TwoFunctionsOfOneName", [](Manifest& m) { m.functions.push_back(m.functions[0]); }},
-        Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }}),
+    testing::
+        Values(
+            Inconsistency{"KernelIndex", [](Manifest& m) { call(m).forward.contiguous = 4; }},
+            Inconsistency{"NegativeKernelIndex", [](Manifest& m) { call(m).forward.strided = -2; }},
+            Inconsistency{"NoForward", [](Manifest& m) { call(m).forward = {}; }},
+            Inconsistency{"NoBackward", [](Manifest& m) { call(m).backward = {}; }},
+            Inconsistency{
+                "WrongVariant",
+                [](Manifest& m) { std::swap(call(m).forward.contiguous, call(m).forward.strided); }},
+            Inconsistency{"TangentOfNothing", [](Manifest& m) { argument(m, 1).tangent_of = 5; }},
+            Inconsistency{"NegativeTangent", [](Manifest& m) { argument(m, 1).tangent_of = -2; }},
+            Inconsistency{"TangentOfItself", [](Manifest& m) { argument(m, 1).tangent_of = 1; }},
+            Inconsistency{"TangentOfATangent",
+                          [](Manifest& m) { argument(m, 1).tangent_of = 0, argument(m, 2).tangent_of = 1; }},
+            Inconsistency{"TangentOfAnotherKind", [](Manifest& m) { argument(m, 1).tangent_of = 3; }},
+            Inconsistency{"ReturnedTangent", [](Manifest& m) { argument(m, 4).tangent_of = 3; }},
+            Inconsistency{"Jvp", [](Manifest& m) { m.functions[0].jvp = 1; }},
+            Inconsistency{"JvpWithoutTangents", [](Manifest& m) { m.functions[0].jvp = 0; }},
+            Inconsistency{"JvpOfItself",
+                          [](Manifest& m) { argument(m, 1).tangent_of = 0, m.functions[0].jvp = 0; }},
+            Inconsistency{"CallRank", [](Manifest& m) { call(m).rank = 99; }},
+            Inconsistency{"ArgumentRank", [](Manifest& m) { argument(m, 3).rank = -1; }},
+            Inconsistency{"Map", [](Manifest& m) { argument(m, 3).map = {1}; }},
+            Inconsistency{"MapLength", [](Manifest& m) { argument(m, 3).map = {}; }},
+            Inconsistency{"Trailing", [](Manifest& m) { argument(m, 3).trailing = {3}; }},
+            Inconsistency{"TrailingNotTheElements",
+                          [](Manifest& m) {
+                              argument(m, 0).element.extents = {3};
+                              argument(m, 0).trailing = {4};
+                          }},
+            Inconsistency{"HugeElement",
+                          [](Manifest& m) {
+                              argument(m, 0).element.extents = argument(m, 0).trailing = {4096, 4096};
+                          }},
+            Inconsistency{"OutputRank",
+                          [](Manifest& m) {
+                              argument(m, 4).rank = argument(m, 4).call_rank = 0;
+                              argument(m, 4).map = {};
+                          }},
+            Inconsistency{"ValueOutput", [](Manifest& m) { argument(m, 0).role = Role::out; }},
+            Inconsistency{"IntegerGradient",
+                          [](Manifest& m) { argument(m, 0).element.scalar = Scalar::int32; }},
+            Inconsistency{"SlotArgument", [](Manifest& m) { m.kernels[0].slots[2].argument = 5; }},
+            Inconsistency{"SlotDimension", [](Manifest& m) { m.kernels[1].slots[2].dimension = 1; }},
+            Inconsistency{"ValueSlotOfATensor", [](Manifest& m) { m.kernels[0].slots[2].argument = 3; }},
+            Inconsistency{"AddressSlotOfAValue",
+                          [](Manifest& m) { m.kernels[0].slots[2].kind = SlotKind::address; }},
+            Inconsistency{"InMemoryTensor", [](Manifest& m) { argument(m, 3).in_memory = true; }},
+            Inconsistency{"InMemoryValue", [](Manifest& m) { argument(m, 0).in_memory = true; }},
+            Inconsistency{"TotalAsCounter",
+                          [](Manifest& m) { m.kernels[0].slots[0].kind = SlotKind::counter; }},
+            Inconsistency{"SlotsInAnotherOrder",
+                          [](Manifest& m) { std::swap(m.kernels[0].slots[2], m.kernels[0].slots[3]); }},
+            Inconsistency{"OffsetsInAnotherOrder",
+                          [](Manifest& m) {
+                              auto& offsets = m.kernels[0].layouts["fake"].offsets;
+                              std::swap(offsets[2], offsets[3]);
+                          }},
+            Inconsistency{"AGapBetweenSlots",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.back() += 8; }},
+            Inconsistency{"AnotherPassesKernel",
+                          [](Manifest& m) { call(m).forward.contiguous = call(m).backward.contiguous; }},
+            Inconsistency{"Passing",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].passing = Passing::address; }},
+            Inconsistency{"ElementsOfAnotherType",
+                          [](Manifest& m) {
+                              argument(m, 3).element.scalar = argument(m, 4).element.scalar = Scalar::float64;
+                          }},
+            Inconsistency{
+                "ElementsOfAnotherSize",
+                [](Manifest& m) { argument(m, 3).element.extents = argument(m, 3).trailing = {3}; }},
+            Inconsistency{"PushedGradient",
+                          [](Manifest& m) { argument(m, 3).accumulate = Accumulate::push; }},
+            Inconsistency{"GroupSizeOfOtherCode", [](Manifest& m) { m.kernels[0].group_size[0] = 32; }},
+            Inconsistency{"PlaceInNoStruct", [](Manifest& m) { argument(m, 3).offset = 4; }},
+            Inconsistency{"SlotOutsideTheBlock",
+                          [](Manifest& m) {
+                              m.kernels[0].layouts["fake"].offsets[0] = m.kernels[0].layouts["fake"].size - 4;
+                          }},
+            Inconsistency{"NegativeOffset",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[0] = -8; }},
+            Inconsistency{"OverlappingSlots",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[1] = 4; }},
+            Inconsistency{"FewerOffsets",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.pop_back(); }},
+            Inconsistency{"BlockSize", [](Manifest& m) { m.kernels[0].layouts["fake"].size = 1 << 20; }},
+            Inconsistency{
+                "GroupSize",
+                [](Manifest& m) {
+                    m.kernels[0].group_size = {1024, 1024, 1};
+                }},
+            Inconsistency{"NoImage", [](Manifest& m) { m.kernels[0].images.clear(); }},
+            Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].sha256[0] ^= 1; }},
+            Inconsistency{"TwoFunctionsOfOneName",
+                          [](Manifest& m) { m.functions.push_back(m.functions[0]); }},
+            Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -24,26 +24,16 @@ using testing::HasSubstr;
 Manifest fused_polynomial() {
     Manifest manifest = polynomial();
     Call& call = manifest.functions[0].calls[0];
-    const auto both = [&](std::int64_t forward, std::int64_t backward) {
+    const auto both = [&](std::int64_t forward) {
         Kernel kernel = manifest.kernels[static_cast<std::size_t>(forward)];
         kernel.name.replace(kernel.name.find("forward"), 7, "fused");
-        for (const Slot& slot : manifest.kernels[static_cast<std::size_t>(backward)].slots) {
-            if (std::ranges::find(kernel.slots, slot) == kernel.slots.end()) kernel.slots.push_back(slot);
-        }
-        BlockLayout& layout = kernel.layouts.at("fake");
-        layout = {};
-        for (const Slot& slot : kernel.slots) {
-            layout.size = (layout.size + 7) / 8 * 8;
-            layout.offsets.push_back(layout.size);
-            layout.size += artifact::slot_size(call, slot);
-        }
+        set_slots(kernel, call, {BlockPass::fused, kernel.variant});
         kernel.source_hash = kernel.name;
         manifest.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest.kernels.size()) - 1;
     };
     call.has_fused = true;
-    call.fused = {both(call.forward.contiguous, call.backward.contiguous),
-                  both(call.forward.strided, call.backward.strided)};
+    call.fused = {both(call.forward.contiguous), both(call.forward.strided)};
     return manifest;
 }
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/artifact.h"
+#include "core/block_slots.h"
+#include "core/interface.h"
 #include "core/manifest.h"
 
 namespace kf::test {
@@ -47,6 +49,22 @@ inline Argument with_gradient(Argument argument, Gradient gradient = Gradient::a
 
 inline bool is_input(const Argument& argument) {
     return argument.role == Role::in || argument.role == Role::inout;
+}
+
+/// Gives a kernel the slots that its call has in the pass, laid out for the target "fake".
+inline void set_slots(Kernel& kernel, const Call& call, const BlockUse& use) {
+    kernel.variant = use.variant;
+    kernel.slots = block_slots(call, use);
+    BlockLayout layout;
+    for (const Slot& slot : kernel.slots) {
+        const std::int64_t alignment = slot_alignment(call, slot);
+        layout.offsets.push_back((layout.size + alignment - 1) / alignment * alignment);
+        layout.size = layout.offsets.back() + slot_bytes(call, slot);
+    }
+    kernel.layouts["fake"] = layout;
+    for (Image& image : kernel.images) {
+        image.entry_point = with_interface("main", interface_of(call, kernel));
+    }
 }
 
 class ManifestBuilder {
@@ -99,88 +117,18 @@ private:
                       (variant == Variant::contiguous ? ".contiguous" : ".strided");
         kernel.variant = variant;
         kernel.group_size = {64, 1, 1};
-        kernel.slots = slots(call, backward, variant == Variant::strided);
-        BlockLayout layout;
-        for (const Slot& slot : kernel.slots) {
-            layout.size = (layout.size + 7) / 8 * 8;
-            layout.offsets.push_back(layout.size);
-            layout.size += artifact::slot_size(call, slot);
-        }
-        kernel.layouts["fake"] = layout;
+        const BlockPass pass = backward ? BlockPass::backward : BlockPass::forward;
+        set_slots(kernel, call, {pass, variant});
         kernel.source_hash = kernel.name + std::to_string(manifest_.kernels.size());
         Image image;
         image.format = "fake";
-        image.entry_point = "main";
+        image.entry_point = with_interface("main", interface_of(call, kernel));
         image.features = {"float16"};
         image.bytes =
             std::vector{std::byte{1}, std::byte{2}, static_cast<std::byte>(manifest_.kernels.size())};
         kernel.images.push_back(image);
         manifest_.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest_.kernels.size()) - 1;
-    }
-
-    static std::vector<Slot> slots(const Call& call, bool backward, bool strided) {
-        std::vector<Slot> result{{SlotKind::total, -1, -1}, {SlotKind::groups, -1, -1}};
-        bool counter = false;
-        for (std::int64_t d = 0; strided && d < call.rank; ++d) {
-            result.push_back({SlotKind::shape, -1, d});
-        }
-        const auto strides = [&](const Argument& argument, std::int64_t i, SlotKind call_kind,
-                                 SlotKind trailing) {
-            for (const std::int64_t d : argument.map) {
-                result.push_back({call_kind, i, d});
-            }
-            for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-                result.push_back({trailing, i, static_cast<std::int64_t>(k)});
-            }
-        };
-        for (std::size_t n = 0; n < call.arguments.size(); ++n) {
-            const Argument& argument = call.arguments[n];
-            const auto i = static_cast<std::int64_t>(n);
-            if (argument.kind == ArgumentKind::generator) {
-                for (std::int64_t d = 0; d < argument.call_rank; ++d) {
-                    result.push_back({SlotKind::offset, i, d});
-                }
-                continue;
-            }
-            if (!backward || is_input(argument)) {
-                if (argument.kind == ArgumentKind::value && argument.role == Role::in) {
-                    result.push_back({SlotKind::value, i, -1});
-                } else {
-                    result.push_back({SlotKind::address, i, -1});
-                    if (strided) {
-                        strides(argument, i, SlotKind::stride, SlotKind::trailing_stride);
-                    } else if (argument.role == Role::in) {
-                        result.push_back({SlotKind::step, i, -1});
-                    }
-                }
-            }
-            if (backward && argument.differentiable && argument.role != Role::in) {
-                result.push_back({SlotKind::grad_in, i, -1});
-                if (strided) {
-                    strides(argument, i, SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride);
-                }
-            }
-            if (backward && is_input(argument) && argument.gradient != Gradient::never) {
-                result.push_back({SlotKind::grad_out, i, -1});
-                result.push_back({SlotKind::grad_mode, i, -1});
-                if (strided) {
-                    strides(argument, i, SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride);
-                }
-                if (argument.element.scalar == Scalar::float16) {
-                    counter = true;
-                    result.push_back({SlotKind::scratch, i, -1});
-                    result.push_back({SlotKind::scratch_count, i, -1});
-                    for (std::size_t d = 0; strided && d < argument.map.size(); ++d) {
-                        result.push_back({SlotKind::scratch_stride, i, argument.map[d]});
-                    }
-                }
-            }
-        }
-        if (counter) {
-            result.push_back({SlotKind::counter, -1, -1});
-        }
-        return result;
     }
 
     Manifest manifest_;

@@ -51,18 +51,25 @@ protected:
         manifest_ = given;
         std::string entries;
         for (manifest::Kernel& kernel : manifest_.kernels) {
-            entries += (entries.empty() ? "" : ",") + kernel.name;
+            entries += (entries.empty() ? "" : ",") + entry_of(kernel);
         }
         for (manifest::Kernel& kernel : manifest_.kernels) {
             kernel.layouts = {{"cuda", kernel.layouts.at("fake")}};
-            kernel.images = {cuda_image("cubin", "sm_90", FakeCuda::cubin("sm_90", entries), kernel.name)};
-            fake_.kernels[kernel.name] = [&kernel, run](const std::byte* block, unsigned, unsigned) {
+            const std::string entry = entry_of(kernel);
+            kernel.images = {cuda_image("cubin", "sm_90", FakeCuda::cubin("sm_90", entries), entry)};
+            fake_.kernels[entry] = [&kernel, run](const std::byte* block, unsigned, unsigned) {
                 run({kernel, block});
                 return cuda::CUDA_SUCCESS;
             };
         }
         module_ = Module::load(on.value_or(device_), artifact::write(manifest_));
         return module_.function(manifest_.functions.front().name);
+    }
+
+    /// The kernel's name, with the interface that the manifest's has.
+    static std::string entry_of(const manifest::Kernel& kernel) {
+        const std::string& made = kernel.images.front().entry_point;
+        return kernel.name + made.substr(made.rfind('_'));
     }
 
     detail::FunctionRef load_polynomial(std::optional<Device> on = std::nullopt) {

@@ -161,10 +161,14 @@ TEST(Cpp, TellsInoutFromInByTheBackwardSignatureToo) {
 TEST(Cpp, KeepsMembersApartFromTheModulesOwnAndFromClasses) {
     const PlannedCall one = call(1, {tensor("x", 1)});
     const auto outcome = emit_cpp(
-        testing::plan("p", {{"options", "", {one}}, {"f", "", {one}}, {"FFunction", "", {one}}}), {});
+        testing::plan(
+            "p",
+            {{"options", "", {one}}, {"f", "", {one}}, {"FFunction", "", {one}}, {"checked", "", {one}}}),
+        {});
     ASSERT_TRUE(outcome);
     EXPECT_THAT(outcome.value().header, HasSubstr("OptionsFunction options_;"));
     EXPECT_THAT(outcome.value().header, HasSubstr("FFunctionFunction FFunction_;"));
+    EXPECT_THAT(outcome.value().header, HasSubstr("CheckedFunction checked_;"));
 }
 
 TEST(Cpp, SpellsMatricesAndArrays) {

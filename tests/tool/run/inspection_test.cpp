@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "core/artifact.h"
+#include "core/block_slots.h"
+#include "core/interface.h"
 #include "core/sha256.h"
 #include "tool/output/fake_file_system.h"
 
@@ -55,16 +57,20 @@ manifest::Manifest sample() {
         kernel.variant =
             manifest.kernels.empty() ? manifest::Variant::contiguous : manifest::Variant::strided;
         kernel.group_size = {256, 1, 1};
-        kernel.slots = {{manifest::SlotKind::total, -1, -1}};
-        kernel.layouts = {{"cuda", {48, {0}, manifest::Passing::value}},
-                          {"vulkan",
-                           {40,
-                            {0},
-                            kernel.variant == manifest::Variant::strided ? manifest::Passing::uniform
-                                                                         : manifest::Passing::address}}};
+        kernel.slots = manifest::block_slots(call, {manifest::BlockPass::forward, kernel.variant});
+        const bool strided = kernel.variant == manifest::Variant::strided;
+        // total, groups, shape, two addresses; and a step, or each one's stride.
+        const std::vector<std::int64_t> offsets = strided
+                                                      ? std::vector<std::int64_t>{0, 8, 16, 24, 32, 40, 48}
+                                                      : std::vector<std::int64_t>{0, 8, 16, 24, 32};
+        kernel.layouts = {{"cuda", {strided ? 56 : 40, offsets, manifest::Passing::value}},
+                          {"vulkan", {strided ? 56 : 40, offsets, manifest::Passing::value}}};
         kernel.source_hash = std::string(64, 'a');
-        kernel.images = {image("spirv", "", "main", std::string("spirv ") + variant),
-                         image("cubin", "sm_90", std::string("f_") + variant, "one cubin")};
+        const std::string interface = manifest::interface_of(call, kernel);
+        kernel.images = {
+            image("spirv", "", manifest::with_interface("main", interface), std::string("spirv ") + variant),
+            image("cubin", "sm_90", manifest::with_interface(std::string("f_") + variant, interface),
+                  "one cubin")};
         kernel.images[0].features = {"int64", "float64"};
         manifest.kernels.push_back(std::move(kernel));
     }
@@ -87,40 +93,58 @@ std::string digest(const std::string& text) { return hex(sha256(bytes(text).span
 TEST(Inspection, PrintsAllOfAnArtifact) {
     const auto text = inspect(file_of(sample()));
     ASSERT_TRUE(text) << format_text(text.errors()[0]);
-    EXPECT_EQ(
-        text.value(),
-        "sample, ABI " + std::to_string(manifest::abi_version) +
-            "\n"
-            "made by kfgen 0.1.0\n"
-            "made by nvrtc 13.0\n"
-            "made by slang 2026.12\n"
-            "\n"
-            "f, 1 overload\n"
-            "  (x: tensor<float>[1]) -> tensor<double>[1], rank 1\n"
-            "    forward: kernels 0 (contiguous), 1 (strided)\n"
-            "\n"
-            "kernel 0: f.forward.contiguous\n"
-            "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes by address\n"
-            "  spirv                16 bytes  " +
-            digest("spirv contiguous") +
-            "\n"
-            "    entry point main, needs int64, float64\n"
-            "  cubin sm_90           9 bytes  " +
-            digest("one cubin") +
-            ", shared by 2 kernels\n"
-            "    entry point f_contiguous\n"
-            "kernel 1: f.forward.strided\n"
-            "  group 256 x 1 x 1 threads, cuda block 48 bytes, vulkan block 40 bytes in a uniform buffer\n"
-            "  spirv                13 bytes  " +
-            digest("spirv strided") +
-            "\n"
-            "    entry point main, needs int64, float64\n"
-            "  cubin sm_90           9 bytes  " +
-            digest("one cubin") +
-            ", shared by 2 kernels\n"
-            "    entry point f_strided\n"
-            "\n"
-            "1 function, 2 kernels, 3 images of 38 bytes\n");
+    const manifest::Manifest whole = sample();
+    const auto entry = [&](std::size_t kernel, std::size_t image) {
+        return whole.kernels[kernel].images[image].entry_point;
+    };
+    EXPECT_EQ(text.value(), "sample, ABI " + std::to_string(manifest::abi_version) +
+                                "\n"
+                                "made by kfgen 0.1.0\n"
+                                "made by nvrtc 13.0\n"
+                                "made by slang 2026.12\n"
+                                "\n"
+                                "f, 1 overload\n"
+                                "  (x: tensor<float>[1]) -> tensor<double>[1], rank 1\n"
+                                "    forward: kernels 0 (contiguous), 1 (strided)\n"
+                                "\n"
+                                "kernel 0: f.forward.contiguous\n"
+                                "  group 256 x 1 x 1 threads, cuda block 40 bytes, vulkan block 40 bytes\n"
+                                "  spirv                16 bytes  " +
+                                digest("spirv contiguous") +
+                                "\n"
+                                "    entry point " +
+                                entry(0, 0) +
+                                ", needs int64, float64\n"
+                                "  cubin sm_90           9 bytes  " +
+                                digest("one cubin") +
+                                ", shared by 2 kernels\n"
+                                "    entry point " +
+                                entry(0, 1) +
+                                "\n"
+                                "kernel 1: f.forward.strided\n"
+                                "  group 256 x 1 x 1 threads, cuda block 56 bytes, vulkan block 56 bytes\n"
+                                "  spirv                13 bytes  " +
+                                digest("spirv strided") +
+                                "\n"
+                                "    entry point " +
+                                entry(1, 0) +
+                                ", needs int64, float64\n"
+                                "  cubin sm_90           9 bytes  " +
+                                digest("one cubin") +
+                                ", shared by 2 kernels\n"
+                                "    entry point " +
+                                entry(1, 1) +
+                                "\n"
+                                "\n"
+                                "1 function, 2 kernels, 3 images of 38 bytes\n");
+}
+
+TEST(Inspection, SaysHowBlocksArePassed) {
+    manifest::Manifest manifest = sample();
+    manifest.kernels[0].layouts["vulkan"].passing = manifest::Passing::address;
+    manifest.kernels[1].layouts["vulkan"].passing = manifest::Passing::uniform;
+    EXPECT_THAT(inspection(manifest), HasSubstr("vulkan block 40 bytes by address\n"));
+    EXPECT_THAT(inspection(manifest), HasSubstr("vulkan block 56 bytes in a uniform buffer\n"));
 }
 
 TEST(Inspection, PrintsTheBackwardPassWhereThereIsOne) {

@@ -1,0 +1,60 @@
+// The one list of what stands in a kernel's parameter block: kfgen lays blocks out by it, and artifacts are
+// checked against it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/manifest.h"
+#include "core/roles.h"
+
+namespace kf::manifest {
+
+/// `fused`: forward and backward in one kernel, for a loss.
+enum class BlockPass : std::uint8_t { forward, backward, fused };
+
+/// Which of a call's kernels a block is for. `exact`: its sums don't depend on the order.
+struct BlockUse {
+    BlockPass pass = BlockPass::forward;
+    Variant variant = Variant::contiguous;
+    bool exact = false;
+};
+
+/// The slots of the block in order: each kernel has these, and no others.
+[[nodiscard]] std::vector<Slot> block_slots(const Call& call, const BlockUse& use);
+
+/// The scalars that a `value` slot holds: those of the parameter, widened to 32 bits at least.
+[[nodiscard]] Element widened_element(const Argument& argument);
+
+/// Bytes of one scalar where tensors keep it.
+[[nodiscard]] std::int64_t scalar_bytes(Scalar scalar);
+/// Bytes of a slot, and its alignment in push constants.
+[[nodiscard]] std::int64_t slot_bytes(const Call& call, const Slot& slot);
+[[nodiscard]] std::int64_t slot_alignment(const Call& call, const Slot& slot);
+
+/// Bytes of a block of these slots as push constants.
+[[nodiscard]] std::int64_t push_constant_bytes(const Call& call, const std::vector<Slot>& slots);
+/// How Vulkan kernels are given a block of so many bytes as push constants.
+[[nodiscard]] Passing vulkan_passing(std::int64_t push_constant_bytes);
+
+[[nodiscard]] inline bool is_whole(const Argument& argument) { return argument.access != Access::none; }
+/// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
+[[nodiscard]] bool has_step(const Argument& argument);
+/// Whether calls that share elements are added up: else only one of them writes.
+[[nodiscard]] bool is_summed(const Argument& argument);
+/// Whether the pass reads the gradient of this output, or writes that of this input.
+[[nodiscard]] bool reads_gradient(const Argument& argument, BlockPass pass);
+[[nodiscard]] bool writes_gradient(const Argument& argument, BlockPass pass);
+/// Whether only the first of the calls that share an element has what flows into this output.
+[[nodiscard]] bool takes_first(const Argument& argument, BlockPass pass);
+/// Whether sums are in memory of their own: half gradients, summed in float, and exact sums of many words.
+[[nodiscard]] bool needs_scratch(const Argument& argument, BlockPass pass, bool exact);
+/// Whether the pass reads or writes the argument's data at all.
+[[nodiscard]] bool touches_data(const Argument& argument, BlockPass pass);
+
+/// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of
+/// them: of the data, or of gradients. Which argument says it for argument `index`; itself for any other.
+enum class Part : std::uint8_t { data, gradient, sums };
+[[nodiscard]] std::int64_t leader_of(const Call& call, std::int64_t index, Part part, bool exact);
+
+}  // namespace kf::manifest

@@ -1,0 +1,155 @@
+// What a kernel's code relies on, in a few words that are part of its entry point's name.
+#include "core/interface.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <set>
+
+#include "core/roles.h"
+#include "core/sha256.h"
+
+namespace kf::manifest {
+namespace {
+
+constexpr std::size_t digits = 16;
+constexpr std::size_t spirv_header = 5;  // words
+constexpr std::uint32_t spirv_magic = 0x07230203;
+constexpr std::uint32_t op_entry_point = 15;
+
+class Writer {
+public:
+    void number(std::int64_t value) { text_ += std::to_string(value) + ' '; }
+    void numbers(const std::vector<std::int64_t>& values) {
+        number(static_cast<std::int64_t>(values.size()));
+        for (const std::int64_t value : values) number(value);
+    }
+    template <class Enum>
+    void word(Enum value) {
+        number(static_cast<std::int64_t>(value));
+    }
+    [[nodiscard]] std::string digest() const {
+        return hex(sha256(std::as_bytes(std::span(text_)))).substr(0, digits);
+    }
+
+private:
+    std::string text_;
+};
+
+bool is_of_gradients(SlotKind kind) {
+    return kind == SlotKind::grad_in || kind == SlotKind::grad_out || kind == SlotKind::grad_mode;
+}
+
+void write_argument(const Argument& argument, bool has_gradients, Writer& writer) {
+    writer.word(argument.kind);
+    writer.word(argument.role);
+    writer.word(argument.generator);
+    writer.word(argument.element.scalar);
+    writer.numbers(argument.trailing);
+    writer.number(argument.inner_rank);
+    writer.word(argument.access);
+    writer.number(argument.contiguous_only ? 1 : 0);
+    writer.number(argument.in_memory ? 1 : 0);
+    if (argument.kind == ArgumentKind::tensor) {
+        writer.number(argument.pitch);
+        writer.numbers(argument.pitch == 0 ? std::vector<std::int64_t>() : argument.spacing);
+        writer.number(argument.access == Access::none ? 0 : argument.offset);
+    }
+    if (has_gradients) {
+        writer.number(is_pushed(argument) ? 1 : 0);
+        writer.number(argument.accumulate == Accumulate::first ? 1 : 0);
+    }
+}
+
+/// Calls visit(first word, count) for each instruction; false when they are not whole.
+template <class Visit>
+bool each_instruction(const std::vector<std::uint32_t>& words, Visit visit) {
+    if (words.size() < spirv_header || words[0] != spirv_magic) return false;
+    for (std::size_t at = spirv_header; at < words.size();) {
+        const std::size_t count = words[at] >> 16U;
+        if (count == 0 || count > words.size() - at) return false;
+        visit(at, count);
+        at += count;
+    }
+    return true;
+}
+
+std::vector<std::uint32_t> words_of(std::span<const std::byte> code) {
+    std::vector<std::uint32_t> words(code.size() % 4 == 0 ? code.size() / 4 : 0);
+    if (!words.empty()) std::memcpy(words.data(), code.data(), code.size());
+    return words;
+}
+
+struct EntryPoint {
+    std::size_t at = 0;
+    std::size_t count = 0;
+    std::string name;
+};
+
+std::vector<EntryPoint> entry_points_of(const std::vector<std::uint32_t>& words) {
+    std::vector<EntryPoint> found;
+    const bool whole = each_instruction(words, [&](std::size_t at, std::size_t count) {
+        if ((words[at] & 0xFFFFU) != op_entry_point || count < 4) return;
+        std::string name((count - 3) * 4, '\0');
+        std::memcpy(name.data(), &words[at + 3], name.size());
+        found.push_back({at, count, name.substr(0, name.find('\0'))});
+    });
+    return whole ? found : std::vector<EntryPoint>();
+}
+
+}  // namespace
+
+std::string interface_of(const Call& call, const Kernel& kernel) {
+    Writer writer;
+    writer.word(kernel.variant);
+    for (const std::uint32_t extent : kernel.group_size) writer.number(extent);
+    writer.number(kernel.calls_per_thread);
+    std::set<std::int64_t> arguments;
+    std::set<std::int64_t> with_gradients;
+    for (const Slot& slot : kernel.slots) {
+        writer.word(slot.kind);
+        writer.number(slot.argument);
+        writer.number(slot.dimension);
+        if (slot.argument < 0) continue;
+        arguments.insert(slot.argument);
+        if (is_of_gradients(slot.kind)) with_gradients.insert(slot.argument);
+    }
+    for (const std::int64_t i : arguments) {
+        write_argument(call.arguments[static_cast<std::size_t>(i)], with_gradients.contains(i), writer);
+    }
+    return writer.digest();
+}
+
+std::string with_interface(const std::string& entry_point, const std::string& interface) {
+    return entry_point + "_" + interface;
+}
+
+bool has_interface(const std::string& entry_point, const std::string& interface) {
+    return entry_point.ends_with("_" + interface);
+}
+
+std::vector<std::string> spirv_entry_points(std::span<const std::byte> code) {
+    std::vector<std::string> names;
+    for (EntryPoint& found : entry_points_of(words_of(code))) names.push_back(std::move(found.name));
+    return names;
+}
+
+std::vector<std::byte> with_entry_point(std::span<const std::byte> code, const std::string& name) {
+    const std::vector<std::uint32_t> words = words_of(code);
+    const std::vector<EntryPoint> found = entry_points_of(words);
+    if (found.size() != 1) return {};
+    const EntryPoint& entry = found.front();
+    const std::size_t old_words = entry.name.size() / 4 + 1;
+    std::vector<std::uint32_t> named(name.size() / 4 + 1, 0);
+    std::memcpy(named.data(), name.data(), name.size());
+    const auto place = [&](std::size_t at) { return words.begin() + static_cast<std::ptrdiff_t>(at); };
+    std::vector<std::uint32_t> result(words.begin(), place(entry.at + 3));
+    const std::size_t count = entry.count - old_words + named.size();
+    result[entry.at] = static_cast<std::uint32_t>(count << 16U) | op_entry_point;
+    result.insert(result.end(), named.begin(), named.end());
+    result.insert(result.end(), place(entry.at + 3 + old_words), words.end());
+    const auto bytes = std::as_bytes(std::span(result));
+    return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace kf::manifest
