@@ -199,7 +199,8 @@ public:
     Ran run(std::span<const std::byte> artifact) const {
         Ran ran;
         const auto module = std::make_shared<detail::ModuleState>(device_, artifact);
-        const manifest::Function& function = module->manifest().functions.at(0);
+        if (module->manifest().functions.empty()) return ran;
+        const manifest::Function& function = module->manifest().functions.front();
         for (std::size_t c = 0; c < function.calls.size() && ran.fault.empty(); ++c) {
             for (const Case& chosen : cases_of(function, function.calls[c], {})) {
                 try {
@@ -214,7 +215,7 @@ public:
 
 private:
     static void run_case(const detail::FunctionRef& ref, std::size_t index, const Case& chosen, Ran& ran) {
-        const manifest::Function& function = ref.module->manifest().functions.at(0);
+        const manifest::Function& function = ref.module->manifest().functions.front();
         const manifest::Call& call = function.calls[index];
         std::mt19937_64 random(7);
         Arguments arguments = lay_out(function, call, chosen, {});
