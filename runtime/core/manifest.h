@@ -16,7 +16,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 6;
+inline constexpr std::int64_t abi_version = 7;
 
 enum class Scalar : std::uint8_t {
     boolean,
@@ -135,9 +135,9 @@ struct BlockLayout {
 };
 
 struct Image {
-    std::string format;        ///< "spirv", "cubin" or "ptx"
-    std::string architecture;  ///< "sm_90" for cubin and ptx, empty for spirv
-    std::string entry_point;
+    std::string format;                 ///< "spirv", "cubin" or "ptx"
+    std::string architecture;           ///< "sm_90" for cubin and ptx, empty for spirv
+    std::string entry_point;            ///< ends with what its code relies on: see core/interface.h
     std::vector<std::string> features;  ///< what the device must offer
     std::array<std::uint8_t, 32> sha256{};
     SharedBytes bytes;  ///< one cubin or PTX is shared by all the kernels in it
