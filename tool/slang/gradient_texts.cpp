@@ -7,6 +7,7 @@
 #include "slang/loop_starts.h"
 #include "slang/scalar_gradients.h"
 #include "slang/tokens.h"
+#include "slang/workarounds/elements.h"
 #include "slang/workarounds/loops.h"
 
 namespace kf::gen {
@@ -19,6 +20,10 @@ std::string keep_gradients(std::string_view original) {
     LoopChanges loops = keep_loop_gradients(text, tokens);
     for (auto& [offset, inserted] : loops.insertions) {
         insertions[offset] += inserted;  // behind statements, which may stand before a loop
+    }
+    // Last: a loop's condition may begin with an element.
+    for (auto& [offset, inserted] : keep_element_gradients(text, tokens)) {
+        insertions[offset] += inserted;
     }
     return with_insertions(loops.text, tokens, std::move(insertions));
 }

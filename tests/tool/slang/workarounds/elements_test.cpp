@@ -1,0 +1,81 @@
+// Which reads of elements get a value of their own, and which don't.
+#include "slang/workarounds/elements.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+namespace kf::gen {
+namespace {
+
+// The text with the insertions, without the function at its end, which is called `own`.
+std::string changed(const std::string& text) {
+    const Tokens tokens = tokenise(text);
+    std::string result = text;
+    const auto insertions = keep_element_gradients(text, tokens);
+    for (auto insertion = insertions.rbegin(); insertion != insertions.rend(); ++insertion) {
+        if (insertion->first < text.size()) result.insert(insertion->first, insertion->second);
+    }
+    return std::regex_replace(result, std::regex("kf_own_[0-9]+"), "own");
+}
+
+std::string body(const std::string& statements, const std::string& parameters) {
+    return "void put(float a, inout float b); [Differentiable] float f(" + parameters + ") { " + statements +
+           " }";
+}
+
+struct Case {
+    const char* parameters;
+    const char* statements;
+    const char* expected;
+};
+
+class ElementGradients : public testing::TestWithParam<Case> {};
+
+TEST_P(ElementGradients, ReadAValueOfTheirOwn) {
+    const Case& given = GetParam();
+    EXPECT_EQ(changed(body(given.statements, given.parameters)), body(given.expected, given.parameters));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reads, ElementGradients,
+    testing::Values(
+        Case{"float3 p, int i, int j", "return p[i] + p[j];", "return own(p, 1)[i] + own(p, 2)[j];"},
+        Case{"float p[4], int i", "return p[i + 1] * p[0];", "return own(p, 1)[i + 1] * p[0];"},
+        Case{"float2x2 m, int i, int j", "return m[i][j] * m[j][i];",
+             "return own(own(m, 1)[i], 2)[j] * own(own(m, 3)[j], 4)[i];"},
+        Case{"vector<float, 3> p, int i", "return p[i] <= p[2] ? p[i].x : 0;",
+             "return own(p, 1)[i] <= p[2] ? own(p, 2)[i].x : 0;"},
+        Case{"float p[4], int i", "p[i] += p[0] * p[i + 1];", "p[i] += own(p, 1)[0] * own(p, 2)[i + 1];"},
+        Case{"float p[4], int i", "put(p[0], p[i]); return 0;", "put(own(p, 1)[0], p[i]); return 0;"},
+        Case{"float p[4], int i, int j", "put(p[i], p[j]); return 0;",
+             "put(own(p, 1)[i], p[j]); return 0;"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OneIndex, ElementGradients,
+    testing::Values(Case{"float3 p, int i", "return p[i] * p[i];", "return p[i] * p[i];"},
+                    Case{"float3 p, int i", "return p[0] * p[1] + p.x;", "return p[0] * p[1] + p.x;"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OtherThings, ElementGradients,
+    testing::Values(Case{"IDiffTensor<float, 1> t, int i", "return t[i] * t[0];", "return t[i] * t[0];"},
+                    Case{"int n[3], int i", "return n[i] * n[0];", "return n[i] * n[0];"},
+                    Case{"float3 p, int i", "p[i] = 1; p[0] = 2; return 0;", "p[i] = 1; p[0] = 2; return 0;"},
+                    Case{"float3 p, int i", "{ Box p; use(p[i] + p[0]); } return 0;",
+                         "{ Box p; use(p[i] + p[0]); } return 0;"}));
+
+TEST(ElementGradients, NamesMeanWhatTheFunctionDeclares) {
+    const std::string other =
+        "struct S { float w[2]; int p; } [Differentiable] float g(int p) { return p; } ";
+    const std::string reads = "[Differentiable] float f(float3 p, S s, int i) { return ";
+    EXPECT_EQ(changed(other + reads + "p[i] + p[0] + s.w[i] * s.w[0]; }"),
+              other + reads + "own(p, 1)[i] + p[0] + own(s.w, 2)[i] * s.w[0]; }");
+}
+
+TEST(ElementGradients, FunctionsThatArentDifferentiableStay) {
+    const std::string text = "float f(float3 p, int i) { return p[i] + p[0]; }";
+    EXPECT_TRUE(keep_element_gradients(text, tokenise(text)).empty());
+}
+
+}  // namespace
+}  // namespace kf::gen
