@@ -82,13 +82,13 @@ def word_of_check(program: Program, said: dict[str, Result]) -> str:
     found = said.get(program.entry.name)
     if found is None:
         return "not run"
-    states = {entry["status"] for entry in found["inputs"]} - {"no gradient"}
+    states = {entry["status"].lower() for entry in found["inputs"]} - {"no gradient"}
     if found.get("failure"):
         return "failed"
     return next((word for word in ("wrong", "not smooth", "not finite") if word in states), "right")
 
 
-def run_batch(tools: Tools, seed: int, numbers: list[int]) -> Iterator[Result]:
+def run_batch(tools: Tools, seed: int, numbers: list[int], checks: bool = True) -> Iterator[Result]:
     found = {number: ready(seed, number) for number in numbers}
     usable = [entry for entry in found.values() if isinstance(entry, Ready)]
     for number, entry in found.items():
@@ -99,7 +99,7 @@ def run_batch(tools: Tools, seed: int, numbers: list[int]) -> Iterator[Result]:
         yield {"number": number, "verdict": "refused", "reason": refusal.reason, "text": refusal.text}
     if not batch.programs:
         return
-    said = checked(tools, batch)
+    said = checked(tools, batch) if checks else {}
     module = load(batch.folder, batch.name)
     for entry in usable:
         program = entry.program
@@ -210,7 +210,7 @@ def write_tests(tools: Tools, seed: int, count: int, stem: Path) -> int:
             if isinstance(entry, Ready) and program_text(entry.program).count("\n") <= LONGEST:
                 numbers.append(number)
             number += 1
-        for result in run_batch(tools, seed, numbers):
+        for result in run_batch(tools, seed, numbers, checks=False):
             if result["verdict"] == "different":
                 print(json.dumps(result))
                 return 1

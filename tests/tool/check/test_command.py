@@ -146,6 +146,27 @@ def test_combined_results_are_checked(kfgen: Kfgen, tmp_path: Path) -> None:
     assert report["kernels_not_run"]
 
 
+def test_elements_read_by_several_indices(kfgen: Kfgen, tmp_path: Path) -> None:
+    """kfgen changes what it sees. Where the others are right, tool/slang/workarounds/elements.* can go."""
+    loop = "float s = 0; [MaxIters(3)] for (int k = 0; k < 3; ++k) s +="
+    (tmp_path / "elements.slang").write_text(
+        "[Differentiable] float3 same(float3 x) { return x; }\n"
+        f"[Differentiable] float of_vector(float3 x) {{ {loop} x[k] * x[min(k + 1, 2)]; return s; }}\n"
+        f"[Differentiable] float array(float x[3]) {{ {loop} x[k] * x[0] + x[2] * x[2 - k]; return s; }}\n"
+        f"[Differentiable] float rows(float3x3 x) {{ {loop} dot(x[k], x[min(k + 1, 2)]); return s; }}\n"
+        f"[Differentiable] float hidden(float3 x) {{ let y = same(x); {loop} y[k] * y[0]; return s; }}\n"
+    )
+    calls = [
+        {"function": name, "args": {"x": "tensor[1]"}, "backward": True}
+        for name in ("of_vector", "array", "rows", "hidden")
+    ]
+    path = tmp_path / "elements.kf.json"
+    path.write_text(json.dumps({"version": 1, "name": "e", "modules": ["elements.slang"], "calls": calls}))
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
+    found = {call["function"]: call["inputs"][0]["status"] for call in json.loads(done.stdout)["calls"]}
+    assert found == {"of_vector": "right", "array": "right", "rows": "right", "hidden": "WRONG"}
+
+
 def test_mistakes_are_told_by_one_line(kfgen: Kfgen) -> None:
     cases = [
         ((kfgen.artifact, "--gradients", "--device", "metal:0"), 3, "no device 'metal:0'", "no-device"),

@@ -146,6 +146,15 @@ private:
         if (open > 0 && token(open) == "(") writers_[token(open - 1)].insert(place_in(open, at));
     }
 
+    /// Whether a value that can be read by an index is a vector, matrix or array of floats, by its first
+    /// word.
+    [[nodiscard]] bool starts_with_elements(std::size_t at, const Declared& declared) const {
+        while (is_one_of(token(at), "(", "-")) ++at;
+        if (declared.has_elements(token(at))) return !is_one_of(token(at + 1), "[", ".");
+        return is_wide(token(at)) ||
+               is_one_of(token(at), "mul", "transpose", "normalize", "cross", "reflect");
+    }
+
     /// What a name is declared as, if this is where.
     void note(std::size_t at, Declared& declared) const {
         if (at == 0 || !is_word(at)) return;
@@ -156,6 +165,9 @@ private:
             declared.elements.insert(token(at));
         } else if (token(at + 1) == ":" && is_wide(token(at + 2)) &&
                    is_one_of(before, "(", ",", "var", "let")) {
+            declared.elements.insert(token(at));
+        } else if (is_one_of(before, "var", "let") && token(at + 1) == "=" &&
+                   starts_with_elements(at + 2, declared)) {
             declared.elements.insert(token(at));
         } else if (is_word(at - 1) && !is_one_of(before, "return", "else", "do", "case", "in", "throw",
                                                  "no_diff", "out", "inout", "const", "static")) {

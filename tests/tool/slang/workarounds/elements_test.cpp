@@ -48,6 +48,10 @@ INSTANTIATE_TEST_SUITE_P(
              "return own(p, 1)[i] <= p[2] ? own(p, 2)[i].x : 0;"},
         Case{"float p[4], int i", "p[i] += p[0] * p[i + 1];", "p[i] += own(p, 1)[0] * own(p, 2)[i + 1];"},
         Case{"float p[4], int i", "put(p[0], p[i]); return 0;", "put(own(p, 1)[0], p[i]); return 0;"},
+        Case{"float3 p, int i", "var q = -(2 * p); let m = (p * 2); return m[i] * m[0];",
+             "var q = -(2 * p); let m = (p * 2); return own(m, 1)[i] * m[0];"},
+        Case{"float x, int i", "var q = float2(x); return q[i] + q[0];",
+             "var q = float2(x); return own(q, 1)[i] + q[0];"},
         Case{"float p[4], int i, int j", "put(p[i], p[j]); return 0;",
              "put(own(p, 1)[i], p[j]); return 0;"}));
 
@@ -59,6 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OtherThings, ElementGradients,
     testing::Values(Case{"IDiffTensor<float, 1> t, int i", "return t[i] * t[0];", "return t[i] * t[0];"},
+                    Case{"S s, int i", "let t = s.t; return t[i] * t[0];",
+                         "let t = s.t; return t[i] * t[0];"},
                     Case{"int n[3], int i", "return n[i] * n[0];", "return n[i] * n[0];"},
                     Case{"float3 p, int i", "p[i] = 1; p[0] = 2; return 0;", "p[i] = 1; p[0] = 2; return 0;"},
                     Case{"float3 p, int i", "{ Box p; use(p[i] + p[0]); } return 0;",
