@@ -28,13 +28,14 @@ from typing import Any
 from batches import Batch, Refusal, Tools, call, generate, load
 from comparison import Expected, Inputs, prepare
 from grammar import FEATURES, write
-from nodes import Builtin, Call, Program
+from nodes import Break, Builtin, Call, Continue, If, Loop, Program, Switch
 from numbers_with_gradients import Invalid
 from printing import module_text, program_text, spec_text
 from reduction import reduce
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST = 24  # lines of the programs of the tests
+LONGEST = 40  # lines of the programs of the tests
+RICHEST = 3  # how many of the shapes below each of them has at least
 MODULES = 2  # that these are spread over
 
 Result = dict[str, Any]
@@ -199,15 +200,34 @@ def reduce_one(tools: Tools, seed: int, number: int, reason: str) -> None:
     print(program_text(reduce(write(seed, number, FEATURES), judge)))
 
 
+def richness(program: Program) -> int:
+    """How many shapes there are that programs are made for."""
+    nodes = [node for function in program.functions for node in function.walk()]
+    loops = [node for node in nodes if isinstance(node, Loop)]
+    shapes = [
+        bool(loops),
+        any(isinstance(node, Loop) for loop in loops for child in loop.children() for node in child.walk()),
+        any(isinstance(node, Break | Continue) for node in nodes),
+        any(isinstance(node, Switch) for node in nodes),
+        any(isinstance(node, If) for node in nodes),
+        any(isinstance(node, Call) and node.object is not None for node in nodes),
+        any(function.mutating for function in program.functions),
+        any(p.direction != "in" for function in program.functions[:-1] for p in function.parameters),
+        any(function.name.startswith("at_") for function in program.functions),
+    ]
+    return sum(shapes)
+
+
 def write_tests(tools: Tools, seed: int, count: int, stem: Path) -> int:
-    """The first short programs that aren't refused."""
+    """The first short programs with several shapes that aren't refused."""
     chosen: list[Program] = []
     number = 0
     while len(chosen) < count:
         numbers: list[int] = []
         while len(numbers) < count - len(chosen):
             entry = ready(seed, number)
-            if isinstance(entry, Ready) and program_text(entry.program).count("\n") <= LONGEST:
+            program = entry.program if isinstance(entry, Ready) else None
+            if program and program_text(program).count("\n") <= LONGEST and richness(program) >= RICHEST:
                 numbers.append(number)
             number += 1
         for result in run_batch(tools, seed, numbers, checks=False):

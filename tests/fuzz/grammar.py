@@ -79,16 +79,16 @@ class Writer:
     # ---- The program ----
 
     def write(self) -> Program:
-        for index in range(self.draws.pick([0, 0, 1])):
+        for index in range(self.draws.pick([0, 1])):
             self.program.structs.append(self.struct(index))
         parameters = self.entry_parameters()
         tensors: list[Type] = [entry.type for entry in parameters if isinstance(entry.type, Tensor)]
         if tensors and self.draws.chance(0.7):
             self.program.functions.append(self.accessor(self.draws.pick(tensors)))
         for struct in self.program.structs:
-            for index in range(self.draws.pick([0, 1, 1, 2])):
+            for index in range(self.draws.pick([1, 1, 2])):
                 self.helper(f"m{index}_{struct.name}", tensors, struct)
-        for index in range(self.draws.pick([0, 1, 1, 2])):
+        for index in range(self.draws.pick([1, 1, 2])):
             self.helper(f"h{index}_{self.number}", tensors, None)
         results: list[Type] = [FLOAT, FLOAT, FLOAT, Vector(3), Vector(2)]
         result = self.draws.pick(results)
@@ -97,7 +97,7 @@ class Writer:
         if any(entry.direction != "in" for entry in parameters) and self.draws.chance(0.3):
             result = VOID
         entry = Function(f"f{self.number}", result, parameters, Block([]))
-        self.fill(entry, self.draws.integer(1, 4))
+        self.fill(entry, self.draws.integer(1, 3))
         self.program.functions.append(entry)
         self.program.functions = used(self.program)
         return self.program
@@ -211,6 +211,10 @@ class Writer:
                 scope.add(Variable(parameter.name, parameter.type, writable=True))
         expressions.differentiable = function.differentiable
         surroundings = Surroundings(function.result)
+        if function.name == f"f{self.number}":
+            # What the programs are for.
+            body += self.call(scope, surroundings)
+            body += self.loop(scope, surroundings) if self.draws.chance(0.7) else []
         body += self.statements(statements, scope, surroundings)
         if function.result != VOID:
             body.append(self.last(function.result, scope, body))
