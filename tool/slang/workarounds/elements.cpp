@@ -1,6 +1,7 @@
 // Finds reads of elements, and what they are of, by their tokens.
 #include "slang/workarounds/elements.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -11,6 +12,12 @@ namespace kf::gen {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// As macros are written.
+bool is_in_capitals(std::string_view word) {
+    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); };
+    return word.size() > 1 && !is_digit(word.front()) && std::all_of(word.begin(), word.end(), fits);
+}
 
 /// float3, half2x2.
 bool is_wide(std::string_view word) {
@@ -72,7 +79,6 @@ private:
 
     /// One subscript of a variable.
     struct Read {
-        std::string_view name;
         std::string_view index;
         std::size_t first = 0;  ///< the token that what is read from begins with
         std::size_t open = 0;   ///< the bracket
@@ -208,8 +214,9 @@ private:
     /// what is written can't be, and else constants needn't.
     static bool meets_other(const std::vector<Read>& reads, const Read& read) {
         for (const Read& other : reads) {
-            const bool differs = other.name == read.name && other.index != read.index;
-            if (differs && (!read.constant || (other.written && !other.constant))) return true;
+            // Under whatever name: it may be a copy.
+            if (other.index != read.index && (!read.constant || (other.written && !other.constant)))
+                return true;
         }
         return false;
     }
@@ -232,7 +239,7 @@ private:
         while (token(after) == "[" || (token(after) == "." && is_word(after + 1))) {
             after = token(after) == "[" ? after_bracket(after) : after + 2;
         }
-        if (first == 0 || token(after) == "(" || is_declared(at)) return;
+        if (first == 0 || token(after) == "(" || is_declared(at) || is_in_macro(first)) return;
         if (token(after) == "=" && token(after + 1) != "=") return;
         const bool written = may_be_written(first, after);
         for (std::size_t open = at + 1; token(open) == "[";) {
@@ -240,9 +247,21 @@ private:
             const std::size_t from = tokens_.all[open].offset + 1;
             const std::string_view index = text_.substr(from, tokens_.all[next - 1].offset - from);
             const bool constant = next == open + 3 && is_digit(token(open + 1).front());
-            reads.push_back({token(at), index, first, open, constant, written});
+            reads.push_back({index, first, open, constant, written});
             open = next;
         }
+    }
+
+    /// Whether it may be the argument of a macro, which can't hold a `#line`.
+    [[nodiscard]] bool is_in_macro(std::size_t at) const {
+        for (std::size_t open = at; open > 1 && !is_one_of(token(open - 1), "{", "}", ";");) {
+            --open;
+            if (is_one_of(token(open), ")", "]"))
+                open = opening_bracket(open);
+            else if (token(open) == "(" && is_in_capitals(token(open - 1)))
+                return true;
+        }
+        return false;
     }
 
     /// Where `a.b[0].name` begins; 0 where that is a call's result.

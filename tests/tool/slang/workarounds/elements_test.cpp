@@ -50,6 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"float p[4], int i", "put(p[0], p[i]); return 0;", "put(own(p, 1)[0], p[i]); return 0;"},
         Case{"float3 p, int i", "var q = -(2 * p); let m = (p * 2); return m[i] * m[0];",
              "var q = -(2 * p); let m = (p * 2); return own(m, 1)[i] * m[0];"},
+        Case{"float3 p, int i", "float3 q = p; return q[i] + p[0];",
+             "float3 q = p; return own(q, 1)[i] + p[0];"},
         Case{"float x, int i", "var q = float2(x); return q[i] + q[0];",
              "var q = float2(x); return own(q, 1)[i] + q[0];"},
         Case{"float p[4], int i, int j", "put(p[i], p[j]); return 0;",
@@ -63,6 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OtherThings, ElementGradients,
     testing::Values(Case{"IDiffTensor<float, 1> t, int i", "return t[i] * t[0];", "return t[i] * t[0];"},
+                    Case{"float3 p, int i", "return SQUARE(p[i] + (p[0]));", "return SQUARE(p[i] + (p[0]));"},
                     Case{"S s, int i", "let t = s.t; return t[i] * t[0];",
                          "let t = s.t; return t[i] * t[0];"},
                     Case{"int n[3], int i", "return n[i] * n[0];", "return n[i] * n[0];"},
