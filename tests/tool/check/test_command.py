@@ -154,7 +154,8 @@ def test_elements_read_by_several_indices(kfgen: Kfgen, tmp_path: Path) -> None:
         f"[Differentiable] float of_vector(float3 x) {{ {loop} x[k] * x[min(k + 1, 2)]; return s; }}\n"
         f"[Differentiable] float array(float x[3]) {{ {loop} x[k] * x[0] + x[2] * x[2 - k]; return s; }}\n"
         f"[Differentiable] float rows(float3x3 x) {{ {loop} dot(x[k], x[min(k + 1, 2)]); return s; }}\n"
-        f"[Differentiable] float hidden(float3 x) {{ let y = same(x); {loop} y[k] * y[min(k + 1, 2)]; return s; }}\n"
+        "[Differentiable] float hidden(float3 x)\n"
+        f"{{ let y = same(x); {loop} y[k] * y[min(k + 1, 2)]; return s; }}\n"
     )
     calls = [
         {"function": name, "args": {"x": "tensor[1]"}, "backward": True}
