@@ -82,7 +82,10 @@ std::vector<CudaKernelSource> kernels(std::size_t count) {
         const std::string name = "kernel" + std::to_string(i);
         result.push_back({name,
                           "prelude\n" + std::string(cuda_prelude_end) + "void " + name + "() {}\n",
-                          {"m.kf.json", static_cast<std::int64_t>(10 + i), 1}});
+                          {"m.kf.json", static_cast<std::int64_t>(10 + i), 1},
+                          0,
+                          0,
+                          {}});
     }
     return result;
 }

@@ -17,7 +17,10 @@ CudaKernelSource kernel(const std::string& name, const std::string& body = {}) {
     return {name,
             "#define PRELUDE 1\n" + std::string(cuda_prelude_end) + "struct Args_0 { int n; };\n" + body +
                 "extern \"C\" __global__ void " + name + "(Args_0 args) {}\n",
-            {"m.kf.json", 5, 7}};
+            {"m.kf.json", 5, 7},
+            0,
+            0,
+            {}};
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
