@@ -31,6 +31,16 @@ def test_values(calls: ModuleType) -> None:
     assert calls.halve(3) == 1.5
 
 
+def test_globals_that_nothing_reaches_and_constants(calls: ModuleType) -> None:
+    arrays = [np.random.default_rng(seed).random((3, 4, 5)).astype(np.float32) for seed in range(5)]
+    for power, factor in enumerate((1, 4, 16)):
+        expected = sum((k + 1) * array.astype(np.float64) for k, array in enumerate(arrays)) * factor + 0.8 * 3 + 0.5
+        whole = [kf.Tensor.from_numpy(array) for array in arrays]
+        strided = [kf.Tensor.from_numpy(np.repeat(array, 2, axis=2))[:, :, ::2] for array in arrays]
+        for tensors in (whole, strided):
+            np.testing.assert_allclose(calls.weigh(*tensors, power).to_numpy(), expected, rtol=1e-6)
+
+
 def test_lists_arrays_and_tensors(calls: ModuleType) -> None:
     expected = [11, 22, 33]
     for a in ([10, 20, 30], (10, 20, 30), np.array([10, 20, 30], np.int32), kf.Tensor([10, 20, 30])):

@@ -253,3 +253,27 @@ def test_loops_may_start_at_computed_values(kfgen: Kfgen, tmp_path: Path) -> Non
     report = json.loads(done.stdout)
     assert [call["inputs"][0]["status"] for call in report["calls"]] == ["right"] * 3
     assert done.stderr == ""
+
+
+def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path: Path) -> None:
+    (tmp_path / "blur.slang").write_text(
+        "float radius = 2;\nstatic int rounds;\n"
+        "float soft(float x) { return x / radius; }\nfloat hard(float x) { ++rounds; return x * rounds; }\n"
+    )
+    calls = [{"function": name, "args": {"x": "tensor[1]"}} for name in ("soft", "hard")]
+    spec = {"version": 1, "name": "blur", "modules": ["blur.slang"], "targets": ["vulkan"], "calls": calls}
+    (tmp_path / "blur.kf.json").write_text(json.dumps(spec))
+    for command in (["list"], ["check"], ["check", "--gradients"], ["generate", "-o", "out"]):
+        done = subprocess.run(
+            [kfgen.program, command[0], "blur.kf.json", *command[1:], "--cache-dir", "kept"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 1, (command, done.stderr)
+        assert done.stdout == ""
+        assert "blur.slang:1:7: error: 'radius' is a global parameter" in done.stderr, command
+        assert "blur.slang:2:12: error: 'rounds' is a static variable that 'hard' changes" in done.stderr, command
+        assert done.stderr.count("error:") == 2
+    assert not (tmp_path / "out").exists()

@@ -36,6 +36,31 @@ TEST(Spirv, PatchesOnlyTheSourceLanguage) {
     EXPECT_EQ(code, spirv({{17, 1}, {3, 0, 1}, {17, 3}, {3, 0, 2}}));
 }
 
+std::vector<std::uint32_t> name(std::uint32_t id, const std::string& text) {
+    std::vector<std::uint32_t> words((text.size() / 4) + 3);
+    words[0] = 5;
+    words[1] = id;
+    std::memcpy(&words[2], text.data(), text.size());
+    return words;
+}
+
+TEST(Spirv, PutsTheBlockAtTheFirstBinding) {
+    // Decorations 33 and 34 are Binding and DescriptorSet; storage 2 is Uniform, 12 StorageBuffer.
+    const auto code = [](std::uint32_t binding, std::uint32_t set) {
+        return spirv({name(7, "entryPointParams_kf_args"),
+                      {71, 7, 33, binding},
+                      {71, 7, 34, set},
+                      {71, 8, 33, 5},
+                      {59, 4, 7, 2},
+                      {59, 4, 9, 1}});
+    };
+    std::string displaced = code(3, 1);
+    EXPECT_THAT(bind_block(displaced), IsEmpty());
+    EXPECT_EQ(displaced, code(0, 0));
+    std::string others = spirv({name(8, "log"), name(7, "entryPointParams"), {59, 4, 7, 9}, {59, 4, 8, 12}});
+    EXPECT_THAT(bind_block(others), ElementsAre("log"));
+}
+
 TEST(Spirv, RefusesWhatIsNoModule) {
     const std::string good = spirv({{3, 11, 1}});
     for (std::string code :
