@@ -15,6 +15,7 @@
 #include "core/artifact.h"
 #include "output/journal.h"
 #include "output/sink.h"
+#include "run/difference_probe.h"
 #include "run/generate.h"
 #include "run/inspection.h"
 #include "run/listing.h"
@@ -93,12 +94,20 @@ kf::check::Settings check_settings(const GradientOptions& options) {
 }
 
 /// Of an artifact, or of what was generated and not written.
-int check_gradients(const Options& options, std::span<const std::byte> artifact, const Plan* plan) {
+int check_gradients(const Options& options, std::span<const std::byte> artifact, const Plan* plan,
+                    const DifferenceArtifacts& own) {
     try {
         kf::check::Explain explain;
         if (plan != nullptr)
             explain = [=](auto f, auto c, auto a) { return kf::check::reason(*plan, f, c, a); };
-        const auto report = kf::check::check_gradients(artifact, check_settings(options.gradients), explain);
+        kf::check::OwnDifferences differences;
+        for (const std::string& bytes : own.artifacts) {
+            const auto view = std::as_bytes(std::span(bytes));
+            differences.emplace_back(view.begin(), view.end());
+        }
+        auto report =
+            kf::check::check_gradients(artifact, check_settings(options.gradients), explain, differences);
+        report.not_compared = untested_texts(own);
         std::cout << (options.gradients.json ? kf::check::json_of(report) : kf::check::text_of(report));
         return report.is_right() ? exit_done : exit_input;
     } catch (const kf::Error& error) {
@@ -108,7 +117,7 @@ int check_gradients(const Options& options, std::span<const std::byte> artifact,
 
 int check_artifact(const Options& options) {
     try {
-        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr);
+        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr, {});
     } catch (const kf::Error& error) {
         return fail(error, options.artifact, options);
     }
@@ -125,7 +134,8 @@ int check(const Options& options, DiskFileSystem& disk) {
     const std::vector<OutputFile>& files = generated.value().files;
     const auto artifact = std::find_if(files.begin(), files.end(),
                                        [&](const OutputFile& file) { return file.path == paths.artifact; });
-    return check_gradients(options, std::as_bytes(std::span(artifact->content)), &generated.value().plan);
+    return check_gradients(options, std::as_bytes(std::span(artifact->content)), &generated.value().plan,
+                           difference_artifacts(spec.value(), options, disk));
 }
 
 int list(const Options& options, DiskFileSystem& disk) {

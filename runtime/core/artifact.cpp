@@ -144,6 +144,9 @@ json to_json(const Argument& argument) {
     if (!argument.type.empty()) {
         j["type"] = argument.type;
     }
+    for (const auto& [name, value] : argument.members) {
+        j["members"].push_back(json::array({name, value}));
+    }
     return j;
 }
 
@@ -323,6 +326,11 @@ Argument argument_of(const json& j) {
     argument.spacing = integers(j.at("spacing"));
     if (j.contains("type")) {
         argument.type = text(j, "type");
+    }
+    if (j.contains("members")) {
+        for (const json& member : list(j, "members")) {
+            argument.members.emplace_back(member.at(0).get<std::string>(), integer(member.at(1)));
+        }
     }
     return argument;
 }

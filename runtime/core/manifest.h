@@ -78,8 +78,11 @@ struct Argument {
     Role role = Role::in;
     ArgumentKind kind = ArgumentKind::value;
     Generator generator = Generator::none;  ///< of generators
-    Element element;        ///< what one element of the host argument is; of generators the parameter's
-    std::string type;       ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
+    Element element;   ///< what one element of the host argument is; of generators the parameter's
+    std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
+    /// Of enums: their members' names and values. Nothing that runs depends on them, so that they may be
+    /// absent.
+    std::vector<std::pair<std::string, std::int64_t>> members;
     std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
     /// call shape, the next `inner_rank` are those of a parameter that is a tensor, of any extent, and the

@@ -53,28 +53,59 @@ public:
 
     void run() {
         for (const Case& chosen : cases()) {
-            const bool first = chosen.form == Case::Form::whole;
-            for (int attempt = 0; attempt < most_tries; ++attempt) {
-                const bool enough = attempt >= (first ? 2 : 1) && finite_ && unsure_.empty();
-                if (enough) break;
-                attempt_case(chosen, attempt, first && attempt < 2 ? most_components : most_components / 2);
-                if (!report_.failure.empty()) return;
+            if (chosen.form == Case::Form::whole) {
+                run_settings(chosen);
+            } else {
+                for (int attempt = 0; attempt < most_tries && report_.failure.empty(); ++attempt) {
+                    if (attempt >= 1 && finite_ && unsure_.empty()) break;
+                    attempt_case(chosen, attempt, {next_setting(), most_components / 2, passes_.size()});
+                }
             }
+            if (!report_.failure.empty()) return;
         }
         settle_all();
     }
 
 private:
-    void attempt_case(const Case& chosen, int attempt, std::size_t components) {
-        finite_ = false;
+    /// How an attempt is made.
+    struct Plan {
+        const Setting& setting;
+        std::size_t components;  ///< of each input
+        std::size_t passes;      ///< the first ones
+    };
+
+    /// Each setting in turn, from two ranges of numbers where they are few. All passes find gradients by the
+    /// same derivatives: of the first settings all are run.
+    void run_settings(const Case& chosen) {
+        constexpr std::size_t few = 4;
+        const std::vector<Setting>& all = settings();
+        const std::size_t count = all.size() <= few ? 2 * all.size() : all.size();
+        const int tries = all.size() == 1 ? most_tries - 1 : 3;
+        for (std::size_t k = 0; k < count; ++k) {
+            // Where there is more than one, the second time around comes from the other range.
+            const std::size_t start = k + (k >= all.size() && all.size() % 2 == 0 ? 1 : 0);
+            const Plan plan{all[k % all.size()], k < 2 ? most_components : most_components / 2,
+                            k < 2 ? passes_.size() : std::min<std::size_t>(1, passes_.size())};
+            for (int again = 0; again < tries; ++again) {
+                if (k + 1 < count && all.size() == 1 && again > 0) break;
+                attempt_case(chosen, static_cast<int>(start) + again, plan);
+                if (!report_.failure.empty()) return;
+                if (finite_ && unsure_.empty()) break;
+            }
+        }
+    }
+
+    void attempt_case(const Case& chosen, int attempt, const Plan& plan) {
         unsure_.clear();
-        const auto [low, high] = range_of(settings_, attempt);
+        const auto [low, high] = range_of(wanted_, attempt);
         width_ = high - low;
-        Trial trial = make_trial(chosen, attempt);
-        if (!trial.run()) return;
-        finite_ = true;
+        Trial trial = make_trial(chosen, attempt, plan.setting);
+        finite_ = trial.run();
+        note_result(plan.setting, finite_);
+        if (!finite_) return;
         std::map<std::size_t, std::vector<Comparison>> comparisons;
-        for (const Pass& pass : passes_) {
+        for (std::size_t p = 0; p < plan.passes; ++p) {
+            const Pass& pass = passes_[p];
             trial.run_backward(pass.kind, pass.deterministic);
             if (const Argument* argument = trial.overrun()) {
                 report_.failure = overrun_text(*argument);
@@ -87,10 +118,14 @@ private:
             }
             const std::string how = std::string(pass.name) + case_name(chosen.form);
             for (const auto& [leaf, values] : gradients) {
-                if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, components);
+                if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, plan.components);
                 Trend& trend = trends_.try_emplace({leaf, pass.name}, precision_).first->second;
                 take(trial, leaf, values, comparisons[leaf], how, trend);
             }
+        }
+        for (const auto& [leaf, made] : comparisons) {
+            InputReport& input = report_.inputs[leaf];
+            if (!input.exercised && !input.steps) input.steps = changes_results(trial, leaf, attempt);
         }
     }
 
@@ -179,6 +214,7 @@ private:
                 verdict = judge(along[i], difference, precision_, scale);
             }
             if (verdict == Verdict::unsure) unsure_.push_back(index);
+            if (along[i] != 0 || difference.size > 0) input.exercised = true;
             if (verdict == Verdict::right) trend.add(along[i], difference, scale);
             note(input, verdict, along[i], difference, scale, {one.place, how});
         }
@@ -191,12 +227,13 @@ private:
     }
 
     void settle_all() {
+        report_tried();
         for (const auto& [key, trend] : trends_) {
             settle(report_.inputs[key.first], trend, key.second + "in all cases");
         }
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             if (!has_gradient(call_.arguments[i])) continue;
-            report_.inputs[i].status = status_of(report_.inputs[i]);
+            report_.inputs[i].status = settled_status(report_.inputs[i], i);
         }
     }
 

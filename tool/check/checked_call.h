@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
+#include <set>
 #include <vector>
 
+#include "check/choices.h"
 #include "check/comparison.h"
 #include "check/trial.h"
 #include "core/module_state.h"
@@ -18,11 +21,24 @@ protected:
                 CallReport& report);
 
     [[nodiscard]] std::vector<Case> cases() const;
-    /// The call with random arguments, from a range that depends on the attempt.
-    Trial make_trial(const Case& chosen, int attempt);
+    /// The call with random arguments, from a range that depends on the attempt, and a setting's values.
+    Trial make_trial(const Case& chosen, int attempt, const Setting& setting);
+    /// The settings, in an order of chance; one, an empty one, where there is no choice. Later cases have
+    /// them in turn, where they gave results.
+    [[nodiscard]] const std::vector<Setting>& settings() const { return settings_; }
+    const Setting& next_setting();
+    /// What came of the last trial.
+    void note_result(const Setting& setting, bool finite);
+    /// What all trials gave as values, into the report.
+    void report_tried();
+    /// Whether other numbers in an input change results.
+    bool changes_results(Trial& trial, std::size_t leaf, int attempt);
+
+    /// By what was compared, and by what the compiled code says of the input.
+    [[nodiscard]] Status settled_status(const InputReport& input, std::size_t leaf) const;
 
     const manifest::Call& call_;
-    const Settings& settings_;
+    const Settings& wanted_;
     CallReport& report_;
     Precision precision_;
     std::mt19937_64 random_;
@@ -31,6 +47,13 @@ private:
     const detail::FunctionRef& function_;
     const manifest::Function& manifest_function_;
     std::size_t call_index_;
+    std::vector<InputFacts> facts_;
+    std::vector<Choice> choices_;
+    std::vector<Setting> settings_;
+    std::vector<Setting> good_settings_;
+    std::size_t next_ = 0;
+    std::vector<std::vector<std::int64_t>> given_;         ///< by the last trial, of each choice
+    std::vector<std::set<std::int64_t>> tried_, in_vain_;  ///< of each choice
 };
 
 }  // namespace kf::check

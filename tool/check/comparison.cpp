@@ -65,7 +65,7 @@ void note(InputReport& input, Verdict verdict, double derivative, const Differen
 
 Status status_of(const InputReport& input) {
     if (input.wrong > 0) return Status::wrong;
-    if (input.compared > 0) return Status::right;
+    if (input.compared > 0) return input.exercised ? Status::right : Status::not_exercised;
     return input.unsure > 0 ? Status::not_smooth : Status::not_finite;
 }
 

@@ -6,9 +6,6 @@
 namespace kf::check {
 namespace {
 
-/// Past this many bytes an index that is wrong may reach anything.
-constexpr std::size_t guard_bytes = 1 << 14;
-
 bool all_are(const std::vector<std::byte>& bytes, std::size_t begin, std::size_t count, std::byte value) {
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(begin);
     return std::all_of(first, first + static_cast<std::ptrdiff_t>(count),

@@ -11,6 +11,9 @@
 
 namespace kf::check {
 
+/// So much room there is before and after a tensor. Past that an index that is wrong may reach anything.
+inline constexpr std::size_t guard_bytes = 1 << 14;
+
 /// A tensor amid NaNs (zeros where it holds no floating numbers).
 class GuardedTensor {
 public:

@@ -6,11 +6,14 @@
 #include <kf/module.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 
 #include "check/call_check.h"
 #include "check/items.h"
 #include "check/kernel_log.h"
+#include "check/own_derivatives.h"
 #include "check/tangent_check.h"
 #include "core/bind_error.h"
 #include "core/convert.h"
@@ -30,9 +33,16 @@ void check_names(const manifest::Manifest& manifest, const Settings& settings) {
         if (!manifest::is_hidden(manifest, function)) names += (names.empty() ? "" : ", ") + function.name;
     }
     for (const std::string& name : settings.except) {
-        const bool known =
-            std::any_of(manifest.functions.begin(), manifest.functions.end(),
-                        [&](const manifest::Function& function) { return function.name == name; });
+        const bool known = std::any_of(
+            manifest.functions.begin(), manifest.functions.end(), [&](const manifest::Function& function) {
+                return function.name == name ||
+                       std::any_of(function.calls.begin(), function.calls.end(), [&](const auto& call) {
+                           return std::any_of(call.arguments.begin(), call.arguments.end(),
+                                              [&](const Argument& argument) {
+                                                  return name == function.name + "." + argument.name;
+                                              });
+                       });
+            });
         if (known) continue;
         throw ArgumentError(ErrorCode::unknown_name, "--except: '" + manifest.name + "' has no function '" +
                                                          name + "'; it has " + names);
@@ -129,6 +139,17 @@ bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function
     return any && has_backward(function) ? !is_derivative(function) : !listed;
 }
 
+/// Inputs that the settings name are left out, after all: what was found of them is forgotten.
+void leave_out_inputs(const Settings& settings, CallReport& report) {
+    for (InputReport& input : report.inputs) {
+        const std::string name = report.function + "." + input.name;
+        if (std::find(settings.except.begin(), settings.except.end(), name) == settings.except.end())
+            continue;
+        input.status = Status::no_gradient;
+        input.why_not = "left out by --except";
+    }
+}
+
 /// One for each argument, with what is known before anything has run.
 void list_inputs(std::size_t function, std::size_t index, const manifest::Call& call, const Explain& explain,
                  CallReport& report) {
@@ -159,12 +180,19 @@ std::string why_no_gradient(const manifest::Call& call, const Argument& argument
     return detail::is_tensor_parameter(argument) ? "a tensor that is read without derivatives" : "no_diff";
 }
 
-Report check_gradients(std::span<const std::byte> artifact, const Settings& settings,
-                       const Explain& explain) {
+Report check_gradients(std::span<const std::byte> artifact, const Settings& settings, const Explain& explain,
+                       const OwnDifferences& differences) {
     const Device device = Device::open(settings.device);
     const auto log = std::make_shared<KernelLog>(device);
     const Module module = Module::load(detail::make_device(log), artifact);
     const manifest::Manifest& manifest = module.state()->manifest();
+    std::optional<DifferenceModules> own;
+    if (differences.size() == 3) {
+        const auto load = [&](std::size_t i) {
+            return Module::load(detail::make_device(log), differences[i]);
+        };
+        own = {load(0), load(1), load(2)};
+    }
     check_names(manifest, settings);
     check_shapes(manifest, settings);
 
@@ -193,10 +221,19 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
                 }
                 if (call.has_backward && comparable) check_call(ref, c, settings, made);
                 add_kernels(call, kernels);
+                const auto results = static_cast<std::ptrdiff_t>(made.inputs.size());
+                if (own && takes_derivatives(manifest, own->front().state()->manifest(), f, c)) {
+                    check_own_derivatives(module, *own, f, c, settings, made);
+                }
+                std::vector<InputReport> found(std::make_move_iterator(made.inputs.begin() + results),
+                                               std::make_move_iterator(made.inputs.end()));
+                made.inputs.resize(static_cast<std::size_t>(results));
                 std::size_t at = 0;
                 std::erase_if(made.inputs,
                               [&](const InputReport&) { return call.arguments[at++].role == Role::result; });
+                std::move(found.begin(), found.end(), std::back_inserter(made.inputs));
             }
+            leave_out_inputs(settings, made);
             report.calls.push_back(std::move(made));
         }
     }

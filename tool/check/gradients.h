@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "check/report.h"
 #include "check/settings.h"
@@ -19,10 +20,14 @@ using Explain = std::function<std::string(std::size_t function, std::size_t call
 /// What the artifact alone says of it; empty for an input with a gradient.
 std::string why_no_gradient(const manifest::Call& call, const manifest::Argument& argument);
 
+/// The same artifact with differences for its functions' own backward derivatives, three times, by steps that
+/// halve; none where there is nothing to compare.
+using OwnDifferences = std::vector<std::vector<std::byte>>;
+
 /// Opens the device, loads the artifact, and runs all there is to run. Throws Error: no device, no artifact,
 /// or one that the device can't run; ArgumentError (unknown_name) for a function in `except` that isn't
 /// there.
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings,
-                       const Explain& explain = {});
+                       const Explain& explain = {}, const OwnDifferences& differences = {});
 
 }  // namespace kf::check

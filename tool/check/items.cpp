@@ -354,6 +354,11 @@ void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position,
     }
 }
 
+void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, std::int64_t value) {
+    // The low bytes, as two's complement has them.
+    std::memcpy(bytes.data() + position, &value, size_of(scalar));
+}
+
 double rounded(ScalarType scalar, double value) {
     switch (scalar) {
         case ScalarType::float16: return static_cast<double>(static_cast<float>(half(value)));

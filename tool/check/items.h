@@ -60,6 +60,8 @@ struct Arguments {
 
 double get(const std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position);
 void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, double value);
+/// Of integers and bools, exactly.
+void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, std::int64_t value);
 /// As a scalar of that type holds it.
 double rounded(ScalarType scalar, double value);
 

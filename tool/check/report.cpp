@@ -36,11 +36,41 @@ std::string details(const InputReport& input) {
             return "at " + input.place + ": gradient " + number(input.gradient) + ", differences " +
                    number(input.differences) + " +- " + number(input.uncertainty, "%.1e") + " (" + input.how +
                    "); " + std::to_string(input.wrong) + " of " + std::to_string(input.compared) + " wrong";
+        case Status::not_exercised:
+            return "gradient and differences are 0 at each of " + counted(input.compared, "place") +
+                   (input.steps ? ": results change with it by steps alone"
+                                : ", and no other value of it changed a result: state --range or --shape");
+        case Status::unused: return "no result depends on it";
         case Status::right: break;
     }
     return "largest error " + number(input.largest_error, "%.1e") + " at " + input.place + " (" + input.how +
            "), " + std::to_string(input.compared) + " compared" +
            (input.unsure > 0 ? ", " + std::to_string(input.unsure) + " not smooth" : "");
+}
+
+std::string list_of(const std::vector<std::string>& values) {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+    return text;
+}
+
+/// "mode = off, on; n = 0, 1, 3 (not 100000)", and what gave no results.
+std::string tried_text(const CallReport& call) {
+    std::string tried;
+    std::string in_vain;
+    for (const Tried& one : call.tried) {
+        std::string values = list_of(one.values);
+        if (!one.not_given.empty()) values += " (not " + list_of(one.not_given) + ")";
+        tried += (tried.empty() ? "  tried: " : "; ") + one.name + " = " + values;
+        if (one.not_finite.empty()) continue;
+        in_vain += (in_vain.empty() ? "  infinities or NaN, at times or always: " : "; ") + one.name + " = " +
+                   list_of(one.not_finite);
+    }
+    return (tried.empty() ? "" : tried + "\n") + (in_vain.empty() ? "" : in_vain + "\n");
+}
+
+bool is_empty_check(const InputReport& input) {
+    return input.status == Status::not_exercised && !input.steps;
 }
 
 }  // namespace
@@ -49,6 +79,8 @@ const char* status_name(Status status) {
     switch (status) {
         case Status::right: return "right";
         case Status::wrong: return "WRONG";
+        case Status::not_exercised: return "not exercised";
+        case Status::unused: return "unused";
         case Status::not_smooth: return "not smooth";
         case Status::not_finite: return "not finite";
         case Status::not_run: return "not run";
@@ -68,7 +100,8 @@ std::int64_t Report::count(Status status) const {
 
 bool Report::is_right() const {
     return count(Status::wrong) == 0 && std::all_of(calls.begin(), calls.end(), [](const CallReport& call) {
-               return call.failure.empty();
+               return call.failure.empty() &&
+                      std::none_of(call.inputs.begin(), call.inputs.end(), is_empty_check);
            });
 }
 
@@ -86,16 +119,21 @@ std::string text_of(const Report& report) {
                     padded(status_name(input.status), said.empty() ? 0 : 11) + (said.empty() ? "" : "  ") +
                     said + "\n";
         }
+        text += tried_text(call);
     }
+    const std::int64_t empty = report.count(Status::not_exercised);
+    const std::int64_t unused = report.count(Status::unused);
     text += "\n" + counted(report.count(Status::right), "input") + " right, " +
             std::to_string(report.count(Status::wrong)) + " wrong, " +
             std::to_string(report.count(Status::not_smooth) + report.count(Status::not_finite) +
                            report.count(Status::not_run)) +
-            " not comparable, " + std::to_string(report.count(Status::no_gradient)) +
-            " without a gradient; " +
+            " not comparable, " + (empty > 0 ? std::to_string(empty) + " not exercised, " : "") +
+            (unused > 0 ? std::to_string(unused) + " unused, " : "") +
+            std::to_string(report.count(Status::no_gradient)) + " without a gradient; " +
             std::to_string(report.kernels - static_cast<std::int64_t>(report.kernels_not_run.size())) +
             " of " + counted(report.kernels, "backward kernel") + " run\n";
     for (const std::string& kernel : report.kernels_not_run) text += "  not run: " + kernel + "\n";
+    for (const std::string& derivative : report.not_compared) text += "  not compared: " + derivative + "\n";
     return text;
 }
 
@@ -112,6 +150,7 @@ std::string json_of(const Report& report) {
                 one["compared"] = input.compared;
                 one["wrong"] = input.wrong;
                 one["not_smooth"] = input.unsure;
+                if (input.status == Status::not_exercised) one["steps"] = input.steps;
             }
             if (input.compared > 0) {
                 one["largest_error"] = {{"relative", input.largest_error},
@@ -126,6 +165,14 @@ std::string json_of(const Report& report) {
         Json one{{"function", call.function}, {"overload", call.overload}, {"backward", call.has_backward}};
         if (!call.failure.empty()) one["failure"] = call.failure;
         one["inputs"] = std::move(inputs);
+        Json tried = Json::array();
+        for (const Tried& given : call.tried) {
+            tried.push_back({{"name", given.name},
+                             {"values", given.values},
+                             {"not_finite", given.not_finite},
+                             {"not_given", given.not_given}});
+        }
+        one["tried"] = std::move(tried);
         calls.push_back(std::move(one));
     }
     return Json{{"module", report.module},
@@ -134,7 +181,8 @@ std::string json_of(const Report& report) {
                 {"right", report.is_right()},
                 {"calls", std::move(calls)},
                 {"backward_kernels", report.kernels},
-                {"kernels_not_run", report.kernels_not_run}}
+                {"kernels_not_run", report.kernels_not_run},
+                {"not_compared", report.not_compared}}
                .dump(2) +
            "\n";
 }

@@ -8,12 +8,14 @@
 namespace kf::check {
 
 enum class Status : std::uint8_t {
-    right,        ///< every component that could be compared agrees
-    wrong,        ///< some component doesn't
-    not_smooth,   ///< differences came out otherwise for every step, wherever it was tried
-    not_finite,   ///< wherever it was tried, the function gave infinities or NaN
-    not_run,      ///< the call failed, or no kernel of it runs on the device
-    no_gradient,  ///< there is none to compare
+    right,          ///< every component that could be compared agrees
+    wrong,          ///< some component doesn't
+    not_exercised,  ///< gradient and differences were 0 wherever they were compared: that says nothing
+    unused,         ///< the same, and the compiled code shows that no result depends on it
+    not_smooth,     ///< differences came out otherwise for every step, wherever it was tried
+    not_finite,     ///< wherever it was tried, the function gave infinities or NaN
+    not_run,        ///< the call failed, or no kernel of it runs on the device
+    no_gradient,    ///< there is none to compare
 };
 const char* status_name(Status status);
 
@@ -25,6 +27,8 @@ struct InputReport {
     std::int64_t compared = 0;  ///< components and directions
     std::int64_t unsure = 0;    ///< those where differences were too uncertain
     std::int64_t wrong = 0;     ///< of those compared
+    bool exercised = false;     ///< a gradient, or a difference, was not 0
+    bool steps = false;         ///< results change with it, if not by small steps
     double largest_error = -1;  ///< relative to the input's largest gradient; -1: nothing was compared
     double gradient = 0;        ///< where the error is largest
     double differences = 0;     ///< there
@@ -33,12 +37,21 @@ struct InputReport {
     std::string how;            ///< there: "strided", "deterministic, rows"
 };
 
+/// The values that an input had which is no floating number.
+struct Tried {
+    std::string name;
+    std::vector<std::string> values;      ///< with which something was compared
+    std::vector<std::string> not_finite;  ///< with which results were infinite or NaN
+    std::vector<std::string> not_given;   ///< which the function compares it with, but are too large
+};
+
 struct CallReport {
     std::string function;
     std::string overload;  ///< "f(x: float tensor[1]) -> float tensor[1]"
     bool has_backward = false;
     std::string failure;  ///< why it could not be run at all
     std::vector<InputReport> inputs;
+    std::vector<Tried> tried = {};
 };
 
 struct Report {
@@ -46,11 +59,13 @@ struct Report {
     std::string device;  ///< "vulkan:0, llvmpipe (LLVM 15.0.6, 256 bits)"
     std::uint64_t seed = 0;
     std::vector<CallReport> calls;
-    std::int64_t kernels = 0;                  ///< backward kernels of the calls that were checked
-    std::vector<std::string> kernels_not_run;  ///< by name
+    std::int64_t kernels = 0;                    ///< backward kernels of the calls that were checked
+    std::vector<std::string> kernels_not_run;    ///< by name
+    std::vector<std::string> not_compared = {};  ///< derivatives that functions take, and why
 
     [[nodiscard]] std::int64_t count(Status status) const;
-    /// No gradient is wrong, and every call could be run.
+    /// No gradient is wrong, every call could be run, and every input took part in one, but for those that
+    /// nothing depends on, or by steps alone.
     [[nodiscard]] bool is_right() const;
 };
 

@@ -50,33 +50,45 @@ public:
 
     void run() {
         for (const Case& chosen : cases()) {
-            for (int attempt = 0; attempt < most_tries; ++attempt) {
-                if (attempt > 1 && settled_) break;
-                settled_ = true;
-                attempt_case(chosen, attempt);
-                if (!report_.failure.empty()) return;
+            const bool first = chosen.form == Case::Form::whole;
+            const std::size_t count = first ? std::max<std::size_t>(2, settings().size()) : 2;
+            for (std::size_t k = 0; k < count; ++k) {
+                const Setting& setting = first ? settings()[k % settings().size()] : next_setting();
+                const int tries = k + 1 < count && count == 2 ? 1 : most_tries - 1;
+                for (int again = 0; again < tries; ++again) {
+                    settled_ = true;
+                    attempt_case(chosen, static_cast<int>(k) + again, setting);
+                    if (!report_.failure.empty()) return;
+                    if (settled_) break;
+                }
             }
         }
+        report_tried();
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
             InputReport& input = report_.inputs[i];
             settle(input, trends_[i], "in all cases");
-            input.status = status_of(input);
+            input.status = settled_status(input, inputs_[i].primal);
         }
     }
 
 private:
-    void attempt_case(const Case& chosen, int attempt) {
-        Trial trial = make_trial(chosen, attempt);
+    void attempt_case(const Case& chosen, int attempt, const Setting& setting) {
+        Trial trial = make_trial(chosen, attempt, setting);
         std::vector<std::size_t> watched;
         for (const Pair& output : outputs_) watched.push_back(output.primal);
         for (const Pair& output : outputs_) watched.push_back(output.tangent);
         trial.watch(watched);
-        for (std::size_t i = 0; i < inputs_.size(); ++i) compare(trial, i, case_name(chosen.form));
+        bool finite = true;
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            if (!compare(trial, i, attempt, case_name(chosen.form))) finite = false;
+        }
+        note_result(setting, finite);
         if (const Argument* argument = trial.overrun()) report_.failure = overrun_text(*argument);
     }
 
-    /// Every scalar's tangent is 1 or -1 times the step, which all of them share.
-    void compare(Trial& trial, std::size_t index, const std::string& how) {
+    /// Every scalar's tangent is 1 or -1 times the step, which all of them share. False where results are
+    /// infinite or NaN.
+    bool compare(Trial& trial, std::size_t index, int attempt, const std::string& how) {
         for (const Pair& other : inputs_) {
             trial.put(other.tangent, std::vector<double>(count(trial, other.tangent), 0));
         }
@@ -89,7 +101,7 @@ private:
         trial.put(inputs_[index].tangent, tangent);
         if (!trial.run()) {
             settled_ = false;
-            return;
+            return false;
         }
         const std::vector<double> found = trial.centre();
         const std::vector<double> magnitudes = trial.magnitudes();
@@ -113,7 +125,13 @@ private:
             note(input, verdict, derivative, difference, scale, {place(trial, k), how});
             if (verdict == Verdict::right) trends_[index].add(derivative, difference, scale);
             settled_ = settled_ && verdict != Verdict::unsure;
+            if (derivative != 0 || difference.size > 0) input.exercised = true;
         }
+        // The tangents of results have not changed where the results have not.
+        if (!input.exercised && !input.steps) {
+            input.steps = changes_results(trial, inputs_[index].primal, attempt);
+        }
+        return true;
     }
 
     std::vector<Difference> measure(Trial& trial, std::size_t index, const std::vector<Move>& moves,

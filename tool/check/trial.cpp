@@ -248,6 +248,14 @@ void Trial::put(std::size_t index, std::span<const double> values) {
     placed_[leaf.item].changed = true;
 }
 
+bool Trial::changes_with(std::size_t index, std::span<const double> values) {
+    const std::vector<std::byte> before = arguments_.items[arguments_.leaves[index].item].bytes;
+    put(index, values);
+    const bool changes = evaluate() != centre_;
+    restore(index, before);
+    return changes;
+}
+
 Stencil Trial::stencil(std::size_t index, std::span<const Move> moves, double step) {
     const std::vector<std::byte> before = arguments_.items[arguments_.leaves[index].item].bytes;
     Stencil stencil;

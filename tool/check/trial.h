@@ -54,6 +54,8 @@ public:
                                                                    double epsilon);
     /// The outputs on both sides, along `moves` of a leaf's scalars.
     Stencil stencil(std::size_t leaf, std::span<const Move> moves, double step);
+    /// Whether results differ from those that run() found where a leaf's scalars have other values.
+    bool changes_with(std::size_t leaf, std::span<const double> values);
     /// Gives a leaf's scalars other values.
     void put(std::size_t leaf, std::span<const double> values);
     /// Of how many calls' results an output's element is the sum.

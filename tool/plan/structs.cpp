@@ -150,6 +150,7 @@ private:
         planned.element_name = kind.element.empty() ? kind_name(type) : kind.element;
         if (planned.element_name != slang_name(planned.host.element))
             planned.host.type = planned.element_name;
+        planned.host.members = innermost_of(type).members;
         planned.is_result = target_.is_result;
         const bool tensor = type.kind == TypeKind::tensor && tensor_ == nullptr;
         planned.no_diff = tensor ? place.no_diff_tensors : place.no_diff;

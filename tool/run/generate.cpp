@@ -92,7 +92,7 @@ const TargetSpec* cuda_target(const Spec& spec) {
 class Generator {
 public:
     Generator(const Spec& spec, const Options& options, const OutputPaths& paths, FileSystem& disk,
-              const OpenCuda& open_cuda)
+              const OpenCuda& open_cuda, const std::map<std::string, std::string>& sources)
         : spec_(spec),
           options_(options),
           paths_(paths),
@@ -100,7 +100,9 @@ public:
           settings_(compiler_options(spec, options)),
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
           cache_(disk, options.cache),
-          store_(cache_) {}
+          store_(cache_) {
+        settings_.sources = sources;
+    }
 
     Outcome<Generated> run() {
         Outcome<Generated> outcome = run_stages();
@@ -208,8 +210,9 @@ private:
 }  // namespace
 
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk, const OpenCuda& open_cuda) {
-    return Generator(spec, options, paths, disk, open_cuda).run();
+                                  FileSystem& disk, const OpenCuda& open_cuda,
+                                  const std::map<std::string, std::string>& sources) {
+    return Generator(spec, options, paths, disk, open_cuda, sources).run();
 }
 
 }  // namespace kf::gen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,9 @@ struct Generated {
 };
 
 /// Writes nothing but the kernel cache. All errors of the stage that failed, and all warnings so far.
+/// Of `sources`, by their paths, nothing is read from the disk.
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
-                                  FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda);
+                                  FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda,
+                                  const std::map<std::string, std::string>& sources = {});
 
 }  // namespace kf::gen

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "slang/gradient_texts.h"
 #include "slang/layout.h"
 #include "slang/library.h"
+#include "slang/lost_gradients.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
@@ -66,11 +68,15 @@ std::string text_hash(std::string_view text) {
     return digits.data();
 }
 
-std::string_view line_of(std::string_view text, std::int64_t line) {
+std::string_view whole_line_of(std::string_view text, std::int64_t line) {
     for (; line > 1 && text.find('\n') != std::string_view::npos; --line) {
         text.remove_prefix(text.find('\n') + 1);
     }
-    text = text.substr(0, text.find('\n'));
+    return text.substr(0, text.find('\n'));
+}
+
+std::string_view line_of(std::string_view text, std::int64_t line) {
+    text = whole_line_of(text, line);
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     return text;
 }
@@ -319,6 +325,7 @@ private:
         if (Diagnostics errors = limit_errors(sources_); !errors.empty()) {
             return Outcome<Module>(std::move(errors)).with_warnings(std::move(warnings));
         }
+        add_distinct(warnings, lost_gradient_warnings(*session.value()));
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
         for (const auto& [path, text] : module.sources) {
@@ -357,6 +364,29 @@ private:
             load_modules({CodeTarget::spirv}, support_modules_, keeps_gradients_);
         sources_.open_fields(true);
         return session ? Diagnostics() : session.errors();
+    }
+
+    /// Lines cost a session of its own, which only code that loses a gradient is worth.
+    Diagnostics lost_gradient_warnings(const Session& session) {
+        const auto lost_in = [](const Session& searched) {
+            std::vector<LostGradient> lost;
+            for (const std::string& code : searched.code_of_files()) {
+                std::vector<LostGradient> more = lost_gradients(code);
+                std::move(more.begin(), more.end(), std::back_inserter(lost));
+            }
+            return lost;
+        };
+        if (lost_in(session).empty()) return {};
+        const Outcome<Session> with_lines =
+            load_modules({CodeTarget::spirv, true},
+                         needs_support_ ? support_modules_ : first_support_module(), keeps_gradients_);
+        Diagnostics warnings;
+        for (const LostGradient& lost : lost_in(with_lines ? with_lines.value() : session)) {
+            const std::string* text = sources_.find(lost.file);
+            add_distinct(warnings, warning_of(lost, text == nullptr ? std::string_view()
+                                                                    : whole_line_of(*text, lost.line)));
+        }
+        return warnings;
     }
 
     /// A parameter's type may be declared where only the user's module imports it from. Importing all of that

@@ -14,11 +14,12 @@ std::string_view form_name(TensorForm form) {
 
 // Spelled out: clang 14 crashes on a defaulted one here.
 bool Type::operator==(const Type& other) const {
-    const auto members = [](const Type& type) {
+    const auto all = [](const Type& type) {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
-                        type.fields, type.name, type.differentiable, type.inherits, type.is_enum);
+                        type.fields, type.name, type.differentiable, type.inherits, type.is_enum,
+                        type.members);
     };
-    return members(*this) == members(other);
+    return all(*this) == all(other);
 }
 
 }  // namespace kf::gen

@@ -72,6 +72,8 @@ struct Type {
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool is_enum = false;                ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
+    /// Of enums, in order, with their values.
+    std::vector<std::pair<std::string, std::int64_t>> members = {};
 
     bool operator==(const Type&) const;
 };

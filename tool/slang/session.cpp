@@ -153,6 +153,19 @@ void Session::add_layout_warnings() {
     }
 }
 
+std::vector<std::string> Session::code_of_files() const {
+    std::vector<std::string> texts;
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        slang::IModule* module = session_->getLoadedModule(index);
+        const char* path = module->getFilePath();
+        if (path == nullptr || sources_->find(path) == nullptr) continue;
+        ComPtr<slang::IBlob> text;
+        if (SLANG_FAILED(module->disassemble(text.out())) || !text) continue;
+        texts.emplace_back(static_cast<const char*>(text->getBufferPointer()), text->getBufferSize());
+    }
+    return texts;
+}
+
 slang::IModule* Session::find_loaded(const fs::path& file) const {
     for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
         slang::IModule* module = session_->getLoadedModule(index);

@@ -3,6 +3,7 @@
 
 #include <slang.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -42,6 +43,9 @@ public:
     /// Loads text under a name of its own; loading a name again gives the first text's module. The outcome's
     /// warnings are about files only.
     Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
+
+    /// The code of the users' modules that are loaded, as Slang prints it.
+    [[nodiscard]] std::vector<std::string> code_of_files() const;
 
     [[nodiscard]] slang::ISession& slang() const { return *session_.get(); }
 

@@ -75,7 +75,8 @@ fs::path canonical_path(const fs::path& path) {
 }
 
 Sources::Sources(const std::map<std::string, std::string>& texts) {
-    for (const auto& [path, text] : texts) texts_.emplace(canonical_path(path), text);
+    for (const auto& [path, text] : texts) given_.emplace(canonical_path(path), text);
+    texts_ = given_;
 }
 
 bool Sources::changes_any() {

@@ -22,8 +22,8 @@ public:
     Sources(const Sources&) = delete;
     Sources& operator=(const Sources&) = delete;
 
-    /// All is read anew.
-    void forget() { texts_.clear(); }
+    /// All is read anew, but for what the constructor was given.
+    void forget() { texts_ = given_; }
 
     /// Slang is given what `change` makes of a text; null: the text.
     void change_texts(std::string (*change)(std::string_view text)) { change_ = change; }
@@ -67,6 +67,7 @@ public:
 
 private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
+    std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     std::string (*change_)(std::string_view text) = nullptr;
     bool opens_fields_ = true;
     bool has_opened_ = false;

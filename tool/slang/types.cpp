@@ -187,6 +187,13 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             described.kind = integer ? TypeKind::scalar : TypeKind::other;
             described.scalar = integer.value_or(ScalarType::float32);
             described.is_enum = integer.has_value();
+            // Reflection lists an enum's members as a struct's fields.
+            for (unsigned index = 0; index < type.getFieldCount(); ++index) {
+                slang::VariableReflection& member = *type.getFieldByIndex(index);
+                std::int64_t value = 0;
+                if (member.getName() == nullptr || SLANG_FAILED(member.getDefaultValueInt(&value))) continue;
+                described.members.emplace_back(member.getName(), value);
+            }
             break;
         }
         case Kind::Interface: described.kind = TypeKind::interface; break;

@@ -47,6 +47,7 @@ TEST(Artifact, RoundTrips) {
     Manifest manifest = with_digests(polynomial());
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
     manifest.functions[0].calls[0].arguments[0].type = "float[4]";
+    manifest.functions[0].calls[0].arguments[0].members = {{"low", -7}, {"high", 1LL << 40}};
     manifest.kernels.front().exact = true;
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
 }

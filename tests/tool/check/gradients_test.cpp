@@ -61,7 +61,7 @@ protected:
 TEST_F(Derivatives, EveryMistakeIsFoundAndNothingElse) {
     const std::map<std::string, std::string> wrong_inputs = {
         {"factor", "x"}, {"sign", "k"},  {"missing", "k"}, {"deaf", "x"},
-        {"wrong", "x"},  {"slope", "x"}, {"slight", "x"}};
+        {"wrong", "x"},  {"slope", "x"}, {"slight", "x"},  {"branch", "x"}};
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         Settings settings;
         settings.seed = seed;
@@ -75,7 +75,7 @@ TEST_F(Derivatives, EveryMistakeIsFoundAndNothingElse) {
                 if (wrong) found.insert(call.function);
             }
         });
-        EXPECT_EQ(found.size(), 14U);
+        EXPECT_EQ(found.size(), 19U);
     }
 }
 
@@ -120,6 +120,45 @@ TEST_F(Derivatives, TheArtifactSaysWhyThereIsNoGradient) {
             EXPECT_EQ(input->status, reason.empty() ? Status::right : Status::no_gradient) << name;
         }
     });
+}
+
+TEST_F(Derivatives, WhatIsZeroEverywhereIsNotRight) {
+    Settings settings;
+    settings.except = {"idle.mixed.position"};
+    for_each_call(settings, [](const CallReport& call) {
+        if (call.function == "out_of_reach") {
+            EXPECT_EQ(find(call, "k")->status, Status::not_exercised);
+            EXPECT_FALSE(find(call, "k")->steps);
+        } else if (call.function == "idle") {
+            EXPECT_EQ(find(call, "k")->status, Status::unused);
+            EXPECT_EQ(find(call, "mixed.position")->why_not, "left out by --except");
+        } else if (call.function == "stepped") {
+            EXPECT_EQ(find(call, "edge")->status, Status::not_exercised);
+            EXPECT_TRUE(find(call, "edge")->steps);
+        } else {
+            for (const InputReport& input : call.inputs) {
+                EXPECT_NE(input.status, Status::not_exercised) << call.overload << ", " << input.name;
+            }
+        }
+    });
+}
+
+TEST_F(Derivatives, WhatWasTriedIsSaid) {
+    std::map<std::string, std::string> tried;
+    for_each_call({}, [&](const CallReport& call) {
+        for (const Tried& one : call.tried) {
+            std::string& text = tried[call.function + "." + one.name];
+            text.clear();
+            for (const std::string& value : one.values) text += value + " ";
+        }
+    });
+    EXPECT_EQ(tried["branch_member.blend"], "keep square cube ");
+    EXPECT_EQ(tried["branch_bools.wet"], "false true ");
+    EXPECT_THAT(tried["branch_number.kind"], testing::ContainsRegex("^-1 0 1 .*76 77 78 $"));
+    EXPECT_THAT(tried["branch_bound.count"], testing::ContainsRegex("^0 1 .*11 12 13 $"));
+    EXPECT_THAT(tried["branch_tensor.kind"], HasSubstr(" 7 8 9 10 "));
+    // No result depends on it.
+    EXPECT_FALSE(tried.contains("idle.mixed.id"));
 }
 
 TEST_F(Derivatives, SettingsThatNameNothingAreRefused) {

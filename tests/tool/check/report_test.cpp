@@ -46,9 +46,18 @@ Report example() {
     InputReport x = input("x", Status::not_smooth);
     x.unsure = 10;
     rough.inputs = {x, input("y", Status::not_finite)};
+    CallReport chosen{
+        "pick", "pick(mode: int, n: int, w: float, edge: float, spare: float) -> float", true, "", {}};
+    InputReport w = input("w", Status::not_exercised);
+    w.compared = 9;
+    InputReport edge = w;
+    edge.name = "edge";
+    edge.steps = true;
+    chosen.inputs = {w, edge, input("spare", Status::unused)};
+    chosen.tried = {{"mode", {"off", "on"}, {}, {}}, {"n", {"0", "1"}, {"-1"}, {"65537"}}};
     CallReport failed{
         "put", "put(x: float)", true, "a kernel needs 'float64'", {input("x", Status::not_run)}};
-    report.calls = {blend, rough, failed};
+    report.calls = {blend, rough, failed, chosen};
     return report;
 }
 
@@ -68,7 +77,14 @@ put(x: float)
   FAILED       a kernel needs 'float64'
   x  not run
 
-1 input right, 1 wrong, 3 not comparable, 1 without a gradient; 6 of 7 backward kernels run
+pick(mode: int, n: int, w: float, edge: float, spare: float) -> float
+  w      not exercised  gradient and differences are 0 at each of 9 places, and no other value of it changed a result: state --range or --shape
+  edge   not exercised  gradient and differences are 0 at each of 9 places: results change with it by steps alone
+  spare  unused       no result depends on it
+  tried: mode = off, on; n = 0, 1 (not 65537)
+  infinities or NaN, at times or always: n = -1
+
+1 input right, 1 wrong, 3 not comparable, 2 not exercised, 1 unused, 1 without a gradient; 6 of 7 backward kernels run
   not run: 5, blend.backward.strided
 )");
 }
@@ -83,16 +99,24 @@ TEST(Report, Json) {
     EXPECT_EQ(json["calls"][0]["inputs"][1]["wrong"], 3);
     EXPECT_EQ(json["calls"][0]["inputs"][2]["why"], "integer type");
     EXPECT_EQ(json["calls"][2]["failure"], "a kernel needs 'float64'");
+    EXPECT_EQ(json["calls"][3]["inputs"][0]["status"], "not exercised");
+    EXPECT_EQ(json["calls"][3]["inputs"][1]["steps"], true);
+    EXPECT_EQ(json["calls"][3]["tried"][1]["values"], nlohmann::json::array({"0", "1"}));
+    EXPECT_EQ(json["calls"][3]["tried"][1]["not_given"][0], "65537");
     EXPECT_EQ(json["kernels_not_run"][0], "5, blend.backward.strided");
 }
 
 TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
     Report report = example();
     EXPECT_FALSE(report.is_right());
-    report.calls.pop_back();
+    report.calls[3].inputs[0].steps = true;
+    report.calls.erase(report.calls.begin() + 2);
     EXPECT_FALSE(report.is_right());
     report.calls[0].inputs[1].status = Status::right;
     EXPECT_TRUE(report.is_right());
+    report.calls[2].inputs[0].steps = false;
+    EXPECT_FALSE(report.is_right());
+    report.calls[2].inputs[0].steps = true;
     report.calls[1].failure = "no";
     EXPECT_FALSE(report.is_right());
 }

@@ -20,6 +20,12 @@ WRONG = [
     "slope_float",
     "wrong_gather",
     "past_the_end",
+    "branch_member",
+    "branch_bools",
+    "branch_number",
+    "branch_bound",
+    "branch_tensor",
+    "out_of_reach.k",
 ]
 WITHOUT_WRONG = [word for name in WRONG for word in ("--except", name)]
 
@@ -79,6 +85,21 @@ def test_what_is_meant_to_be_wrong_can_be_left_out(kfgen: Kfgen) -> None:
     assert statuses["rough"] == "not smooth"
     assert statuses["never"] == "not finite"
     assert statuses["right_half"] == "right"
+
+
+def test_an_input_that_takes_no_part_fails_a_build(kfgen: Kfgen) -> None:
+    """Unless nothing depends on it, or by steps alone, or numbers are given that reach what it does."""
+    others = [word for name in WRONG if name != "out_of_reach.k" for word in ("--except", name)]
+    others += ["--except", "never"]
+    done = kfgen.check(kfgen.artifact, "--gradients", *others)
+    assert done.returncode == 1
+    assert "  k  not exercised  gradient and differences are 0 at each of " in done.stdout
+    assert "  k               unused       no result depends on it" in done.stdout
+    assert "1 not exercised" not in done.stdout
+    assert ", 2 not exercised, 2 unused, " in done.stdout
+    reached = kfgen.check(kfgen.artifact, "--gradients", *others, "--range", "101,102", "--format", "json")
+    (call,) = (one for one in json.loads(reached.stdout)["calls"] if one["function"] == "out_of_reach")
+    assert call["inputs"][1]["status"] == "WRONG"
 
 
 def test_a_range_is_kept_to(kfgen: Kfgen) -> None:
@@ -166,6 +187,68 @@ def test_elements_read_by_several_indices(kfgen: Kfgen, tmp_path: Path) -> None:
     done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
     found = {call["function"]: call["inputs"][0]["status"] for call in json.loads(done.stdout)["calls"]}
     assert found == {"of_vector": "right", "array": "right", "rows": "right", "hidden": "WRONG"}
+
+
+OWN = """
+[Differentiable]
+float energy(float2 at, float k, no_diff float scale) { return scale * (k * at.x * at.x + sin(at.y)); }
+[BackwardDerivative(bent_bwd)] float bent(float x) { return x * x * x + x; }
+void bent_bwd(inout DifferentialPair<float> x, float flowing)
+{ x = diffPair(x.p, (2 * x.p * x.p + 1) * flowing); }
+[Differentiable] T squared<T : __BuiltinFloatingPointType>(T x) { return x * x; }
+
+float2 force(float2 at, float k, float scale, out float by_k)
+{
+    var p = diffPair(at);
+    var q = diffPair(k);
+    bwd_diff(energy)(p, q, scale, -1.0f);
+    by_k = q.d * 2;
+    return p.d / (1 + abs(q.d));
+}
+void slope(bool taken, float x, out float along)
+{
+    var p = diffPair(x);
+    if (taken)
+        bwd_diff(bent)(p, 2.0f);
+    along = p.d;
+}
+float general(float x)
+{
+    var p = diffPair(x);
+    bwd_diff(squared<float>)(p, 1.0f);
+    return p.d;
+}
+float none(float x) { return 2 * x; }
+"""
+
+
+def test_a_functions_own_bwd_diff_is_compared(kfgen: Kfgen, tmp_path: Path) -> None:
+    """What calls make of it, with what they make of differences; and what isn't compared is named."""
+    (tmp_path / "own.slang").write_text(OWN)
+    tensor = "tensor[1]"
+    calls = [
+        {"function": "force", "args": {"at": tensor, "k": "value", "scale": tensor, "by_k": tensor}},
+        {"function": "slope", "args": {"taken": "value", "x": tensor, "along": tensor}},
+        {"function": "general", "args": {"x": tensor}},
+        {"function": "none", "args": {"x": tensor}},
+    ]
+    path = tmp_path / "own.kf.json"
+    path.write_text(json.dumps({"version": 1, "name": "own", "modules": ["own.slang"], "calls": calls}))
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    own = ", by its own bwd_diff"
+    found = {
+        call["function"]: {
+            one["name"].removesuffix(own): one["status"] for one in call["inputs"] if one["name"].endswith(own)
+        }
+        for call in report["calls"]
+    }
+    assert found == {"force": {"by_k": "right", "result": "right"}, "slope": {"along": "WRONG"}, "general": {}, "none": {}}
+    assert report["not_compared"] == ["bwd_diff(squared) at own.slang:27: it isn't called by its name alone"]
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--except", "slope")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "  not compared: bwd_diff(squared) at own.slang:27: " in done.stdout
 
 
 def test_mistakes_are_told_by_one_line(kfgen: Kfgen) -> None:

@@ -100,6 +100,8 @@ TEST(Reflect, OtherTypes) {
     ASSERT_EQ(type(11).element.size(), 1U);
     EXPECT_EQ(type(11).element[0].scalar, ScalarType::uint8);
     EXPECT_TRUE(type(11).element[0].is_enum);
+    EXPECT_THAT(type(9).members, ElementsAre(Pair("red", 0), Pair("green", 1)));
+    EXPECT_THAT(type(11).element[0].members, ElementsAre(Pair("one", 0)));
 }
 
 TEST(Reflect, Structs) {

@@ -45,6 +45,7 @@ TEST(Wire, Modules) {
                                 true,
                                 true});
     module.functions[0].result.is_enum = true;
+    module.functions[0].result.members = {{"low", -1}, {"high", 1LL << 40}};
     module.shared.push_back({"Box<T>", {{"T", "", {}, 0}}, module.functions[0]});
     module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));

@@ -1,0 +1,144 @@
+// Where derivatives are lost, the real Slang's code says so; where they are not, nothing is said.
+#include "slang/lost_gradients.h"
+
+#include <gmock/gmock.h>
+
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string declarations = R"(
+public void split(float v, out float whole, out float part) { whole = trunc(v); part = v - whole; }
+public bool meets(float3 from, float3 along, out float at) { at = dot(from, along); return at > 0; }
+public void double_it(inout float v) { v = 2 * v; }
+[Differentiable] public void halve(float v, out float half_of_it) { half_of_it = v / 2; }
+public struct Plain { public float a; public float b; public float sum() { return a + b; } }
+public struct Made { public float a; public __init(float v) { a = v; } public float twice() { return 2 * a; } }
+public Plain plain_of(float v) { return {v, v}; }
+public struct Node : IDifferentiable
+{
+    public float value;
+    public no_diff float weight;
+    public [mutating] void grow(float by) { value *= by; }
+    public property float scaled { get { return value; } set { value = 3 * newValue; } }
+    public __subscript(int i) -> float { get { return value; } set { value = newValue; } }
+}
+public interface IFilter { public void apply(float x, out float y); }
+public interface ISmooth { [Differentiable] public void apply(float x, out float y); }
+public struct Box<T : __BuiltinFloatingPointType> : IDifferentiable
+{
+    public T held;
+    [Differentiable] public [mutating] void grow(T by) { held = held * by; }
+    public [mutating] void shrink(T by) { held = held / by; }
+}
+public float chance(uint seed) { return float(seed & 0xff) / 256; }
+)";
+
+/// What is warned of in a function `float f(float x, int n)` of that body.
+Diagnostics warnings_for(const std::string& body,
+                         const std::string& head = "[Differentiable] float f(float x, int n)") {
+    ScratchFolder folder;
+    const auto path = folder.write("lost.slang", declarations + head + "\n{\n" + body + "\n}\n");
+    const auto compiler = make_compiler();
+    const Outcome<Module> module = compiler->reflect({path});
+    EXPECT_TRUE(module) << body;
+    Diagnostics lost = module.warnings();
+    std::erase_if(lost, [](const Diagnostic& one) { return one.id != "gradient-lost"; });
+    return lost;
+}
+
+std::int64_t line_in_body(const Diagnostic& warning) {
+    return warning.location.line - 2 - std::count(declarations.begin(), declarations.end(), '\n');
+}
+
+TEST(LostGradients, AreNamedWithFunctionAndLine) {
+    const Diagnostics warnings =
+        warnings_for("float whole; float part;\n  split(x, whole, part);\nreturn x + part;");
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings[0].severity, Severity::warning);
+    EXPECT_THAT(warnings[0].location.file, EndsWith("lost.slang"));
+    EXPECT_EQ(line_in_body(warnings[0]), 2);
+    EXPECT_EQ(warnings[0].location.column, 3);
+    EXPECT_THAT(warnings[0].message, HasSubstr("'f' loses the derivative of what goes into 'split'"));
+    EXPECT_THAT(warnings[0].notes,
+                ElementsAre("mark 'split' [Differentiable]", HasSubstr("no_diff before the call")));
+}
+
+TEST(LostGradients, InEveryCallThatSlangSaysNothingOf) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"float at; if (meets(float3(x), float3(1), at)) return at; return x;", "meets"},
+        {"float v = x * x; double_it(v); return v;", "double_it"},
+        {"float a[2]; float p; split(x, a[n & 1], p); return a[0] * x;", "split"},
+        {"float w = 0; float p = 0;\n[MaxIters(4)] for (int i = 0; i < n; i++) split(x * i, w, p);\nreturn "
+         "p;",
+         "split"},
+        {"Plain p = {x, x}; return p.a;", "Plain"},
+        {"return plain_of(x).b;", "plain_of"},
+        {"Made m = Made(x); return m.twice();", "Made"},
+        {"Node s; s.value = x; s.weight = 0; s.grow(2); return s.value;", "Node.grow"},
+        {"Node s; s.value = 0; s.weight = 0; s.scaled = x; return s.value;", "Node.scaled"},
+        {"Node s; s.value = 0; s.weight = 0; s[0] = x; return s.value;", "Node.operator[]"},
+        {"Box<float> b; b.held = x; b.shrink(x); return b.held;", "Box.shrink"},
+        {"return x + asfloat(asuint(x) & 0x7fffffff);", "asuint"},
+        {"return bit_cast<float>(bit_cast<int>(x));", "bit_cast"},
+        {"return f16tof32(f32tof16(x));", "f32tof16"},
+    };
+    for (const auto& [body, cause] : cases) {
+        SCOPED_TRACE(body);
+        const Diagnostics warnings = warnings_for(body);
+        ASSERT_EQ(warnings.size(), 1U);
+        EXPECT_THAT(warnings[0].message, HasSubstr("into '" + cause + "'"));
+        EXPECT_GT(warnings[0].location.line, 0);
+    }
+}
+
+TEST(LostGradients, InGenericFunctionsMethodsAndWhatGivesByInout) {
+    const std::string call = "{ float y; filter.apply(x, y); return y; }\n";
+    const std::string generic =
+        "return x;\n}\n[Differentiable] float g<F : IFilter>(no_diff F filter, float x) " + call;
+    const Diagnostics warnings = warnings_for(generic + "float unused() { return 0;");
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_THAT(warnings[0].message, HasSubstr("'g' loses the derivative of what goes into 'IFilter.apply'"));
+    const std::string smooth =
+        "return x;\n}\n[Differentiable] float g<F : ISmooth>(no_diff F filter, float x) " + call;
+    EXPECT_THAT(warnings_for(smooth + "float unused() { return 0;"), IsEmpty());
+    EXPECT_EQ(warnings_for("double_it(x);", "[Differentiable] void f(inout float x)").size(), 1U);
+}
+
+TEST(LostGradients, NotWhereNothingIsLostOrItIsMeant) {
+    for (const std::string body : {
+             "float y; halve(x, y); return y;",
+             "float s; float c; sincos(x, s, c); return s * c;",
+             "Box<float> b; b.held = x; b.grow(x); return b.held;",
+             "float w; float p; split(detach(x), w, p); return p * x;",
+             "float w; float p; no_diff split(x, w, p); return p * x;",
+             "float w; float p; split(2.5, w, p); return p * x;",
+             "float w; float p; split(x, w, p); return w > 1 ? x : 2 * x;",
+             "float w; float p; split(x, w, p); p = x * x; return p;",
+             "float at; bool met = meets(float3(x), float3(1), at); return met ? x : -x;",
+             "Node s; s.value = x; s.weight = 3; float w; float p; split(s.weight, w, p); return p * "
+             "s.value;",
+             "return x * chance(asuint(x));",
+             "return float(int(x)) + x;",
+             "return x * no_diff(plain_of(x).a);",
+         }) {
+        EXPECT_THAT(warnings_for(body), IsEmpty()) << body;
+    }
+    EXPECT_THAT(warnings_for("float w; float p; split(x, w, p); return p;", "float f(float x, int n)"),
+                IsEmpty());
+    // Its own code isn't differentiated.
+    EXPECT_THAT(warnings_for("float w; float p; split(x, w, p); return p;\n}\n"
+                             "void f_bwd(inout DifferentialPair<float> x, float flowing)\n{\n"
+                             "x = diffPair(x.p, flowing);",
+                             "[BackwardDerivative(f_bwd)] float f(float x)"),
+                IsEmpty());
+}
+
+}  // namespace
+}  // namespace kf::gen

@@ -1,0 +1,417 @@
+// A data flow over each differentiable function's blocks, until nothing is added.
+#include "slang/lost_gradients.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "slang/ir_text.h"
+
+namespace kf::gen {
+
+namespace {
+
+using ir::Text;
+
+/// What a value, or a variable at a place, has come from.
+struct Flow {
+    bool carries = false;        ///< a derivative
+    std::set<std::size_t> lost;  ///< one that was lost there
+
+    [[nodiscard]] bool any() const { return carries || !lost.empty(); }
+    void add(const Flow& other) {
+        carries = carries || other.carries;
+        lost.insert(other.lost.begin(), other.lost.end());
+    }
+    bool operator==(const Flow&) const = default;
+};
+
+using Memory = std::map<Text, Flow>;  ///< of variables and parameters that are written
+
+bool is_one_of(Text word, std::initializer_list<Text> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_integer(Text type) {
+    return type.starts_with("Int") || type.starts_with("UInt") ||
+           (type.starts_with("Vec(") && is_integer(ir::parts_of(type).front()));
+}
+
+/// Functions of Slang's that give a number's bits.
+bool gives_bits(Text name) {
+    return is_one_of(name, {"asint", "asuint", "asint16", "asuint16", "f32tof16", "f32tof16_", "packHalf2x16",
+                            "packUnorm4x8", "packSnorm4x8", "packUnorm2x16", "packSnorm2x16", "asuint64"});
+}
+/// And those that make a number of bits.
+bool takes_bits(Text name) {
+    return is_one_of(name, {"asfloat", "asdouble", "asfloat16", "f16tof32", "f16tof32_",
+                            "unpackHalf2x16ToFloat", "unpackHalf2x16ToHalf", "unpackUnorm4x8ToFloat",
+                            "unpackSnorm4x8ToFloat", "unpackUnorm2x16ToFloat", "unpackSnorm2x16ToFloat"});
+}
+
+class Analysis {
+public:
+    explicit Analysis(const ir::Module& module) : module_(module) {
+        for (const ir::Function& function : module.functions) types_[function.id] = function.type;
+    }
+
+    std::vector<LostGradient> run() {
+        for (const ir::Function& function : module_.functions) {
+            const bool generic =
+                !function.generic.empty() && module_.differentiated.contains(function.generic);
+            if (function.blocks.empty() || !(generic || module_.differentiated.contains(function.id)))
+                continue;
+            follow(function);
+        }
+        return std::move(found_);
+    }
+
+private:
+    [[nodiscard]] std::string name_of(Text id) const {
+        const auto generic = module_.generics.find(id);
+        if (generic != module_.generics.end()) id = generic->second;
+        const auto witness = module_.witnesses.find(id);
+        if (witness != module_.witnesses.end()) id = witness->second;
+        const auto name = module_.names.find(id);
+        return std::string(name == module_.names.end() ? id : name->second);
+    }
+
+    /// Constructors and setters have names that the source hasn't.
+    static std::string as_written(const std::string& name) {
+        for (const std::string_view ending : {".$init", ".set", ".get", ".ref"}) {
+            if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+        }
+        return name;
+    }
+
+    [[nodiscard]] bool is_differentiable(Text type) const {
+        if (module_.annotated.contains(type)) return true;
+        if (is_one_of(type, {"Float", "Half", "Double"})) return true;
+        const bool holds = type.starts_with("Vec(") || type.starts_with("Mat(") || type.starts_with("Array(");
+        const std::vector<Text> parts = holds ? ir::parts_of(type) : std::vector<Text>();
+        return !parts.empty() && is_differentiable(parts.front());
+    }
+
+    static bool is_written(Text type) {
+        return type.starts_with("OutParam(") || type.starts_with("BorrowInOutParam(") ||
+               type.starts_with("InOutParam(") || type.starts_with("RefParam(");
+    }
+    static Text pointee(Text type) {
+        const std::vector<Text> parts = ir::parts_of(type);
+        return parts.empty() ? Text() : parts.front();
+    }
+
+    /// The parameters' types of what is called; empty where they aren't known.
+    [[nodiscard]] std::vector<Text> parameters_of(Text callee) const {
+        Text id = ir::head_of(callee);
+        const auto generic = module_.generics.find(id);
+        if (generic != module_.generics.end()) id = generic->second;
+        const auto witness = module_.types.find(id);
+        const auto type = types_.find(id);
+        std::vector<Text> parts;
+        if (witness != module_.types.end()) parts = ir::parts_of(witness->second);
+        if (type != types_.end()) parts = ir::parts_of(type->second);
+        if (!parts.empty()) parts.erase(parts.begin());
+        return parts;
+    }
+
+    void follow(const ir::Function& function) {
+        values_.clear();
+        roots_.clear();
+        types_of_values_.clear();
+        origins_.clear();
+        reported_.clear();
+        function_ = &function;
+        std::map<Text, Memory> before;
+        Memory& start = before[function.blocks.front().id];
+        for (const ir::Parameter& parameter : function.blocks.front().parameters) {
+            const bool out = parameter.type.starts_with("OutParam(");
+            const bool pointer = is_written(parameter.type) || parameter.type.starts_with("BorrowInParam(");
+            const bool carries = is_differentiable(pointer ? pointee(parameter.type) : parameter.type);
+            (pointer ? start[parameter.id] : values_[parameter.id]).carries = carries && !out;
+        }
+        for (changed_ = true; changed_;) {
+            changed_ = false;
+            for (const ir::Block& block : function.blocks) {
+                Memory memory = before[block.id];
+                for (const ir::Instruction& one : block.instructions) step(one, memory);
+                if (!block.instructions.empty()) leave(block.instructions.back(), memory, before);
+            }
+        }
+        for (const std::size_t origin : reported_) found_.push_back(origins_[origin]);
+    }
+
+    /// Passes what variables hold, and the arguments of blocks, on to where the block goes.
+    void leave(const ir::Instruction& last, const Memory& memory, std::map<Text, Memory>& before) {
+        for (const Text target : last.operands) {
+            const auto block = std::find_if(function_->blocks.begin(), function_->blocks.end(),
+                                            [&](const ir::Block& one) { return one.id == target; });
+            if (block == function_->blocks.end()) continue;
+            for (const auto& [variable, flow] : memory) {
+                Flow& there = before[target][variable];
+                const Flow old = there;
+                there.add(flow);
+                changed_ = changed_ || !(there == old);
+            }
+        }
+        const bool loops = last.name == "loop";
+        if (!loops && last.name != "unconditionalBranch") return;
+        const auto block =
+            std::find_if(function_->blocks.begin(), function_->blocks.end(),
+                         [&](const ir::Block& one) { return one.id == last.operands.front(); });
+        if (block == function_->blocks.end()) return;
+        const std::size_t first = loops ? 3 : 1;
+        for (std::size_t i = first; i < last.operands.size() && i - first < block->parameters.size(); ++i) {
+            add(block->parameters[i - first].id, value(last.operands[i]));
+        }
+    }
+
+    [[nodiscard]] Flow value(Text id) const {
+        const auto found = values_.find(id);
+        return found == values_.end() ? Flow() : found->second;
+    }
+    void add(Text id, const Flow& flow) {
+        Flow& there = values_[id];
+        const Flow old = there;
+        there.add(flow);
+        changed_ = changed_ || !(there == old);
+    }
+    [[nodiscard]] Text root(Text pointer) const {
+        const auto found = roots_.find(pointer);
+        return found == roots_.end() ? pointer : found->second;
+    }
+    /// What an operand is or points to.
+    [[nodiscard]] Flow content(Text operand, const Memory& memory) const {
+        const auto found = memory.find(root(operand));
+        Flow flow = value(operand);
+        if (found != memory.end() && !without_derivative_.contains(operand)) flow.add(found->second);
+        return flow;
+    }
+
+    void step(const ir::Instruction& one, Memory& memory) {
+        types_of_values_[one.id] = one.type;
+        // Slang may print an instruction in a form of its own.
+        if (one.operands.empty() && !is_one_of(one.name, {"var", "call", "return_val"})) return;
+        if (one.name == "var") {
+            memory[one.id];
+        } else if (one.name == "load") {
+            Flow flow = content(one.operands.at(0), memory);
+            flow.carries = flow.carries && is_differentiable(one.type);
+            add(one.id, flow);
+        } else if (one.name == "get_field_addr" || one.name == "getElementPtr") {
+            roots_[one.id] = root(one.operands.at(0));
+            if (is_without_derivative(one)) without_derivative_.insert(one.id);
+            if (without_derivative_.contains(one.operands[0])) without_derivative_.insert(one.id);
+        } else if (one.name == "get_field") {
+            if (!is_without_derivative(one)) pass_on(one);
+        } else if (one.name == "store" && one.operands.size() > 1) {
+            store(one.operands[0], value(one.operands[1]), memory);
+        } else if (one.name == "call") {
+            call(one, memory);
+        } else if (one.name == "bitCast" || one.name == "bit_cast") {
+            const Flow flow = value(one.operands.at(0));
+            if (flow.carries && is_integer(one.type)) return lose(one, "bit_cast", false, {one.id}, memory);
+            add(one.id, flow);
+        } else if (one.name == "return_val") {
+            give_back(one, memory);
+        } else if (!is_one_of(one.name, {"detachDerivative", "castFloatToInt", "castIntToFloat"})) {
+            pass_on(one);
+        }
+    }
+
+    /// A field that is marked no_diff, of a struct that has derivatives otherwise.
+    [[nodiscard]] bool is_without_derivative(const ir::Instruction& one) const {
+        if (one.operands.size() < 2 || !one.operands[1].starts_with('%')) return false;
+        const bool is_field = one.name != "getElementPtr";
+        if (!is_field || module_.keys.contains(one.operands[1])) return false;
+        const auto type = types_of_values_.find(one.operands[0]);
+        Text holder = type == types_of_values_.end() ? Text() : type->second;
+        if (holder.starts_with("Ptr(")) holder = pointee(holder);
+        return module_.annotated.contains(holder);
+    }
+
+    void pass_on(const ir::Instruction& one) {
+        if (one.id.empty() || one.type == "Bool") return;
+        Flow flow;
+        for (const Text operand : one.operands) flow.add(value(operand));
+        const bool number = is_differentiable(one.type);
+        flow.carries = flow.carries && number;
+        add(one.id, flow);
+    }
+
+    void store(Text pointer, const Flow& flow, Memory& memory) {
+        const Text target = root(pointer);
+        if (target == pointer) {
+            memory[target] = flow;
+        } else {
+            memory[target].add(flow);
+        }
+    }
+
+    void call(const ir::Instruction& one, Memory& memory) {
+        const Text id = ir::head_of(one.callee);
+        const std::vector<Text> parameters = parameters_of(one.callee);
+        const bool differentiable = module_.annotated.contains(one.callee);
+        const auto is_out = [&](std::size_t i) { return i < parameters.size() && is_written(parameters[i]); };
+        Flow in;
+        std::vector<Text> outs;
+        for (std::size_t i = 0; i < one.operands.size(); ++i) {
+            const Text operand = one.operands[i];
+            const Text type = i < parameters.size() ? parameters[i] : Text();
+            const bool only_out = type.starts_with("OutParam(");
+            if (is_out(i) && (is_differentiable(pointee(type)) || !is_integer(pointee(type)))) {
+                outs.push_back(operand);
+            }
+            if (!only_out) in.add(content(operand, memory));
+        }
+        if (differentiable) {
+            if (outs.empty() && one.type.empty()) return report(in);
+            for (const Text out : outs) store(out, in, memory);
+            return add(one.id, in);
+        }
+        const std::string name = name_of(id);
+        if (takes_bits(name)) {
+            in.carries = false;
+            return add(one.id, in);
+        }
+        if (gives_bits(name)) {
+            if (in.carries) lose(one, name, false, {one.id}, memory);
+            return;
+        }
+        // Slang marks calls alike into which nothing goes that could have a derivative.
+        const bool marked_by_slang = one.is_no_diff && !takes_derivatives(one, parameters);
+        if (marked_by_slang && is_differentiable(one.type) && !in.lost.empty() && holds_lost(one)) {
+            in.carries = false;
+            return add(one.id, in);
+        }
+        // The source says that it is meant.
+        if (one.is_no_diff || !in.any()) {
+            for (const Text out : outs) store(out, {}, memory);
+            return;
+        }
+        // Slang itself refuses a derivative that is lost in a value; one in a struct without derivatives it
+        // doesn't see.
+        const bool holds = !one.type.empty() && !is_differentiable(one.type) && !is_integer(one.type) &&
+                           !is_one_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
+        std::vector<Text> given = outs;
+        if (holds) given.push_back(one.id);
+        if (given.empty()) return;
+        in.carries = false;
+        lose(one, name, holds, given, memory, in);
+    }
+
+    [[nodiscard]] bool takes_derivatives(const ir::Instruction& one,
+                                         const std::vector<Text>& parameters) const {
+        for (std::size_t i = 0; i < one.operands.size() && i < parameters.size(); ++i) {
+            if (is_differentiable(is_written(parameters[i]) ? pointee(parameters[i]) : parameters[i]))
+                return true;
+        }
+        return false;
+    }
+
+    /// In a struct: numbers that are made of a derivative's bits have none.
+    [[nodiscard]] bool holds_lost(const ir::Instruction& one) const {
+        return std::any_of(one.operands.begin(), one.operands.end(), [&](Text operand) {
+            const auto type = types_of_values_.find(operand);
+            return !value(operand).lost.empty() && type != types_of_values_.end() &&
+                   !is_integer(type->second);
+        });
+    }
+
+    void lose(const ir::Instruction& one, const std::string& cause, bool is_type,
+              const std::vector<Text>& given, Memory& memory, Flow flow = {}) {
+        std::string file;
+        const auto source = module_.sources.find(one.file);
+        if (source != module_.sources.end()) file = source->second;
+        LostGradient lost{name_of(function_->id), as_written(cause), is_type, file, one.line};
+        const auto known = std::find(origins_.begin(), origins_.end(), lost);
+        const auto index = static_cast<std::size_t>(known - origins_.begin());
+        if (known == origins_.end()) origins_.push_back(std::move(lost));
+        flow.lost.insert(index);
+        for (const Text target : given) {
+            if (target == one.id) {
+                add(target, flow);
+            } else {
+                store(target, flow, memory);
+            }
+        }
+    }
+
+    void report(const Flow& flow) { reported_.insert(flow.lost.begin(), flow.lost.end()); }
+
+    void give_back(const ir::Instruction& one, const Memory& memory) {
+        const std::vector<Text> parts = ir::parts_of(function_->type);
+        if (!parts.empty() && is_differentiable(parts.front()) && !one.operands.empty()) {
+            report(value(one.operands.front()));
+        }
+        for (const ir::Parameter& parameter : function_->blocks.front().parameters) {
+            if (!is_written(parameter.type) || !is_differentiable(pointee(parameter.type))) continue;
+            const auto held = memory.find(parameter.id);
+            if (held != memory.end()) report(held->second);
+        }
+    }
+
+    const ir::Module& module_;
+    std::map<Text, Text> types_;  ///< of functions
+    const ir::Function* function_ = nullptr;
+    std::map<Text, Flow> values_;
+    std::map<Text, Text> roots_;  ///< of pointers into variables
+    std::map<Text, Text> types_of_values_;
+    std::set<Text> without_derivative_;  ///< pointers to what is marked no_diff
+    std::vector<LostGradient> origins_;
+    std::set<std::size_t> reported_;
+    std::vector<LostGradient> found_;
+    bool changed_ = false;
+};
+
+}  // namespace
+
+std::vector<LostGradient> lost_gradients(std::string_view code) {
+    const ir::Module module = ir::parse(code);
+    return Analysis(module).run();
+}
+
+namespace {
+
+std::size_t find_word(std::string_view line, std::string_view word) {
+    const auto goes_on = [&](std::size_t at) {
+        return at < line.size() &&
+               (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
+    };
+    for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+        if (!(at > 0 && goes_on(at - 1)) && !goes_on(at + word.size())) return at;
+    }
+    return std::string_view::npos;
+}
+
+}  // namespace
+
+Diagnostics warning_of(const LostGradient& lost, std::string_view line) {
+    const std::size_t call = find_word(line, lost.cause.substr(lost.cause.rfind('.') + 1));
+    const std::size_t marked = line.find("no_diff");
+    if (marked < call && call != std::string_view::npos) return {};
+    const bool bits = gives_bits(lost.cause) || lost.cause == "bit_cast";
+    const std::string why = bits ? "which gives its bits"
+                            : lost.is_type
+                                ? "which isn't differentiable and gives a struct without derivatives"
+                                : "which isn't differentiable";
+    Diagnostic warning{Severity::warning,
+                       "gradient-lost",
+                       {lost.file, lost.line, 0},
+                       "'" + lost.function + "' loses the derivative of what goes into '" + lost.cause +
+                           "', " + why + ", and depends on what comes out",
+                       {}};
+    if (call != std::string_view::npos) warning.location.column = static_cast<std::int64_t>(call) + 1;
+    if (!bits) {
+        warning.notes.push_back(lost.is_type ? "let the struct conform to IDifferentiable, and mark '" +
+                                                   lost.cause + "' [Differentiable]"
+                                             : "mark '" + lost.cause + "' [Differentiable]");
+    }
+    warning.notes.emplace_back(
+        "where that is meant, write no_diff before the call or detach() around the argument");
+    return {warning};
+}
+
+}  // namespace kf::gen

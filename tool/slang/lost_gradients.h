@@ -1,0 +1,33 @@
+// Derivatives that are dropped in calls that aren't differentiable, where Slang says nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+struct LostGradient {
+    std::string function;  ///< that is differentiated: "shade", "Ray.advance"
+    std::string cause;     ///< what the derivative is lost in: "intersect", "asuint"
+    bool is_type = false;  ///< `cause` gives a struct without derivatives
+    std::string file;      ///< where the code has debug information
+    std::int64_t line = 0;
+
+    bool operator==(const LostGradient&) const = default;
+};
+
+/// Of a module's code, as Slang prints it. Follows what depends on differentiable inputs into calls that give
+/// it back without a derivative, by `out` or `inout`, in a struct or as bits, and from there to what the
+/// function gives. What only decides which way code takes isn't lost, nor what detach(), or a no_diff before
+/// a call that returns a value, marks.
+std::vector<LostGradient> lost_gradients(std::string_view code);
+
+/// As a warning; `line` is the source's where the call is: one that says no_diff before the call is meant,
+/// and gives nothing.
+Diagnostics warning_of(const LostGradient& lost, std::string_view line);
+
+}  // namespace kf::gen
