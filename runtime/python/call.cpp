@@ -153,7 +153,6 @@ private:
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
     py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
     py::object result(std::size_t i, const ContextPtr& context);
-    py::object struct_result(std::size_t i);
     [[nodiscard]] py::object given_tangent(std::int64_t primal) const;
 
     const FunctionInfo& info_;
@@ -808,9 +807,7 @@ py::object Call::results(const ContextPtr& context) {
 py::object Call::together(const std::vector<py::object>& values) const {
     if (values.empty()) return py::none();
     if (values.size() == 1) return values.front();
-    py::tuple tuple(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) tuple[i] = values[i];
-    return info_.results.attr("_make")(tuple);
+    return info_.results.attr("_make")(py::cast(values));
 }
 
 /// `at`: the parameter's first item; moves on behind its last.
@@ -819,10 +816,6 @@ py::object Call::result(const manifest::Parameter& parameter, std::size_t& at, c
     std::vector<py::object> fields;
     for (const manifest::Parameter& field : parameter.fields) fields.push_back(result(field, at, context));
     return make_struct(parameter, fields, *info_.classes);
-}
-
-py::object Call::struct_result(std::size_t i) {
-    return unpack_struct(*call_, *item(i).structure, hosts_[i].value.data(), *info_.classes);
 }
 
 /// Of a tensor that a struct which changes holds: what was read and written through it is its tangent still.
@@ -837,7 +830,8 @@ py::object Call::given_tangent(std::int64_t primal) const {
 py::object Call::result(std::size_t i, const ContextPtr& context) {
     Host& host = hosts_[i];
     const manifest::Argument& argument = leaf(i);
-    if (argument.kind == ArgumentKind::value && item(i).structure != nullptr) return struct_result(i);
+    if (argument.kind == ArgumentKind::value && item(i).structure != nullptr)
+        return unpack_struct(*call_, *item(i).structure, host.value.data(), *info_.classes);
     if (argument.kind == ArgumentKind::tensor) {
         if (argument.tangent_of >= 0 && argument.role == Role::in) return given_tangent(argument.tangent_of);
         if (host.as_array) return download(made_tensor(i, context));

@@ -34,7 +34,8 @@ def test_values(calls: ModuleType) -> None:
 def test_globals_that_nothing_reaches_and_constants(calls: ModuleType) -> None:
     arrays = [np.random.default_rng(seed).random((3, 4, 5)).astype(np.float32) for seed in range(5)]
     for power, factor in enumerate((1, 4, 16)):
-        expected = sum((k + 1) * array.astype(np.float64) for k, array in enumerate(arrays)) * factor + 0.8 * 3 + 0.5
+        weighed = sum((k + 1) * array.astype(np.float64) for k, array in enumerate(arrays))
+        expected = weighed * factor + 0.8 * 3 + 0.5
         whole = [kf.Tensor.from_numpy(array) for array in arrays]
         strided = [kf.Tensor.from_numpy(np.repeat(array, 2, axis=2))[:, :, ::2] for array in arrays]
         for tensors in (whole, strided):

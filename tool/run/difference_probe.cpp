@@ -1,9 +1,10 @@
-// Finds bwd_diff(f) by its tokens, and writes what stands for it.
+// Finds bwd_diff(f) by its tokens, and puts functions of differences in its place.
 #include "run/difference_probe.h"
 
 #include <algorithm>
 #include <filesystem>
 
+#include "emit/differences.h"
 #include "run/generate.h"
 #include "run/session.h"
 #include "run/support.h"
@@ -27,62 +28,11 @@ std::string why_not(const std::vector<const Function*>& named) {
     if (!is_number(function.result)) return "its result is no number and no vector of them";
     for (const Parameter& parameter : function.parameters) {
         if (parameter.direction != Direction::in) return "'" + parameter.name + "' is written";
-        const bool differentiated = parameter.type.differentiable && !parameter.no_diff;
-        if (differentiated && !is_number(parameter.type)) {
+        if (is_differentiated(parameter) && !is_number(parameter.type)) {
             return "'" + parameter.name + "' is no number and no vector of them";
         }
     }
     return {};
-}
-
-/// For values around 1, as the check of gradients takes them.
-double step_of(ScalarType scalar) {
-    return scalar == ScalarType::float16 ? 1.0 / 4 : (scalar == ScalarType::float32 ? 1.0 / 64 : 1.0 / 512);
-}
-
-/// Each scalar of each parameter is moved to both sides.
-std::string differences_of(const Function& function, const std::string& name, double factor) {
-    const auto differentiated = [](const Parameter& one) { return one.type.differentiable && !one.no_diff; };
-    std::string head;
-    std::string body;
-    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-        const Parameter& parameter = function.parameters[i];
-        const std::string own = "a" + std::to_string(i);
-        const bool moves = differentiated(parameter);
-        head += (moves ? "inout DifferentialPair<" + parameter.type.name + ">" : parameter.type.name) + " " +
-                own + ", ";
-        if (!moves) continue;
-        std::string arguments;
-        for (std::size_t k = 0; k < function.parameters.size(); ++k) {
-            const std::string other = "a" + std::to_string(k);
-            arguments += (k == 0 ? "" : ", ") +
-                         (k == i ? "moved" : other + (differentiated(function.parameters[k]) ? ".p" : ""));
-        }
-        const bool vector = parameter.type.kind == TypeKind::vector;
-        const std::string at = vector ? "[i]" : "";
-        const std::string scalar =
-            vector ? parameter.type.name.substr(0, parameter.type.name.size() - 1) : parameter.type.name;
-        const std::string call = function.name + "(" + arguments + ")";
-        const bool sums = function.result.kind == TypeKind::vector;
-        const std::string product = sums ? "dot(change, flowing)" : "change * flowing";
-        body += "    { " + parameter.type.name + " gradient = " + parameter.type.name +
-                "(0);\n    for (int i = 0; i < " + std::to_string(vector ? parameter.type.columns : 1) +
-                "; ++i) {\n        " + parameter.type.name + " moved = " + own + ".p; const " + scalar +
-                " by = " + scalar + "(" + std::to_string(factor * step_of(parameter.type.scalar)) +
-                ") * max(abs(moved" + at + "), " + scalar + "(0.5));\n        moved" + at + " = " + own +
-                ".p" + at + " + by; const " + scalar + " above = moved" + at + "; " + function.result.name +
-                " change = " + call + ";\n        moved" + at + " = " + own + ".p" + at +
-                " - by; change = change - " + call + ";\n        gradient" + at + " = " + scalar + "(" +
-                product + ") / (above - moved" + at + ");\n    }\n    " + own + "_gradient = gradient; }\n";
-        body = "    " + parameter.type.name + " " + own + "_gradient;\n" + body + "";
-    }
-    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-        const std::string own = "a" + std::to_string(i);
-        if (differentiated(function.parameters[i])) {
-            body += "    " + own + " = diffPair(" + own + ".p, " + own + "_gradient);\n";
-        }
-    }
-    return "void " + name + "(" + head + function.result.name + " flowing)\n{\n" + body + "}\n";
 }
 
 std::int64_t line_at(std::string_view text, std::size_t offset) {
@@ -114,7 +64,12 @@ DifferenceProbe difference_probe(const Module& module, double factor) {
                 continue;
             }
             const std::string own = "kf_differences_of_" + name;
-            added[own] = differences_of(*named.front(), own, factor);
+            if (const auto written = emit_differences(*named.front(), own, factor)) {
+                added[own] = written.value();
+            } else {
+                probe.errors = written.errors();
+                return probe;
+            }
             changed.replace(tokens[at].offset, tokens[at + 3].offset + 1 - tokens[at].offset, own);
         }
         if (added.empty()) continue;
@@ -148,7 +103,8 @@ DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& option
     for (const double factor : {1.0, 0.5, 0.25}) {
         const DifferenceProbe probe = difference_probe(module.value(), factor);
         made.untested = probe.untested;
-        if (probe.sources.empty()) return made;
+        if (!probe.errors.empty()) made.failure = probe.errors.front().message;
+        if (probe.sources.empty() || !probe.errors.empty()) return made;
         Outcome<Generated> generated =
             generate_files(spec, options, paths, disk, open_installed_cuda, probe.sources);
         if (!generated) {

@@ -22,6 +22,7 @@ struct UntestedDerivative {
 struct DifferenceProbe {
     std::map<std::string, std::string> sources;  ///< those that are changed, by their paths
     std::vector<UntestedDerivative> untested;
+    Diagnostics errors;  ///< faults of kfgen's own
 };
 
 /// Each `bwd_diff(f)` becomes a function that takes the same arguments and finds the gradients of f by

@@ -288,8 +288,8 @@ private:
 
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
                                   bool keeps_gradients) {
-        Outcome<Session> created = Session::create(*global_.get(), options_, form, sources_,
-                                                   keeps_gradients, support_modules);
+        Outcome<Session> created =
+            Session::create(*global_.get(), options_, form, sources_, keeps_gradients, support_modules);
         if (!created) {
             return created.errors();
         }

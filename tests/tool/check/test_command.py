@@ -240,11 +240,14 @@ def test_a_functions_own_bwd_diff_is_compared(kfgen: Kfgen, tmp_path: Path) -> N
     own = ", by its own bwd_diff"
     found = {
         call["function"]: {
-            one["name"].removesuffix(own): one["status"] for one in call["inputs"] if one["name"].endswith(own)
+            one["name"].removesuffix(own): one["status"]
+            for one in call["inputs"]
+            if one["name"].endswith(own)
         }
         for call in report["calls"]
     }
-    assert found == {"force": {"by_k": "right", "result": "right"}, "slope": {"along": "WRONG"}, "general": {}, "none": {}}
+    force = {"by_k": "right", "result": "right"}
+    assert found == {"force": force, "slope": {"along": "WRONG"}, "general": {}, "none": {}}
     assert report["not_compared"] == ["bwd_diff(squared) at own.slang:27: it isn't called by its name alone"]
     done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--except", "slope")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -356,7 +359,10 @@ def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path:
         )
         assert done.returncode == 1, (command, done.stderr)
         assert done.stdout == ""
-        assert "blur.slang:1:7: error: 'radius' is a global parameter" in done.stderr, command
-        assert "blur.slang:2:12: error: 'rounds' is a static variable that 'hard' changes" in done.stderr, command
+        for place in (
+            "1:7: error: 'radius' is a global",
+            "2:12: error: 'rounds' is a static variable that 'hard' changes",
+        ):
+            assert "blur.slang:" + place in done.stderr, command
         assert done.stderr.count("error:") == 2
     assert not (tmp_path / "out").exists()

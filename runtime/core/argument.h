@@ -1,0 +1,101 @@
+// One argument of a call, or one field of it, as an artifact describes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kf::manifest {
+
+enum class Scalar : std::uint8_t {
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    float32,
+    float64
+};
+
+/// A host element: a scalar, or a block of scalars (float3: {3}; float2x3: {2, 3}), row-major, packed.
+struct Element {
+    Scalar scalar = Scalar::float32;
+    std::vector<std::int64_t> extents;
+
+    bool operator==(const Element&) const = default;
+};
+
+/// `generator`: a value that the kernel makes for each call, from a few numbers of the host's.
+enum class ArgumentKind : std::uint8_t { value, tensor, generator };
+enum class Role : std::uint8_t { in, out, inout, result };
+
+/// What a call does with a parameter that is a tensor itself (Tensor<float, 1> and its kin).
+enum class Access : std::uint8_t {
+    none,  ///< it is no tensor: calls read and write one element each
+    read,
+    write,
+    read_write,
+    add,  ///< atomically, so that calls may share elements
+};
+
+/// Whether the backward pass differentiates an input: never; when the host argument carries a
+/// gradient; or always (then a missing gradient is an error).
+enum class Gradient : std::uint8_t { never, automatic, required };
+
+/// How values that meet in one element are combined: those of an output, or of an input's gradient. By
+/// default outputs meet nowhere, and gradients are added up.
+enum class Accumulate : std::uint8_t {
+    automatic,
+    none,   ///< calls that share an element are refused
+    sum,    ///< an output is what the calls give, added up
+    first,  ///< of those that share an element, the first one's
+    push,   ///< of gradients: one for each call, in the call's shape
+};
+
+/// Which generator; of the first two the host gives nothing. Numbered as kf::detail::GeneratorKind.
+enum class Generator : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
+
+/// One leaf of a call's arguments: an argument, or a field of one that is a struct. Results come last, named
+/// "result".
+struct Argument {
+    std::string name;  ///< of a field its path: "ray.origin", "scene.spheres.center" in an array of spheres
+    Role role = Role::in;
+    ArgumentKind kind = ArgumentKind::value;
+    Generator generator = Generator::none;  ///< of generators
+    Element element;   ///< what one element of the host argument is; of generators the parameter's
+    std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
+    /// Of enums: their members' names and values. Nothing that runs depends on them, so that they may be
+    /// absent.
+    std::vector<std::pair<std::string, std::int64_t>> members;
+    std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
+    /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
+    /// call shape, the next `inner_rank` are those of a parameter that is a tensor, of any extent, and the
+    /// rest must equal `trailing` and are one parameter's (or one of its elements') worth of scalars.
+    std::int64_t call_rank = 0;
+    std::int64_t inner_rank = 0;
+    Access access = Access::none;  ///< of a parameter that is a tensor; its role is `in`
+    std::vector<std::int64_t> trailing;
+    std::vector<std::int64_t> map;  ///< dimension i is dimension map[i] of the call; call_rank long
+    bool contiguous_only = false;   ///< "layout": "contiguous"
+    bool in_memory = false;       ///< of values read: too large for the block, so the kernel takes an address
+    bool differentiable = false;  ///< takes part in the backward pass (of outputs: its gradient is read)
+    Gradient gradient = Gradient::never;
+    std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
+    bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
+    Accumulate accumulate = Accumulate::automatic;
+    // Of a field of a struct that the host passes whole.
+    std::int64_t offset = 0;  ///< bytes from the struct's start
+    std::int64_t pitch = 0;   ///< of tensors of structs: scalars from one struct to the next; 0: no struct
+    std::vector<std::int64_t> spacing;  ///< scalars between neighbours along each of element.extents, on the
+                                        ///< host and in tensors; empty: packed
+
+    bool operator==(const Argument&) const = default;
+};
+
+}  // namespace kf::manifest
