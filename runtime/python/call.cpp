@@ -807,7 +807,9 @@ py::object Call::results(const ContextPtr& context) {
 py::object Call::together(const std::vector<py::object>& values) const {
     if (values.empty()) return py::none();
     if (values.size() == 1) return values.front();
-    return info_.results.attr("_make")(py::cast(values));
+    py::tuple tuple(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) tuple[i] = values[i];
+    return info_.results.attr("_make")(tuple);
 }
 
 /// `at`: the parameter's first item; moves on behind its last.
@@ -878,10 +880,7 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
     if (fitting.size() == 1) return *fitting.front();
     std::string message = fitting.empty() ? "no overload takes these arguments; candidates:"
                                           : "several overloads take these arguments: name them; candidates:";
-    for (const FunctionInfo* one : fitting) {
-        for (const std::size_t c : one->calls)
-            message += "\n  " + detail::describe(info.function, info.function.calls[c]);
-    }
+    for (const FunctionInfo* one : fitting) message += signatures(*one);
     for (const FunctionInfo* one : all) {
         if (fitting.empty()) message += refused(*one, misfit(*one));
     }

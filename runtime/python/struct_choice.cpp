@@ -117,15 +117,19 @@ std::string reason(const FunctionInfo& info, const std::string& what) {
     return what.starts_with(name) ? what.substr(name.size()) : what;
 }
 
-std::string refused(const FunctionInfo& info, const std::string& why) {
-    constexpr std::string_view list = "candidates:";
-    const std::size_t told = why.find(list);
-    if (told != std::string::npos) return why.substr(told + list.size());
+std::string signatures(const FunctionInfo& info) {
     std::string text;
     for (const std::size_t c : info.calls) {
         text += "\n  " + detail::describe(info.function, info.function.calls[c]);
     }
-    return text + "\n    " + reason(info, why);
+    return text;
+}
+
+std::string refused(const FunctionInfo& info, const std::string& why) {
+    constexpr std::string_view list = "candidates:";
+    const std::size_t told = why.find(list);
+    if (told != std::string::npos) return why.substr(told + list.size());
+    return signatures(info) + "\n    " + reason(info, why);
 }
 
 }  // namespace kf::python

@@ -38,7 +38,10 @@ void check_struct_tensor(const HostItem& wanted, std::int64_t rank, const GivenS
 /// What an error says, without the function's name before it.
 std::string reason(const FunctionInfo& info, const std::string& what);
 
-/// The overloads of `info`, each on a line, and why they don't take the arguments.
+/// The overloads of `info`, each on a line of its own.
+std::string signatures(const FunctionInfo& info);
+
+/// These, and why they don't take the arguments.
 std::string refused(const FunctionInfo& info, const std::string& why);
 
 }  // namespace kf::python

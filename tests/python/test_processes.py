@@ -26,9 +26,9 @@ while True:
     start = time.monotonic()
     calls.simmer(x).to_numpy()
     took = time.monotonic() - start
-    if took > 0.05 or host.size >= 1 << 25:
+    if took > 0.025 or host.size >= 1 << 25:
         break
-    host = np.tile(host, 4)
+    host = np.tile(host, 2)
 many = max(1, int(3 / took))
 """
 

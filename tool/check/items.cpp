@@ -377,10 +377,11 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
     if (has([](const Argument& one) { return one.kind == ArgumentKind::tensor && !one.contiguous_only; })) {
         cases.push_back({Case::Form::strided, shape});
     }
-    const auto narrower = [&](const Argument& one) {
-        return one.kind == ArgumentKind::tensor && one.call_rank > 0 && one.call_rank < call.rank;
+    const auto lies_otherwise = [&](const Argument& one) {
+        const bool permuted = !std::is_sorted(one.map.begin(), one.map.end());
+        return one.call_rank > 0 && (one.call_rank < call.rank || permuted);
     };
-    if (call.rank > 1 && has(narrower) && shapes.empty()) {
+    if (call.rank > 1 && has(lies_otherwise) && shapes.empty()) {
         std::vector<std::int64_t> flat(static_cast<std::size_t>(call.rank), 1);
         flat.back() = shape.back();
         const bool fits = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const Argument& one) {

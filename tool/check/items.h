@@ -22,7 +22,8 @@ struct Case {
         strided,  ///< the same, with gaps and the dimensions swapped
         shared,   ///< differentiated inputs have extent 1 along some dimensions
         rows,     ///< the same, with rows that are long enough for kernels that walk rows
-        flat,     ///< whole, but for one dimension all extents are 1: arguments of different ranks agree
+        flat,  ///< whole, but for one dimension all extents are 1: arguments agree in layout whatever their
+               ///< ranks and the order of their dimensions
     };
     Form form = Form::whole;
     std::vector<std::int64_t> shape;  ///< of the call

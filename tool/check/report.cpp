@@ -30,7 +30,9 @@ std::string details(const InputReport& input) {
         case Status::no_gradient: return input.why_not;
         case Status::not_run: return {};
         case Status::not_smooth:
-            return "differences depend on the step at each of " + counted(input.unsure, "place");
+            return "differences depend on the step at " +
+                   (input.compared == 0 ? std::string("each") : std::to_string(input.unsure)) + " of " +
+                   counted(input.unsure + input.compared, "place");
         case Status::not_finite: return "infinities or NaN at every try: state --range or --shape";
         case Status::wrong:
             return "at " + input.place + ": gradient " + number(input.gradient) + ", differences " +

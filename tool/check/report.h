@@ -12,7 +12,7 @@ enum class Status : std::uint8_t {
     wrong,          ///< some component doesn't
     not_exercised,  ///< gradient and differences were 0 wherever they were compared: that says nothing
     unused,         ///< the same, and the compiled code shows that no result depends on it
-    not_smooth,     ///< differences came out otherwise for every step, wherever it was tried
+    not_smooth,     ///< differences came out otherwise for every step, at ten of eleven places or more
     not_finite,     ///< wherever it was tried, the function gave infinities or NaN
     not_run,        ///< the call failed, or no kernel of it runs on the device
     no_gradient,    ///< there is none to compare

@@ -93,7 +93,7 @@ TEST(Report, Json) {
     const nlohmann::json json = nlohmann::json::parse(json_of(example()));
     EXPECT_EQ(json["module"], "colors");
     EXPECT_EQ(json["right"], false);
-    EXPECT_EQ(json["calls"].size(), 3U);
+    EXPECT_EQ(json["calls"].size(), 4U);
     EXPECT_EQ(json["calls"][0]["inputs"][0]["largest_error"]["place"], "[3, 2]");
     EXPECT_EQ(json["calls"][0]["inputs"][1]["status"], "WRONG");
     EXPECT_EQ(json["calls"][0]["inputs"][1]["wrong"], 3);

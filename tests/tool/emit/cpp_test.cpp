@@ -70,7 +70,7 @@ TEST(Cpp, DifferentiatesValuesAndTensors) {
                 HasSubstr("void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c, "
                           "const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& result) const;"));
     EXPECT_THAT(flat(files.header),
-                HasSubstr("kf::DiffArg<float> x, kf::DiffArg<float> result = {}) const;"));
+                HasSubstr("kf::DiffArg<float> x, kf::OutputArg<float> result = {}) const;"));
     EXPECT_THAT(files.source, HasSubstr("kf::detail::invoke(function_, 2, PassKind::backward, args);"));
 }
 
