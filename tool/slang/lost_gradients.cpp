@@ -390,8 +390,11 @@ std::size_t find_word(std::string_view line, std::string_view word) {
 
 Diagnostics warning_of(const LostGradient& lost, std::string_view line) {
     const std::size_t call = find_word(line, lost.cause.substr(lost.cause.rfind('.') + 1));
-    const std::size_t marked = line.find("no_diff");
-    if (marked < call && call != std::string_view::npos) return {};
+    // In the call's own statement: a parameter of a function of one line may be marked, too.
+    const std::string_view before = line.substr(0, call == std::string_view::npos ? 0 : call);
+    const std::size_t end = before.find_last_of(";{}");
+    const std::string_view statement = before.substr(end == std::string_view::npos ? 0 : end + 1);
+    if (find_word(statement, "no_diff") != std::string_view::npos) return {};
     const bool bits = gives_bits(lost.cause) || lost.cause == "bit_cast";
     const std::string why = bits ? "which gives its bits"
                             : lost.is_type
