@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "slang/enclosing_function.h"
 #include "slang/lexer.h"
 
 namespace kf::gen {
@@ -32,6 +33,7 @@ struct Count {
 };
 
 struct Loop {
+    std::size_t start = 0;  ///< the keyword, or the first attribute before it
     std::size_t keyword = 0;
     std::size_t open = none;   ///< the parentheses of a for or while
     std::size_t close = none;  ///< likewise
@@ -117,8 +119,24 @@ public:
         return found;
     }
 
+    [[nodiscard]] std::vector<LimitedLoop> limited() const {
+        std::vector<LimitedLoop> found;
+        for (const Loop& loop : loops_) {
+            if (loop.limit_open == none || loop.unrolled || !loop.limit || stays_below_limit(loop)) continue;
+            const std::size_t body_end = after_statement(loop.body);
+            if (loop.end > size() || body_end > size()) continue;
+            const EnclosingFunction function = enclosing_function(tokens_, loop.start);
+            if (!function.differentiated) continue;
+            found.push_back({offset(loop.start), offset(loop.keyword), offset(loop.body),
+                             end_of(body_end - 1), end_of(loop.end - 1), function.name, loop.limit->text,
+                             limit_for_slang(loop)});
+        }
+        return found;
+    }
+
 private:
     [[nodiscard]] std::size_t size() const { return tokens_.all.size(); }
+    [[nodiscard]] std::size_t end_of(std::size_t at) const { return offset(at) + token(at).size(); }
     [[nodiscard]] std::string_view token(std::size_t at) const {
         return at < size() ? tokens_.all[at].text : std::string_view();
     }
@@ -256,6 +274,7 @@ private:
                 start = before_bracket(start - 1);
                 read_attributes(start, loop);
             }
+            loop.start = start;
             if (!is_one_of(token(start - 1), "{", "}", ";", ")", "else", "do", ":")) continue;
             if (token(at) == "do") {
                 loop.body = at + 1;
@@ -374,17 +393,23 @@ private:
         }
     }
 
-    void raise_limit(const Loop& loop, LoopChanges& changes) const {
-        if (loop.unrolled || loop.related.empty() || !loop.limit) return;
+    /// The largest of its nest; of a loop that has one.
+    [[nodiscard]] std::string limit_for_slang(const Loop& loop) const {
         Largest largest;
         largest.add(*loop.limit, 0);
-        const std::string own = largest.text();
         for (const std::size_t other : loop.related) {
             // Slang adds one to the limits of some loops, but not of all.
             if (loops_[other].limit) largest.add(*loops_[other].limit, 1);
         }
-        const std::string limit = largest.text();
-        if (limit == own) return;
+        return largest.text();
+    }
+
+    void raise_limit(const Loop& loop, LoopChanges& changes) const {
+        if (loop.unrolled || loop.related.empty() || !loop.limit) return;
+        Largest own;
+        own.add(*loop.limit, 0);
+        const std::string limit = limit_for_slang(loop);
+        if (limit == own.text()) return;
         if (loop.limit_open == none) {
             changes.insertions[offset(loop.keyword)] += "[MaxIters(" + limit + ")] ";
         } else {
@@ -408,10 +433,7 @@ private:
         const Count& count = *loop.count;
         const std::optional<Expression> runs = iterations(count);
         if (runs->number && loop.limit->number) return;
-        if (!is_constant(count.first) || !is_constant(count.last) || !is_constant(count.step) ||
-            !is_constant(*loop.limit)) {
-            return;
-        }
+        if (!has_constants(loop)) return;
         const std::string low = "(" + (count.down ? count.last : count.first).text + ")";
         const std::string high = "(" + (count.down ? count.first : count.last).text + ")";
         std::string place;
@@ -425,11 +447,32 @@ private:
                                              "), \"the loop runs more often than its [MaxIters] says\"); ";
     }
 
+    /// Its bounds and its limit, as far as this text shows.
+    [[nodiscard]] bool has_constants(const Loop& loop) const {
+        const Count& count = *loop.count;
+        return is_constant(count.first) && is_constant(count.last) && is_constant(count.step) &&
+               is_constant(*loop.limit);
+    }
+
+    /// By its bounds, which are refused otherwise.
+    [[nodiscard]] bool stays_below_limit(const Loop& loop) const {
+        if (!loop.count || !keeps_counter(loop)) return false;
+        const std::optional<Expression> runs = iterations(*loop.count);
+        if (runs->number && loop.limit->number) return *runs->number <= *loop.limit->number;
+        return runs_to_its_end(loop) && token(loop.body) == "{" && has_constants(loop);
+    }
+
     /// Nothing in the loop ends it earlier or changes what it counts.
     [[nodiscard]] bool runs_to_its_end(const Loop& loop) const {
         if (!loop.count || loop.limit_open == none || loop.unrolled || !loop.limit) return false;
         for (std::size_t at = loop.body; at < loop.end; ++at) {
             if (is_one_of(token(at), "break", "return", "discard")) return false;
+        }
+        return keeps_counter(loop);
+    }
+
+    [[nodiscard]] bool keeps_counter(const Loop& loop) const {
+        for (std::size_t at = loop.body; at < loop.end; ++at) {
             if (token(at) != loop.count->name) continue;
             const bool assigned = token(at + 1) == "=" && token(at + 2) != "=";
             const bool combined =
@@ -454,6 +497,10 @@ private:
 
 LoopChanges keep_loop_gradients(std::string_view text, const Tokens& tokens) {
     return Reader(text, tokens).changes();
+}
+
+std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens) {
+    return Reader(text, tokens).limited();
 }
 
 std::vector<ExcessiveLoop> excessive_loops(std::string_view text, const Tokens& tokens) {

@@ -37,4 +37,22 @@ struct ExcessiveLoop {
 /// Those whose bounds and limit are numbers, or constants that the text itself gives numbers.
 [[nodiscard]] std::vector<ExcessiveLoop> excessive_loops(std::string_view text, const Tokens& tokens);
 
+/// A loop of a differentiable function whose own [MaxIters] may be less than its iterations, as far as the
+/// text shows. All offsets are the text's; ends are behind the last character.
+struct LimitedLoop {
+    std::size_t begin = 0;  ///< its first attribute
+    std::size_t keyword = 0;
+    std::size_t body = 0;
+    std::size_t body_end = 0;
+    std::size_t end = 0;
+    std::string function;    ///< the one that it is in; empty where that has no name
+    std::string limit;       ///< as written
+    std::string iterations;  ///< an expression: how many Slang is asked to keep, which is at least the limit
+
+    bool operator==(const LimitedLoop&) const = default;
+};
+
+/// In the order of their keywords. A loop in a macro's definition or arguments isn't among them.
+[[nodiscard]] std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens);
+
 }  // namespace kf::gen

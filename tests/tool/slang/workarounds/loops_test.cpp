@@ -120,5 +120,51 @@ TEST(LoopLimits, MayBeReached) {
     }
 }
 
+// Of each loop whose limit may be too small: where it is, its limit, and what Slang is asked to keep.
+std::string limited(const std::string& text) {
+    std::string found;
+    for (const LimitedLoop& loop : limited_loops(text, tokenise(text))) {
+        found += loop.function + "[" + text.substr(loop.begin, loop.body - loop.begin) + "|" +
+                 text.substr(loop.body, loop.body_end - loop.body) + "|" +
+                 text.substr(loop.body_end, loop.end - loop.body_end) + "] " + loop.limit + " " +
+                 loop.iterations + "\n";
+    }
+    return found;
+}
+
+TEST(LimitedLoops, HaveTheirPlaces) {
+    EXPECT_EQ(limited("{ [MaxIters(3)] for (int i = 0; i < n; i++) { x += i; } y(); }"),
+              "[[MaxIters(3)] for (int i = 0; i < n; i++) |{ x += i; }|] 3 3\n");
+    EXPECT_EQ(limited("{ if (a) [MaxIters(N)] while (b(1)) c(2); else d(); }"),
+              "[[MaxIters(N)] while (b(1)) |c(2);|] N N\n");
+    EXPECT_EQ(limited("{ [unroll] [MaxIters(2)] do ++x; while (x < y); }"),
+              "[[unroll] [MaxIters(2)] do |++x;| while (x < y);] 2 2\n");
+    EXPECT_EQ(
+        limited("[Differentiable] float f(float x)\n{ [MaxIters(8)] do { [MaxIters(2)] do {} while (a); } "
+                "while (b); }"),
+        "f[[MaxIters(8)] do |{ [MaxIters(2)] do {} while (a); }| while (b);] 8 8\n"
+        "f[[MaxIters(2)] do |{}| while (a);] 2 9\n");
+}
+
+TEST(LimitedLoops, MayStop) {
+    EXPECT_EQ(limited("{ [MaxIters(8)] for (int i = 0; i < 12; i++) { if (x) break; } }"),
+              "[[MaxIters(8)] for (int i = 0; i < 12; i++) |{ if (x) break; }|] 8 8\n");
+    EXPECT_EQ(limited("{ [MaxIters(8)] for (int i = 0; i < 8; i++) { if (x) i = 0; } }"),
+              "[[MaxIters(8)] for (int i = 0; i < 8; i++) |{ if (x) i = 0; }|] 8 8\n");
+}
+
+TEST(LimitedLoops, AreNoneThatStayBelow) {
+    for (const char* text : {"{ [MaxIters(8)] for (int i = 0; i < 8; i++) { if (x) break; } }",
+                             "{ for (int i = 0; i < n; i++) { x += i; } }",
+                             "{ [MaxIters(8)] [ForceUnroll] for (int i = 0; i < n; i++) { x += i; } }",
+                             "[Differentiable] float f<let N : int>(float x) { [MaxIters(N)] for (int i = 0; "
+                             "i < N; i++) { x += x; } }",
+                             "float f(float x) { [MaxIters(8)] while (x < 3) { x += 1; } return x; }",
+                             "[Differentiable] [BackwardDerivative(g)] float f(float x) { [MaxIters(8)] "
+                             "while (x < 3) { x += 1; } }"}) {
+        EXPECT_EQ(limited(text), "") << text;
+    }
+}
+
 }  // namespace
 }  // namespace kf::gen
