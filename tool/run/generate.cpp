@@ -60,6 +60,15 @@ std::vector<std::filesystem::path> OutputPaths::all() const {
 
 namespace {
 
+void drop_backward_passes(Plan& plan) {
+    for (PlannedFunction& function : plan.functions) {
+        for (PlannedCall& call : function.calls) {
+            call.has_backward = false;
+            call.has_fused = false;
+        }
+    }
+}
+
 Outcome<std::vector<OutputFile>> emit_files(const Plan& plan, const manifest::Manifest& manifest,
                                             const OutputPaths& paths, const Options& options) {
     const std::vector<std::byte> bytes = artifact::write(manifest);
@@ -91,11 +100,10 @@ const TargetSpec* cuda_target(const Spec& spec) {
 
 class Generator {
 public:
-    Generator(const Spec& spec, const Options& options, const OutputPaths& paths, FileSystem& disk,
-              const OpenCuda& open_cuda, const std::map<std::string, std::string>& sources)
+    Generator(const Spec& spec, const Options& options, FileSystem& disk, const OpenCuda& open_cuda,
+              const std::map<std::string, std::string>& sources)
         : spec_(spec),
           options_(options),
-          paths_(paths),
           open_cuda_(open_cuda),
           settings_(compiler_options(spec, options)),
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
@@ -104,12 +112,24 @@ public:
         settings_.sources = sources;
     }
 
-    Outcome<Generated> run() {
-        Outcome<Generated> outcome = run_stages();
+    Outcome<Generated> run(const OutputPaths& paths) {
+        Outcome<Generated> outcome = run_stages(paths);
         return std::move(outcome).with_warnings(std::move(warnings_));
     }
 
+    Outcome<std::vector<std::byte>> run_forward_passes() {
+        forward_only_ = true;
+        const Outcome<Assembled> made = assemble_kernels();
+        if (!made) return made.errors();
+        return artifact::write(made.value().manifest);
+    }
+
 private:
+    struct Assembled {
+        Plan plan;
+        manifest::Manifest manifest;
+    };
+
     /// What the stage gave; what it warns of is kept.
     template <class T>
     Outcome<T> noted(Outcome<T> outcome) {
@@ -117,13 +137,30 @@ private:
         return outcome;
     }
 
-    Outcome<Generated> run_stages() {
+    Outcome<Generated> run_stages(const OutputPaths& paths) {
+        Outcome<Assembled> made = assemble_kernels();
+        if (!made) return made.errors();
+        Plan& plan = made.value().plan;
+        Outcome<std::vector<OutputFile>> files =
+            noted(emit_files(plan, made.value().manifest, paths, options_));
+        if (!files) return files.errors();
+
+        Generated generated{
+            std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, std::move(plan)};
+        for (const auto& [path, text] : settings_.sources) generated.inputs.files.emplace_back(path, text);
+        auto& read = generated.inputs.programs;
+        read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
+        return generated;
+    }
+
+    Outcome<Assembled> assemble_kernels() {
         auto compiler = make_slang_compiler(settings_, support_modules());
         if (!compiler) return compiler.errors();
         producers_ = {{"kfgen", KFGEN_VERSION}, {"slang", compiler.value()->version()}};
         Outcome<Planned> planned = noted(plan_spec(spec_, *compiler.value()));
         if (!planned) return planned.errors();
-        const Plan& plan = planned.value().plan;
+        Plan& plan = planned.value().plan;
+        if (forward_only_) drop_backward_passes(plan);
         Outcome<KernelSet> kernels = noted(collect_kernels(plan, code_targets(spec_)));
         if (!kernels) return kernels.errors();
         settings_.sources = planned.value().sources;
@@ -138,14 +175,7 @@ private:
         auto manifest =
             noted(assemble(plan, kernels.value(), compiled.value(), cuda_images.value(), producers_));
         if (!manifest) return manifest.errors();
-        Outcome<std::vector<OutputFile>> files = noted(emit_files(plan, manifest.value(), paths_, options_));
-        if (!files) return files.errors();
-
-        Generated generated{std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, plan};
-        for (const auto& [path, text] : settings_.sources) generated.inputs.files.emplace_back(path, text);
-        auto& read = generated.inputs.programs;
-        read.insert(read.end(), cuda_files_.begin(), cuda_files_.end());
-        return generated;
+        return Assembled{std::move(plan), std::move(manifest.value())};
     }
 
     Outcome<std::vector<CompiledUnit>> compile(const KernelSet& kernels, std::unique_ptr<Compiler> first) {
@@ -196,9 +226,9 @@ private:
 
     const Spec& spec_;
     const Options& options_;
-    const OutputPaths& paths_;
     const OpenCuda& open_cuda_;
     CompilerOptions settings_;
+    bool forward_only_ = false;
     unsigned workers_;
     ContentCache cache_;
     CachedKernelStore store_;
@@ -212,7 +242,13 @@ private:
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
                                   FileSystem& disk, const OpenCuda& open_cuda,
                                   const std::map<std::string, std::string>& sources) {
-    return Generator(spec, options, paths, disk, open_cuda, sources).run();
+    return Generator(spec, options, disk, open_cuda, sources).run(paths);
+}
+
+Outcome<std::vector<std::byte>> generate_forward_passes(const Spec& spec, const Options& options,
+                                                        FileSystem& disk,
+                                                        const std::map<std::string, std::string>& sources) {
+    return Generator(spec, options, disk, open_installed_cuda, sources).run_forward_passes();
 }
 
 }  // namespace kf::gen

@@ -1,6 +1,7 @@
 // All stages but the last: from a spec to the bytes of every output.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -47,5 +48,11 @@ struct Generated {
 Outcome<Generated> generate_files(const Spec& spec, const Options& options, const OutputPaths& paths,
                                   FileSystem& disk, const OpenCuda& open_cuda = open_installed_cuda,
                                   const std::map<std::string, std::string>& sources = {});
+
+/// The bytes of an artifact with all functions and calls of the spec's, whose backward and fused passes have
+/// no kernels. `sources` as above.
+Outcome<std::vector<std::byte>> generate_forward_passes(const Spec& spec, const Options& options,
+                                                        FileSystem& disk,
+                                                        const std::map<std::string, std::string>& sources);
 
 }  // namespace kf::gen
