@@ -18,6 +18,7 @@
 #include "run/difference_probe.h"
 #include "run/generate.h"
 #include "run/inspection.h"
+#include "run/limit_probe.h"
 #include "run/listing.h"
 #include "run/records.h"
 #include "run/session.h"
@@ -93,21 +94,29 @@ kf::check::Settings check_settings(const GradientOptions& options) {
     return settings;
 }
 
+kf::check::LimitedLoops limited_loops(LimitProbe* probe) {
+    kf::check::LimitedLoops loops;
+    if (probe == nullptr) return loops;
+    for (const ProbedLoop& loop : probe->loops())
+        loops.loops.push_back({loop.location.file, loop.location.line, loop.function, loop.limit});
+    loops.artifact = [=](auto begin, auto end, const auto& function) {
+        return probe->artifact(begin, end, function);
+    };
+    return loops;
+}
+
 /// Of an artifact, or of what was generated and not written.
 int check_gradients(const Options& options, std::span<const std::byte> artifact, const Plan* plan,
-                    const DifferenceArtifacts& own) {
+                    const DifferenceArtifacts& own, LimitProbe* probe) {
     try {
         kf::check::Explain explain;
         if (plan != nullptr)
             explain = [=](auto f, auto c, auto a) { return kf::check::reason(*plan, f, c, a); };
-        kf::check::OwnDifferences differences;
-        for (const std::string& bytes : own.artifacts) {
-            const auto view = std::as_bytes(std::span(bytes));
-            differences.emplace_back(view.begin(), view.end());
-        }
-        auto report =
-            kf::check::check_gradients(artifact, check_settings(options.gradients), explain, differences);
+        auto report = kf::check::check_gradients(artifact, check_settings(options.gradients), explain,
+                                                 own.artifacts, limited_loops(probe));
         report.not_compared = untested_texts(own);
+        if (probe != nullptr && !probe->failure().empty())
+            report.not_compared.push_back("loops with their limits: " + probe->failure());
         std::cout << (options.gradients.json ? kf::check::json_of(report) : kf::check::text_of(report));
         return report.is_right() ? exit_done : exit_input;
     } catch (const kf::Error& error) {
@@ -117,7 +126,8 @@ int check_gradients(const Options& options, std::span<const std::byte> artifact,
 
 int check_artifact(const Options& options) {
     try {
-        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr, {});
+        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr, {},
+                               nullptr);
     } catch (const kf::Error& error) {
         return fail(error, options.artifact, options);
     }
@@ -134,8 +144,9 @@ int check(const Options& options, DiskFileSystem& disk) {
     const std::vector<OutputFile>& files = generated.value().files;
     const auto artifact = std::find_if(files.begin(), files.end(),
                                        [&](const OutputFile& file) { return file.path == paths.artifact; });
+    LimitProbe probe(spec.value(), options, disk, generated.value().inputs.files);
     return check_gradients(options, std::as_bytes(std::span(artifact->content)), &generated.value().plan,
-                           difference_artifacts(spec.value(), options, disk));
+                           difference_artifacts(spec.value(), options, disk), &probe);
 }
 
 int list(const Options& options, DiskFileSystem& disk) {

@@ -40,8 +40,8 @@ struct Pass {
 class CallCheck : CheckedCall {
 public:
     CallCheck(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
-              CallReport& report)
-        : CheckedCall(function, call, settings, report) {
+              LoopLimits* limits, CallReport& report)
+        : CheckedCall(function, call, settings, report), limits_(limits) {
         using detail::PassKind;
         if (call_.backward.is_built()) passes_.push_back({PassKind::backward, false, ""});
         if (call_.deterministic.is_built()) passes_.push_back({PassKind::backward, true, "deterministic, "});
@@ -103,6 +103,9 @@ private:
         finite_ = trial.run();
         note_result(plan.setting, finite_);
         if (!finite_) return;
+        if (limits_ != nullptr) {
+            limits_->compare(trial, precision_, report_);
+        }
         std::map<std::size_t, std::vector<Comparison>> comparisons;
         for (std::size_t p = 0; p < plan.passes; ++p) {
             const Pass& pass = passes_[p];
@@ -131,14 +134,10 @@ private:
 
     /// A fused pass gives what the call alone does, but for roundings that compilers place elsewhere.
     bool gives_the_same(const Trial& trial, const Pass& pass) {
-        constexpr double roundings = 64;
         const std::vector<double> found = trial.outputs();
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto [leaf, scalar] = trial.output(i);
-            // A sum may be next to nothing, of terms that are as large as inputs are.
-            const double terms = trial.terms(leaf) > 1 ? std::sqrt(trial.terms(leaf)) : 0;
-            const double allowed = roundings * precision_.epsilon * std::max(trial.magnitudes()[i], terms);
-            if (std::abs(found[i] - trial.centre()[i]) <= allowed) continue;
+            if (std::abs(found[i] - trial.centre()[i]) <= trial.rounding(i, precision_.epsilon)) continue;
             report_.failure = std::string(pass.name) + "'" + call_.arguments[leaf].name + "' is " +
                               std::to_string(found[i]) + " at " +
                               place_text(trial.arguments().leaves[leaf], scalar) + ", but " +
@@ -237,6 +236,7 @@ private:
         }
     }
 
+    LoopLimits* limits_;
     std::vector<Pass> passes_;
     double width_ = 1;  ///< of the range that inputs come from
     bool finite_ = false;
@@ -247,9 +247,9 @@ private:
 }  // namespace
 
 void check_call(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
-                CallReport& report) {
+                LoopLimits* limits, CallReport& report) {
     try {
-        CallCheck(function, call, settings, report).run();
+        CallCheck(function, call, settings, limits, report).run();
     } catch (const Error& error) {
         report.failure = error.what();
     }

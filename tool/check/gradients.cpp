@@ -12,6 +12,7 @@
 
 #include "check/call_check.h"
 #include "check/items.h"
+#include "check/kernel_code.h"
 #include "check/kernel_log.h"
 #include "check/own_derivatives.h"
 #include "check/tangent_check.h"
@@ -181,18 +182,19 @@ std::string why_no_gradient(const manifest::Call& call, const Argument& argument
 }
 
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings, const Explain& explain,
-                       const OwnDifferences& differences) {
+                       const OwnDifferences& differences, const LimitedLoops& loops) {
     const Device device = Device::open(settings.device);
     const auto log = std::make_shared<KernelLog>(device);
     const Module module = Module::load(detail::make_device(log), artifact);
     const manifest::Manifest& manifest = module.state()->manifest();
     std::optional<DifferenceModules> own;
-    if (differences.size() == 3) {
-        const auto load = [&](std::size_t i) {
-            return Module::load(detail::make_device(log), differences[i]);
-        };
-        own = {load(0), load(1), load(2)};
-    }
+    const auto load = [&](const std::vector<std::byte>& bytes) {
+        return Module::load(detail::make_device(log), bytes);
+    };
+    if (differences.size() == 3) own = {load(differences[0]), load(differences[1]), load(differences[2])};
+    std::optional<LoopLimits> limits;
+    if (!loops.loops.empty()) limits.emplace(loops, load);
+    LoopLimits* const limited = limits ? &*limits : nullptr;
     check_names(manifest, settings);
     check_shapes(manifest, settings);
 
@@ -219,11 +221,11 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
                     input.why_not = "not checked: calls are combined in other ways than by sums of gradients";
                     input.status = Status::no_gradient;
                 }
-                if (call.has_backward && comparable) check_call(ref, c, settings, made);
+                if (call.has_backward && comparable) check_call(ref, c, settings, limited, made);
                 add_kernels(call, kernels);
                 const auto results = static_cast<std::ptrdiff_t>(made.inputs.size());
-                if (own && takes_derivatives(manifest, own->front().state()->manifest(), f, c)) {
-                    check_own_derivatives(module, *own, f, c, settings, made);
+                if (own && has_other_code(manifest, own->front().state()->manifest(), f, c)) {
+                    check_own_derivatives(module, *own, f, c, settings, limited, made);
                 }
                 std::vector<InputReport> found(std::make_move_iterator(made.inputs.begin() + results),
                                                std::make_move_iterator(made.inputs.end()));

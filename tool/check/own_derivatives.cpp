@@ -15,23 +15,12 @@
 namespace kf::check {
 namespace {
 
-/// Of a forward pass: its kernels' sources.
-std::vector<std::string> sources_of(const manifest::Manifest& manifest, const manifest::Call& call) {
-    std::vector<std::string> sources;
-    for (const auto& [variant, index] : call.forward.kernels()) {
-        if (index < 0) continue;
-        for (const manifest::Image& image : manifest.kernels[static_cast<std::size_t>(index)].images) {
-            sources.emplace_back(reinterpret_cast<const char*>(image.sha256.data()), image.sha256.size());
-        }
-    }
-    return sources;
-}
-
 class OwnDerivatives : CheckedCall {
 public:
     OwnDerivatives(const detail::FunctionRef& function, const DifferenceModules& differences,
-                   std::size_t call, const Settings& settings, CallReport& report)
+                   std::size_t call, const Settings& settings, LoopLimits* limits, CallReport& report)
         : CheckedCall(function, call, settings, report),
+          limits_(limits),
           differences_(differences),
           function_index_(function.function),
           call_number_(call),
@@ -66,6 +55,7 @@ private:
         Trial trial = make_trial(whole, attempt, setting);
         trial.watch(outputs_);
         bool finite = trial.run();
+        if (finite && limits_ != nullptr) limits_->compare(trial, precision_, report_);
         std::array<std::vector<double>, 3> found;
         for (std::size_t s = 0; s < found.size() && finite; ++s) {
             Trial other({differences_[s].state(), function_index_}, call_number_, trial.arguments(),
@@ -108,6 +98,7 @@ private:
         return made;
     }
 
+    LoopLimits* limits_;
     const DifferenceModules& differences_;
     std::size_t function_index_;
     std::size_t call_number_;
@@ -117,17 +108,12 @@ private:
 
 }  // namespace
 
-bool takes_derivatives(const manifest::Manifest& manifest, const manifest::Manifest& differences,
-                       std::size_t function, std::size_t call) {
-    return sources_of(manifest, manifest.functions[function].calls[call]) !=
-           sources_of(differences, differences.functions[function].calls[call]);
-}
-
 void check_own_derivatives(const Module& module, const DifferenceModules& differences, std::size_t function,
-                           std::size_t call, const Settings& settings, CallReport& report) {
+                           std::size_t call, const Settings& settings, LoopLimits* limits,
+                           CallReport& report) {
     try {
         const detail::FunctionRef ref{module.state(), function};
-        OwnDerivatives(ref, differences, call, settings, report).run();
+        OwnDerivatives(ref, differences, call, settings, limits, report).run();
     } catch (const Error& error) {
         report.failure = error.what();
     }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 
+#include "check/loop_limits.h"
 #include "check/report.h"
 #include "check/settings.h"
 #include "core/manifest.h"
@@ -16,12 +17,10 @@ namespace kf::check {
 /// The same calls with differences for derivatives, by steps that halve from one to the next.
 using DifferenceModules = std::array<Module, 3>;
 
-/// Whether a call's code differs there: that it takes derivatives itself.
-bool takes_derivatives(const manifest::Manifest& manifest, const manifest::Manifest& differences,
-                       std::size_t function, std::size_t call);
-
-/// Adds an input for each of the call's floating outputs, "result, by its own bwd_diff".
+/// Adds an input for each of the call's floating outputs, "result, by its own bwd_diff". `limits` may be
+/// null.
 void check_own_derivatives(const Module& module, const DifferenceModules& differences, std::size_t function,
-                           std::size_t call, const Settings& settings, CallReport& report);
+                           std::size_t call, const Settings& settings, LoopLimits* limits,
+                           CallReport& report);
 
 }  // namespace kf::check

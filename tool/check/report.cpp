@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace kf::check {
@@ -71,8 +72,37 @@ std::string tried_text(const CallReport& call) {
     return (tried.empty() ? "" : tried + "\n") + (in_vain.empty() ? "" : in_vain + "\n");
 }
 
+/// "the loop in 'f' at scene.slang:12 ran more often than its [MaxIters(8)] says".
+std::string past_limit_text(const std::vector<PastLimit>& loops) {
+    const bool many = loops.size() > 1;
+    std::string text = many ? "one of these loops ran more often than its limit says: " : "";
+    for (const PastLimit& loop : loops) {
+        text += &loop == &loops.front() ? "" : ", ";
+        text += "the loop " + (loop.function.empty() ? "" : "in '" + loop.function + "' ") + "at " +
+                std::filesystem::path(loop.file).filename().string() + ":" + std::to_string(loop.line);
+        text += (many ? " with [MaxIters(" : " ran more often than its [MaxIters(") + loop.limit +
+                (many ? ")]" : ")] says");
+    }
+    return text + ": gradients may lack iterations; raise the limit to the largest count that calls may have";
+}
+
 bool is_empty_check(const InputReport& input) {
     return input.status == Status::not_exercised && !input.steps;
+}
+
+nlohmann::ordered_json json_of_loops(const std::vector<std::vector<PastLimit>>& past_limits) {
+    auto made = nlohmann::ordered_json::array();
+    for (const std::vector<PastLimit>& loops : past_limits) {
+        auto together = nlohmann::ordered_json::array();
+        for (const PastLimit& loop : loops) {
+            together.push_back({{"file", loop.file},
+                                {"line", loop.line},
+                                {"function", loop.function},
+                                {"limit", loop.limit}});
+        }
+        made.push_back(std::move(together));
+    }
+    return made;
 }
 
 }  // namespace
@@ -102,7 +132,7 @@ std::int64_t Report::count(Status status) const {
 
 bool Report::is_right() const {
     return count(Status::wrong) == 0 && std::all_of(calls.begin(), calls.end(), [](const CallReport& call) {
-               return call.failure.empty() &&
+               return call.failure.empty() && call.past_limits.empty() &&
                       std::none_of(call.inputs.begin(), call.inputs.end(), is_empty_check);
            });
 }
@@ -113,6 +143,9 @@ std::string text_of(const Report& report) {
     for (const CallReport& call : report.calls) {
         text += "\n" + call.overload + "\n";
         if (!call.failure.empty()) text += "  FAILED       " + call.failure + "\n";
+        for (const std::vector<PastLimit>& loops : call.past_limits) {
+            text += "  WRONG        " + past_limit_text(loops) + "\n";
+        }
         std::size_t width = 0;
         for (const InputReport& input : call.inputs) width = std::max(width, input.name.size());
         for (const InputReport& input : call.inputs) {
@@ -124,12 +157,15 @@ std::string text_of(const Report& report) {
         text += tried_text(call);
     }
     const std::int64_t empty = report.count(Status::not_exercised);
+    const std::int64_t past = std::count_if(report.calls.begin(), report.calls.end(),
+                                            [](const CallReport& call) { return !call.past_limits.empty(); });
     const std::int64_t unused = report.count(Status::unused);
     text += "\n" + counted(report.count(Status::right), "input") + " right, " +
             std::to_string(report.count(Status::wrong)) + " wrong, " +
             std::to_string(report.count(Status::not_smooth) + report.count(Status::not_finite) +
                            report.count(Status::not_run)) +
-            " not comparable, " + (empty > 0 ? std::to_string(empty) + " not exercised, " : "") +
+            " not comparable, " + (past > 0 ? counted(past, "call") + " past a loop's limit, " : "") +
+            (empty > 0 ? std::to_string(empty) + " not exercised, " : "") +
             (unused > 0 ? std::to_string(unused) + " unused, " : "") +
             std::to_string(report.count(Status::no_gradient)) + " without a gradient; " +
             std::to_string(report.kernels - static_cast<std::int64_t>(report.kernels_not_run.size())) +
@@ -175,6 +211,7 @@ std::string json_of(const Report& report) {
                              {"not_given", given.not_given}});
         }
         one["tried"] = std::move(tried);
+        if (!call.past_limits.empty()) one["past_limits"] = json_of_loops(call.past_limits);
         calls.push_back(std::move(one));
     }
     return Json{{"module", report.module},

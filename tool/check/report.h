@@ -45,6 +45,16 @@ struct Tried {
     std::vector<std::string> not_given;   ///< which the function compares it with, but are too large
 };
 
+/// A loop that ran more often than its [MaxIters] says, where the backward pass may have ended it.
+struct PastLimit {
+    std::string file;
+    std::int64_t line = 0;
+    std::string function;  ///< the one that it is in, where that has a name
+    std::string limit;     ///< as written
+
+    bool operator==(const PastLimit&) const = default;
+};
+
 struct CallReport {
     std::string function;
     std::string overload;  ///< "f(x: float tensor[1]) -> float tensor[1]"
@@ -52,6 +62,8 @@ struct CallReport {
     std::string failure;  ///< why it could not be run at all
     std::vector<InputReport> inputs;
     std::vector<Tried> tried = {};
+    /// What ran past its limit in some trial; several loops where it may have been any of them.
+    std::vector<std::vector<PastLimit>> past_limits = {};
 };
 
 struct Report {
@@ -64,8 +76,8 @@ struct Report {
     std::vector<std::string> not_compared = {};  ///< derivatives that functions take, and why
 
     [[nodiscard]] std::int64_t count(Status status) const;
-    /// No gradient is wrong, every call could be run, and every input took part in one, but for those that
-    /// nothing depends on, or by steps alone.
+    /// No gradient is wrong, every call could be run, no loop ran past its limit, and every input took part
+    /// in one, but for those that nothing depends on, or by steps alone.
     [[nodiscard]] bool is_right() const;
 };
 

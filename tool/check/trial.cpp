@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/bind_error.h"
 #include "core/module_state.h"
@@ -31,6 +32,20 @@ Trial::Trial(const detail::FunctionRef& function, std::size_t call, Arguments ar
     with_grads_.resize(arguments_.items.size());
     for (std::size_t i = 0; i < placed_.size(); ++i) place(i);
     choose_weights(random);
+}
+
+Trial Trial::in(const Module& module) const {
+    std::mt19937_64 unused;  // of weights, which are replaced
+    const std::string& name = function_.module->manifest().functions[function_.function].name;
+    const auto& functions = module.state()->manifest().functions;
+    const auto same = std::find_if(functions.begin(), functions.end(),
+                                   [&](const manifest::Function& one) { return one.name == name; });
+    if (same == functions.end()) throw std::logic_error("no function '" + name + "'");
+    Trial other({module.state(), static_cast<std::size_t>(same - functions.begin())}, call_index_, arguments_,
+                shape_, unused);
+    other.outputs_ = outputs_;
+    other.weights_ = weights_;
+    return other;
 }
 
 void Trial::place(std::size_t index) {
@@ -176,6 +191,13 @@ double Trial::terms(std::size_t index) const {
     double scalars = 1;
     for (const std::int64_t extent : argument.trailing) scalars *= static_cast<double>(extent);
     return std::max(1.0, calls * scalars / static_cast<double>(arguments_.leaves[index].positions.size()));
+}
+
+double Trial::rounding(std::size_t index, double epsilon) const {
+    constexpr double roundings = 64;
+    // A sum may be next to nothing, of terms that are as large as inputs are.
+    const double count = terms(outputs_[index].leaf);
+    return roundings * epsilon * std::max(magnitudes_[index], count > 1 ? std::sqrt(count) : 0);
 }
 
 void Trial::run_backward(detail::PassKind pass, bool deterministic) {

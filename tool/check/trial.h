@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kf/invoke.h>
+#include <kf/module.h>
 
 #include <cstddef>
 #include <optional>
@@ -27,6 +28,12 @@ public:
     /// Makes tensors on the module's device. Outputs are those whose gradients flow in.
     Trial(const detail::FunctionRef& function, std::size_t call, Arguments arguments, const Dims& shape,
           std::mt19937_64& random);
+
+    /// The same call of another artifact that has a function of this name with the same overloads, with the
+    /// same arguments and outputs.
+    [[nodiscard]] Trial in(const Module& module) const;
+    [[nodiscard]] const detail::FunctionRef& function() const { return function_; }
+    [[nodiscard]] std::size_t call() const { return call_index_; }
 
     /// Other outputs: these leaves.
     void watch(const std::vector<std::size_t>& leaves);
@@ -58,6 +65,8 @@ public:
     bool changes_with(std::size_t leaf, std::span<const double> values);
     /// Gives a leaf's scalars other values.
     void put(std::size_t leaf, std::span<const double> values);
+    /// How far apart two compilers' code may put the value of output number `index`, after run().
+    [[nodiscard]] double rounding(std::size_t index, double epsilon) const;
     /// Of how many calls' results an output's element is the sum.
     [[nodiscard]] double terms(std::size_t leaf) const;
     [[nodiscard]] const Arguments& arguments() const { return arguments_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "emit/differences.h"
 #include "run/generate.h"
@@ -112,8 +113,10 @@ DifferenceArtifacts difference_artifacts(const Spec& spec, const Options& option
             made.artifacts.clear();
             return made;
         }
-        for (OutputFile& file : generated.value().files) {
-            if (file.path == paths.artifact) made.artifacts.push_back(std::move(file.content));
+        for (const OutputFile& file : generated.value().files) {
+            if (file.path != paths.artifact) continue;
+            const auto bytes = std::as_bytes(std::span(file.content));
+            made.artifacts.emplace_back(bytes.begin(), bytes.end());
         }
     }
     return made;

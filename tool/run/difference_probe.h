@@ -1,6 +1,7 @@
 // A spec's modules with differences in place of their own backward derivatives.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ DifferenceProbe difference_probe(const Module& module, double factor);
 /// of the spec's own. None where no module takes a derivative, or where Slang refuses them, which `failure`
 /// says.
 struct DifferenceArtifacts {
-    std::vector<std::string> artifacts;
+    std::vector<std::vector<std::byte>> artifacts;
     std::vector<UntestedDerivative> untested;
     std::string failure;
 };

@@ -119,6 +119,35 @@ TEST(Report, IsRightOnlyWithoutWrongGradientsAndFailures) {
     report.calls[2].inputs[0].steps = true;
     report.calls[1].failure = "no";
     EXPECT_FALSE(report.is_right());
+    report.calls[1].failure.clear();
+    EXPECT_TRUE(report.is_right());
+    report.calls[1].past_limits = {{{"/d/march.slang", 12, "march", "8"}}};
+    EXPECT_FALSE(report.is_right());
+}
+
+TEST(Report, NamesLoopsThatRanPastTheirLimits) {
+    Report report{"scene", "vulkan:0, llvmpipe", 1, {}, 2, {}};
+    CallReport march{"march", "march(x: float) -> float", true, "", {input("x", Status::unused)}};
+    const PastLimit outer{"/d/march.slang", 12, "march", "8"};
+    const PastLimit inner{"/d/steps.slang", 3, "", "N"};
+    march.past_limits = {{outer}, {inner, outer}};
+    report.calls = {march};
+    EXPECT_EQ(text_of(report), R"(scene on vulkan:0, llvmpipe, seed 1
+
+march(x: float) -> float
+  WRONG        the loop in 'march' at march.slang:12 ran more often than its [MaxIters(8)] says: gradients may lack iterations; raise the limit to the largest count that calls may have
+  WRONG        one of these loops ran more often than its limit says: the loop at steps.slang:3 with [MaxIters(N)], the loop in 'march' at march.slang:12 with [MaxIters(8)]: gradients may lack iterations; raise the limit to the largest count that calls may have
+  x  unused       no result depends on it
+
+0 inputs right, 0 wrong, 0 not comparable, 1 call past a loop's limit, 1 unused, 0 without a gradient; 2 of 2 backward kernels run
+)");
+    const nlohmann::json json = nlohmann::json::parse(json_of(report));
+    EXPECT_EQ(json["right"], false);
+    EXPECT_EQ(json["calls"][0]["past_limits"].size(), 2U);
+    EXPECT_EQ(json["calls"][0]["past_limits"][1][0]["line"], 3);
+    EXPECT_EQ(
+        json["calls"][0]["past_limits"][1][1],
+        (nlohmann::json{{"file", "/d/march.slang"}, {"line", 12}, {"function", "march"}, {"limit", "8"}}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -339,6 +340,146 @@ def test_loops_may_start_at_computed_values(kfgen: Kfgen, tmp_path: Path) -> Non
     report = json.loads(done.stdout)
     assert [call["inputs"][0]["status"] for call in report["calls"]] == ["right"] * 3
     assert done.stderr == ""
+
+
+STEPS = """
+static const int most = 3;
+[Differentiable]
+float steps(float x, int n)
+{
+    float s = x;
+    int i = 0;
+    [MaxIters(most)]
+    do // past
+    {
+        s = s * x + 0.5;
+        if (++i >= 8 * n) break;
+    } while (s < 99);
+    return s;
+}
+"""
+FOR = """
+[Differentiable] float f(float x, int n)
+{
+    float s = x;
+    [MaxIters(4)] for (int i = 0; i < 8 * n; ++i) s = s * x + 0.5; // past
+    return s;
+}
+"""
+WHILE = """
+[Differentiable] float f(float x, int n)
+{
+    float s = 1 + abs(x);
+    [MaxIters(2)]
+    while (s < 40) // past
+        s = s * (1.5 + n * n) + x;
+    return s;
+}
+"""
+IN_A_METHOD = """
+struct Walk : IDifferentiable
+{
+    float x;
+    [Differentiable] float sum(int n)
+    {
+        float s = 0;
+        [MaxIters(2)] for (int i = 0; i < 2; ++i)
+            [MaxIters(3)] for (int k = 0; k < 8 * n; ++k) // past
+                if (k < 20) s = 0.5 * s * x + x;
+        return s;
+    }
+}
+"""
+SEVERAL = """
+import steps;
+
+[Differentiable] float f(float x, int n)
+{
+    float s = steps(x, n);
+    float t = x;
+    [MaxIters(9)] for (int i = 0; i < min(n, 9); ++i) t = t * x + 0.5;
+    [MaxIters(4)] for (int i = 0; i < 5 * n; ++i) { if (t > 99) continue; t = t * x + 0.5; } // past
+    return s * t;
+}
+"""
+BELOW = """
+[Differentiable] float below(float x, int n)
+{
+    float s = x;
+    [MaxIters(5)] for (int i = 0; i < clamp(n, 0, 2); ++i)
+        [MaxIters(3)] for (int k = 0; k < 5; ++k) { if (k > 3 + n) break; s = 0.5 * s * x + x; }
+    return s;
+}
+[BackwardDerivative(own_bwd)] float own(float x, int n)
+{
+    float s = x;
+    [MaxIters(2)] for (int i = 0; i < 9 * n; ++i) s += x;
+    return s;
+}
+void own_bwd(inout DifferentialPair<float> x, int n, float flowing)
+{ x = diffPair(x.p, (1 + 9 * max(n, 0)) * flowing); }
+float plain(float x, int n) { [MaxIters(2)] for (int i = 0; i < 9 * n; ++i) x = 0.5 * x + 1; return x; }
+[Differentiable] float f(float x, int n) { return below(x, n) + own(x, n) * no_diff(plain(1.25, n)); }
+"""
+ITS_OWN = """
+[Differentiable] float grow(float x, int n)
+{
+    [MaxIters(4)] for (int i = 0; i < 8 * n; ++i) x = 0.25 * x * x + 0.5; // past
+    return x;
+}
+float f(float x, int n)
+{
+    var p = diffPair(x);
+    bwd_diff(grow)(p, n, 1.0f);
+    return p.d;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "loops"),
+    [
+        pytest.param(FOR, {"accumulate": {"result": ["sum", "first"]}}, {"limits": ("f", "4")}, id="for"),
+        pytest.param(WHILE, {}, {"limits": ("f", "2")}, id="while"),
+        pytest.param(
+            IN_A_METHOD,
+            {"function": "Walk.sum", "this": "value", "args": {"n": "tensor[1]"}},
+            {"limits": ("sum", "3")},
+            id="nested",
+        ),
+        pytest.param(SEVERAL, {}, {"limits": ("f", "4"), "steps": ("steps", "most")}, id="several"),
+        pytest.param(ITS_OWN, {"backward": False}, {"limits": ("grow", "4")}, id="its own bwd_diff"),
+        pytest.param(BELOW, {}, {}, id="below"),
+    ],
+)
+def test_loops_that_run_past_their_limits_are_named(
+    kfgen: Kfgen, tmp_path: Path, text: str, call: dict[str, Any], loops: dict[str, tuple[str, str]]
+) -> None:
+    """Their gradients lack iterations: differences may show that, but not why."""
+    texts = {"limits": text, "steps": STEPS}
+    for name, content in texts.items():
+        (tmp_path / f"{name}.slang").write_text(content)
+    call = {"function": "f", "args": {"x": "tensor[1]", "n": "value"}, "backward": True, **call}
+    path = tmp_path / "limits.kf.json"
+    path.write_text(
+        json.dumps({"version": 1, "name": "limits", "modules": ["limits.slang"], "calls": [call]})
+    )
+    done = kfgen.check(path, "--gradients", "--backend", "vulkan", "--format", "json")
+    assert done.returncode == (1 if loops else 0), done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert report["not_compared"] == []
+    expected = [
+        {
+            "file": str(tmp_path / f"{name}.slang"),
+            "line": next(i for i, line in enumerate(texts[name].splitlines(), 1) if "// past" in line),
+            "function": function,
+            "limit": limit,
+        }
+        for name, (function, limit) in loops.items()
+    ]
+    for checked in report["calls"]:
+        found = [loop for together in checked.get("past_limits", []) for loop in together]
+        assert sorted(found, key=lambda loop: loop["file"]) == expected
 
 
 def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path: Path) -> None:
