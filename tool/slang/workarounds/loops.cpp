@@ -125,6 +125,8 @@ public:
             if (loop.limit_open == none || loop.unrolled || !loop.limit || stays_below_limit(loop)) continue;
             const std::size_t body_end = after_statement(loop.body);
             if (loop.end > size() || body_end > size()) continue;
+            // Another branch's head may have the same body.
+            if (tokens_.all[loop.start].directives != tokens_.all[loop.body].directives) continue;
             const EnclosingFunction function = enclosing_function(tokens_, loop.start);
             if (!function.differentiated) continue;
             found.push_back({offset(loop.start), offset(loop.keyword), offset(loop.body),

@@ -154,14 +154,17 @@ TEST(LimitedLoops, MayStop) {
 }
 
 TEST(LimitedLoops, AreNoneThatStayBelow) {
-    for (const char* text : {"{ [MaxIters(8)] for (int i = 0; i < 8; i++) { if (x) break; } }",
-                             "{ for (int i = 0; i < n; i++) { x += i; } }",
-                             "{ [MaxIters(8)] [ForceUnroll] for (int i = 0; i < n; i++) { x += i; } }",
-                             "[Differentiable] float f<let N : int>(float x) { [MaxIters(N)] for (int i = 0; "
-                             "i < N; i++) { x += x; } }",
-                             "float f(float x) { [MaxIters(8)] while (x < 3) { x += 1; } return x; }",
-                             "[Differentiable] [BackwardDerivative(g)] float f(float x) { [MaxIters(8)] "
-                             "while (x < 3) { x += 1; } }"}) {
+    for (const char* text :
+         {"{ [MaxIters(8)] for (int i = 0; i < 8; i++) { if (x) break; } }",
+          "{ for (int i = 0; i < n; i++) { x += i; } }",
+          "{\n#if A\n[MaxIters(8)] while (x < 3)\n#else\n[MaxIters(9)] while (x < 5)\n#endif\n"
+          "{ x += 1; }\n}",
+          "{ [MaxIters(8)] [ForceUnroll] for (int i = 0; i < n; i++) { x += i; } }",
+          "[Differentiable] float f<let N : int>(float x) { [MaxIters(N)] for (int i = 0; "
+          "i < N; i++) { x += x; } }",
+          "float f(float x) { [MaxIters(8)] while (x < 3) { x += 1; } return x; }",
+          "[Differentiable] [BackwardDerivative(g)] float f(float x) { [MaxIters(8)] "
+          "while (x < 3) { x += 1; } }"}) {
         EXPECT_EQ(limited(text), "") << text;
     }
 }
