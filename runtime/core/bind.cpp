@@ -115,6 +115,34 @@ void check_tangent(const BindRequest& request, std::size_t i) {
     }
 }
 
+/// An output that the caller is to make.
+bool is_made(const BindRequest& request, std::size_t i) {
+    const Argument& argument = request.call.arguments[i];
+    return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) &&
+           argument.kind == ArgumentKind::tensor && runs_forward(request.pass);
+}
+
+/// The extents of an output that is made, flattened to scalars: the call's, but those of its elements, which
+/// are what they are.
+Dims made_extents(const Argument& argument, const Dims& shape) {
+    // What all calls are combined to has one element, unless its kind leaves out some dimensions itself.
+    const bool single =
+        is_combined(argument) && argument.call_rank == static_cast<std::int64_t>(shape.size());
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    Dims extents;
+    for (std::size_t k = 0; k < argument.map.size(); ++k) {
+        if (k < rank) {
+            extents.push_back(single ? 1 : shape[static_cast<std::size_t>(argument.map[k])]);
+        } else {
+            extents.push_back(argument.element.extents[k - rank]);
+        }
+    }
+    for (const std::int64_t extent : argument.trailing) {
+        extents.push_back(extent);
+    }
+    return extents;
+}
+
 /// Which argument gave each dimension its extent.
 struct Feeds {
     static constexpr std::size_t nobody = ~std::size_t{0};
@@ -128,10 +156,11 @@ std::string conflict(const BindRequest& request, const Feeds& feeds, const Dims&
            (owner == Feeds::nobody ? std::string() : " of argument '" + host_name(request.call, owner) + "'");
 }
 
-void feed(const BindRequest& request, std::size_t i, Dims& shape, Feeds& feeds) {
+/// `extents`: the argument's own. Those before `first` aren't known yet.
+void feed(const BindRequest& request, std::size_t i, const Dims& extents, std::size_t first, Dims& shape,
+          Feeds& feeds) {
     const Argument& argument = request.call.arguments[i];
-    const Dims extents = flat_extents(argument, request.arguments[i]);
-    for (std::size_t k = 0; k < argument.map.size(); ++k) {
+    for (std::size_t k = first; k < argument.map.size(); ++k) {
         const auto d = static_cast<std::size_t>(argument.map[k]);
         feeds.fed[d] = true;
         if (extents[k] == shape[d] || extents[k] == 1) {
@@ -151,9 +180,9 @@ void feed(const BindRequest& request, std::size_t i, Dims& shape, Feeds& feeds) 
     }
 }
 
-void check_output(const BindRequest& request, std::size_t i, const Dims& shape, const Feeds& feeds) {
+void check_output(const BindRequest& request, std::size_t i, const Dims& extents, const Dims& shape,
+                  const Feeds& feeds) {
     const Argument& argument = request.call.arguments[i];
-    const Dims& extents = request.arguments[i].data.extents;
     for (std::size_t k = 0; k < argument.map.size(); ++k) {
         const auto d = static_cast<std::size_t>(argument.map[k]);
         if (extents[k] == 1 && is_combined(argument)) {
@@ -260,15 +289,7 @@ ScalarView struct_field_view(const Argument& argument, const Dims& extents) {
 void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
     BoundArgument& bound = binding.arguments[i];
-    Dims extents;
-    // What all calls are combined to has one element, unless its kind leaves out some dimensions itself.
-    const bool single = is_combined(argument) && argument.call_rank == request.call.rank;
-    for (const std::int64_t d : argument.map) {
-        extents.push_back(single ? 1 : binding.shape[static_cast<std::size_t>(d)]);
-    }
-    for (const std::int64_t extent : argument.trailing) {
-        extents.push_back(extent);
-    }
+    const Dims extents = made_extents(argument, binding.shape);
     bound.allocate = true;
     for (std::size_t k = 0; k < static_cast<std::size_t>(argument.rank); ++k) {
         bound.allocate_shape.push_back(extents[k]);
@@ -353,9 +374,15 @@ void bind_shape(const BindRequest& request, Binding& binding) {
     }
     for (const bool outputs : {false, true}) {
         for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-            if (request.arguments[i].kind != Arg::Kind::absent &&
-                is_output(request.call.arguments[i]) == outputs) {
-                feed(request, i, shape, feeds);
+            const Argument& argument = request.call.arguments[i];
+            if (is_output(argument) != outputs) {
+                continue;
+            }
+            if (is_made(request, i)) {
+                feed(request, i, made_extents(argument, shape), static_cast<std::size_t>(argument.rank),
+                     shape, feeds);
+            } else if (request.arguments[i].kind != Arg::Kind::absent) {
+                feed(request, i, flat_extents(argument, request.arguments[i]), 0, shape, feeds);
             }
         }
     }
@@ -372,7 +399,9 @@ void bind_shape(const BindRequest& request, Binding& binding) {
             check_missing(request, i, shape);
         }
         if (request.arguments[i].kind == Arg::Kind::tensor && is_output(argument)) {
-            check_output(request, i, shape, feeds);
+            check_output(request, i, request.arguments[i].data.extents, shape, feeds);
+        } else if (is_made(request, i)) {
+            check_output(request, i, made_extents(argument, shape), shape, feeds);
         } else if (request.call.strict_broadcasting) {
             check_strict(request, i, shape, feeds);
         }

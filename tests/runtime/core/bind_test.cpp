@@ -88,6 +88,36 @@ TEST(BindShape, LetsAGivenOutputWidenTheCall) {
     EXPECT_EQ(binding.total, 5);
 }
 
+/// negate(x): a number a call, in elements of three for its last dimension.
+Manifest in_triples() {
+    ManifestBuilder builder;
+    Argument result = as(Role::result, tensor("result", 1, Scalar::float32, {3}));
+    result.call_rank = 2;
+    result.trailing.clear();
+    builder.add("negate", {tensor("x", 2), result}, false);
+    return builder.get();
+}
+
+TEST(BindShape, ElementsOfAnOutputThatIsMadeHaveTheirExtents) {
+    const auto binding = forward(in_triples(), {G::tensor(at(A, {4, 3})), G::none()});
+    EXPECT_EQ(binding.arguments[1].allocate_shape, (Dims{4}));
+    EXPECT_EQ(binding.arguments[1].data.strides, (Dims{3, 1}));
+    // As an output that is given, it widens the call.
+    const auto wider = forward(in_triples(), {G::tensor(at(A, {4, 1})), G::none()});
+    EXPECT_EQ(wider.shape, (Dims{4, 3}));
+    EXPECT_EQ(wider.arguments[1].data.strides, (Dims{3, 1}));
+    // The call would write past the tensor that is made, or leave some of it unwritten.
+    for (const std::int64_t extent : {2, 5}) {
+        expect_error(
+            ErrorCode::shape_mismatch,
+            AllOf(StartsWith("negate: argument 'result': an output is never broadcast: dimension 1"),
+                  HasSubstr("expected extent " + std::to_string(extent) + " of argument 'x', found 3")),
+            [&] {
+                forward(in_triples(), {G::tensor(at(A, {4, extent})), G::none()});
+            });
+    }
+}
+
 TEST(BindShape, TakesTheShapeThatIsGiven) {
     const Dims shape{7};
     EXPECT_EQ(
