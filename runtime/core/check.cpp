@@ -114,6 +114,9 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
         require(argument.call_rank == call.rank, where, "an output of another rank than the call");
         require(tensor || call.rank == 0, where, "a value as the output of a call with a rank");
     }
+    // Values don't say how many calls there are: only a tensor's extents are compared with the call's shape.
+    require(tensor || !is_output(argument) || argument.call_rank == 0, where,
+            "a value whose parts calls write");
     require(!meets || argument.role != Role::inout, where, "an accumulated value that is read too");
     require(argument.accumulate != Accumulate::push || (argument.role == Role::in && tensor), where,
             "a pushed gradient of no tensor");
@@ -130,6 +133,8 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
             "a value that doesn't fit into the block");
     require(tensor || !argument.contiguous_only, where, "a layout of what is no tensor");
     require(tensor || argument.pitch == 0, where, "a pitch of what is no tensor");
+    require(!argument.overwrite || argument.gradient != Gradient::never, where,
+            "a gradient that is overwritten and isn't written");
     if (argument.differentiable || argument.gradient != Gradient::never) {
         require(is_floating(scalar_type(argument.element.scalar)), where,
                 "a gradient of what isn't floating");
@@ -169,8 +174,10 @@ void check_parameter(const Call& call, const Parameter& parameter, std::int64_t&
                 where, "a field of another form than its struct");
         check_parameter(call, field, next, depth + 1, where + "." + field.name);
     }
+    require(parameter.fields.empty() == (parameter.form == Form::leaf), where,
+            "a struct without fields, or fields of what is none");
     if (parameter.fields.empty()) {
-        require(parameter.form == Form::leaf && parameter.leaves == 1, where, "a struct without fields");
+        require(parameter.leaves == 1, where, "a leaf that isn't one argument");
         ++next;
     }
     require(next == parameter.leaf + parameter.leaves, where, "arguments that aren't a tree's leaves");
@@ -184,7 +191,6 @@ void check_parameter(const Call& call, const Parameter& parameter, std::int64_t&
             where, "a struct of impossible size");
 }
 
-/// What is no part of a struct has no place in one.
 void check_alone(const Argument& argument, const std::string& where) {
     require(argument.offset == 0 && argument.pitch == 0 && argument.spacing.empty(), where,
             "a place in a struct that isn't there");
@@ -208,12 +214,15 @@ void check_place(const Call& call, const Parameter& parameter, std::int64_t offs
     }
 }
 
+/// What is passed by itself has no place in a struct, be it a field or not.
 void check_places(const Call& call, const Parameter& parameter, const std::string& where) {
     if (parameter.form == Form::fields) {
         for (const Parameter& field : parameter.fields) {
             check_places(call, field, where + "." + field.name);
         }
-    } else if (parameter.form != Form::leaf) {
+    } else if (parameter.form == Form::leaf) {
+        check_alone(call.arguments[static_cast<std::size_t>(parameter.leaf)], where);
+    } else {
         check_place(call, parameter, 0, where);
     }
 }
@@ -234,10 +243,6 @@ void check_parameters(const Call& call, const std::string& where) {
         check_places(call, parameter, where + ": parameter '" + parameter.name + "'");
     }
     for (const Item& item : items_of(call.parameters)) {
-        if (item.form == Form::leaf) {
-            const Argument& argument = call.arguments[static_cast<std::size_t>(item.leaf)];
-            check_alone(argument, where + ": argument '" + argument.name + "'");
-        }
         for (std::int64_t i = item.leaf; item.form != Form::leaf && i < item.leaf + item.leaves; ++i) {
             const Argument& argument = call.arguments[static_cast<std::size_t>(i)];
             check_field(argument, item.size, item.form, where + ": argument '" + argument.name + "'");
@@ -269,10 +274,13 @@ void check_tangent(const Call& call, const Argument& argument, const std::string
             "a tangent of no parameter");
 }
 
-/// In the slots' order, each at the first place that its alignment allows: of push constants, or of scalars
-/// alone, as uniform buffers, memory and CUDA's parameters have them.
-void check_layout(const Call& call, const Kernel& kernel, const BlockLayout& layout,
-                  const std::string& where) {
+/// In the slots' order, each at the first place that its alignment allows: that of vectors in push constants,
+/// of scalars alone in uniform buffers, and of one of them in memory and in CUDA's parameters.
+void check_layout(const Call& call, const Kernel& kernel, const std::string& target,
+                  const BlockLayout& layout, const std::string& where) {
+    const bool vulkan = target == "vulkan";
+    const bool by_vectors = !vulkan || layout.passing != Passing::uniform;
+    const bool by_scalars = !vulkan || layout.passing != Passing::value;
     require(layout.size >= 0 && layout.size <= max_block, where, "a parameter block of impossible size");
     require(layout.offsets.size() == kernel.slots.size(), where, "another number of offsets than slots");
     constexpr std::int64_t largest_alignment = 16;
@@ -287,7 +295,8 @@ void check_layout(const Call& call, const Kernel& kernel, const BlockLayout& lay
                       widened_element(call.arguments[static_cast<std::size_t>(slot.argument)]).scalar)
                 : aligned;
         const auto up = [&](std::int64_t alignment) { return (end + alignment - 1) / alignment * alignment; };
-        require(offset == up(aligned) || offset == up(scalar), where, "a slot that isn't in its place");
+        require((by_vectors && offset == up(aligned)) || (by_scalars && offset == up(scalar)), where,
+                "a slot that isn't in its place");
         end = offset + slot_bytes(call, slot);
     }
     require(layout.size >= end && layout.size < end + largest_alignment, where,
@@ -303,8 +312,8 @@ void check_passing(const Call& call, const Kernel& kernel, const std::string& wh
 }
 
 /// The code was generated for these slots and arguments.
-void check_interface(const Call& call, const Kernel& kernel, const std::string& where) {
-    const std::string interface = interface_of(call, kernel);
+void check_interface(const Call& call, const Kernel& kernel, bool exact, const std::string& where) {
+    const std::string interface = interface_of(call, kernel, exact);
     for (const Image& image : kernel.images) {
         require(has_interface(image.entry_point, interface), where,
                 "code that was generated for other arguments");
@@ -333,10 +342,10 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, co
         require(kernel.slots == block_slots(call, {use.pass, variant, use.exact}), kernel_where,
                 "slots that aren't those of the pass and its arguments");
         for (const auto& [target, layout] : kernel.layouts) {
-            check_layout(call, kernel, layout, kernel_where + " for " + target);
+            check_layout(call, kernel, target, layout, kernel_where + " for " + target);
         }
         check_passing(call, kernel, kernel_where);
-        check_interface(call, kernel, kernel_where);
+        check_interface(call, kernel, use.exact, kernel_where);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/block_slots.h"
 #include "core/roles.h"
 #include "core/sha256.h"
 
@@ -24,6 +25,7 @@ public:
         number(static_cast<std::int64_t>(values.size()));
         for (const std::int64_t value : values) number(value);
     }
+    void text(const char* value) { text_ += std::string(value) + ' '; }
     template <class Enum>
     void word(Enum value) {
         number(static_cast<std::int64_t>(value));
@@ -99,13 +101,14 @@ std::vector<EntryPoint> entry_points_of(const std::vector<std::uint32_t>& words)
 
 }  // namespace
 
-std::string interface_of(const Call& call, const Kernel& kernel) {
+std::string interface_of(const Call& call, const Kernel& kernel, bool exact) {
     Writer writer;
     writer.word(kernel.variant);
     for (const std::uint32_t extent : kernel.group_size) writer.number(extent);
     writer.number(kernel.calls_per_thread);
     std::set<std::int64_t> arguments;
     std::set<std::int64_t> with_gradients;
+    std::set<std::int64_t> with_sums;
     for (const Slot& slot : kernel.slots) {
         writer.word(slot.kind);
         writer.number(slot.argument);
@@ -113,9 +116,13 @@ std::string interface_of(const Call& call, const Kernel& kernel) {
         if (slot.argument < 0) continue;
         arguments.insert(slot.argument);
         if (is_of_gradients(slot.kind)) with_gradients.insert(slot.argument);
+        if (slot.kind == SlotKind::scratch) with_sums.insert(slot.argument);
     }
     for (const std::int64_t i : arguments) {
-        write_argument(call.arguments[static_cast<std::size_t>(i)], with_gradients.contains(i), writer);
+        const Argument& argument = call.arguments[static_cast<std::size_t>(i)];
+        write_argument(argument, with_gradients.contains(i), writer);
+        // Halves have sums beside them in either way, of other sizes.
+        if (exact && with_sums.contains(i) && is_summed(argument)) writer.text("exact");
     }
     return writer.digest();
 }

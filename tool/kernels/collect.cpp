@@ -77,7 +77,7 @@ std::string interface_of(const KernelUnit& unit, const PlannedCall& planned) {
     kernel.group_size = unit.group_size;
     kernel.calls_per_thread = unit.sources.begin()->second.calls_per_thread;
     kernel.slots = unit.sources.begin()->second.slots;
-    return manifest::interface_of(call, kernel);
+    return manifest::interface_of(call, kernel, unit.exact);
 }
 
 class Collector {

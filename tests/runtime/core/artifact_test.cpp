@@ -9,6 +9,7 @@
 
 #include <kf/error.h>
 
+#include "core/items.h"
 #include "core/sha256.h"
 #include "runtime/core/manifests.h"
 
@@ -163,18 +164,83 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
     }
 }
 
+/// dot(rays), of a tensor of structs {float3 pos; float t;}.
+Manifest of_structs() {
+    const auto field = [](const char* name, std::int64_t offset, std::vector<std::int64_t> extents) {
+        Argument argument = tensor(name, 1, Scalar::float32, std::move(extents));
+        argument.offset = offset;
+        argument.pitch = 4;
+        return argument;
+    };
+    ManifestBuilder builder;
+    builder.add("dot",
+                {field("rays.pos", 0, {3}), field("rays.t", 12, {}), as(Role::result, tensor("result", 1))},
+                false);
+    Call& call = builder.get().functions[0].calls[0];
+    call.parameters = {
+        {"rays",
+         Form::tensor,
+         "Ray",
+         0,
+         2,
+         16,
+         0,
+         {},
+         {{"pos", Form::leaf, "", 0, 1, 0, 0, {}, {}}, {"t", Form::leaf, "", 1, 1, 0, 12, {}, {}}}},
+        {"result", Form::leaf, "", 2, 1, 0, 0, {}, {}}};
+    call.items = items_of(call.parameters);
+    return builder.get();
+}
+
+/// Adds the kernels of a call's deterministic backward pass.
+void add_deterministic(Manifest& manifest, Call& call) {
+    const auto add = [&](std::int64_t like, Variant variant) {
+        Kernel kernel = manifest.kernels[static_cast<std::size_t>(like)];
+        kernel.exact = true;
+        set_slots(kernel, call, {BlockPass::backward, variant, true});
+        manifest.kernels.push_back(kernel);
+        return static_cast<std::int64_t>(manifest.kernels.size()) - 1;
+    };
+    call.deterministic = {add(call.backward.contiguous, Variant::contiguous),
+                          add(call.backward.strided, Variant::strided)};
+}
+
+/// scale(x), whose gradients are of halves and have sums in memory of their own, exact or not.
+Manifest of_halves() {
+    ManifestBuilder builder;
+    builder.add("scale", {with_gradient(tensor("x", 1, Scalar::float16)),
+                          as(Role::result, tensor("result", 1, Scalar::float16))});
+    add_deterministic(builder.get(), builder.get().functions[0].calls[0]);
+    return builder.get();
+}
+
 struct Inconsistency {
     const char* name;
     std::function<void(Manifest&)> edit;
+    Manifest (*make)() = polynomial;
 };
 
 class Inconsistent : public testing::TestWithParam<Inconsistency> {};
 
 TEST_P(Inconsistent, IsRefused) {
-    Manifest manifest = with_digests(polynomial());
+    Manifest manifest = with_digests(GetParam().make());
     ASSERT_NO_THROW(artifact::check(manifest));
     GetParam().edit(manifest);
     EXPECT_EQ(code_of([&] { artifact::check(manifest); }), ErrorCode::artifact_corrupt);
+}
+
+TEST(Artifact, RefusesAValueWhosePartsCallsWrite) {
+    Argument result = as(Role::result, value("result", Scalar::float32, {3}));
+    result.accumulate = Accumulate::sum;
+    ManifestBuilder whole;
+    whole.add("sum", {tensor("x", 1), result}, false);
+    EXPECT_NO_THROW(artifact::check(with_digests(whole.get())));
+    // Nothing says that there are three calls.
+    result.call_rank = 1;
+    result.trailing.clear();
+    ManifestBuilder parts;
+    parts.add("sum", {tensor("x", 1), result}, false);
+    EXPECT_EQ(code_of([&] { artifact::check(with_digests(parts.get())); }), ErrorCode::artifact_corrupt);
 }
 
 Call& call(Manifest& m) { return m.functions[0].calls[0]; }
@@ -277,7 +343,17 @@ INSTANTIATE_TEST_SUITE_P(
             Inconsistency{"ImageDigest", [](Manifest& m) { m.kernels[0].images[0].sha256[0] ^= 1; }},
             Inconsistency{"TwoFunctionsOfOneName",
                           [](Manifest& m) { m.functions.push_back(m.functions[0]); }},
-            Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }}),
+            Inconsistency{"NoCalls", [](Manifest& m) { m.functions[0].calls.clear(); }},
+            Inconsistency{"FieldsOfALeaf", [](Manifest& m) { call(m).parameters[0].form = Form::leaf; },
+                          of_structs},
+            Inconsistency{"FieldsThatArePassedOneByOne",
+                          [](Manifest& m) { call(m).parameters[0].form = Form::fields; }, of_structs},
+            Inconsistency{"FieldsOfNoParameter", [](Manifest& m) { call(m).parameters.clear(); }, of_structs},
+            Inconsistency{"FieldInAnotherPlace", [](Manifest& m) { argument(m, 1).offset = 8; }, of_structs},
+            Inconsistency{"FastSumsForExactOnes",
+                          [](Manifest& m) { std::swap(call(m).backward, call(m).deterministic); }, of_halves},
+            Inconsistency{"OverwrittenWithoutAGradient",
+                          [](Manifest& m) { argument(m, 4).overwrite = true; }}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -63,7 +63,7 @@ inline void set_slots(Kernel& kernel, const Call& call, const BlockUse& use) {
     }
     kernel.layouts["fake"] = layout;
     for (Image& image : kernel.images) {
-        image.entry_point = with_interface("main", interface_of(call, kernel));
+        image.entry_point = with_interface("main", interface_of(call, kernel, use.exact));
     }
 }
 
@@ -122,7 +122,7 @@ private:
         kernel.source_hash = kernel.name + std::to_string(manifest_.kernels.size());
         Image image;
         image.format = "fake";
-        image.entry_point = with_interface("main", interface_of(call, kernel));
+        image.entry_point = with_interface("main", interface_of(call, kernel, false));
         image.features = {"float16"};
         image.bytes =
             std::vector{std::byte{1}, std::byte{2}, static_cast<std::byte>(manifest_.kernels.size())};
