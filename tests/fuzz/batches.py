@@ -60,6 +60,8 @@ class Batch:
 class Tools:
     kfgen: Path
     folder: Path
+    backend: str = "vulkan"
+    threads: int = 1
 
     def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "KFGEN_CACHE_DIR": str(self.folder / "cache")}
@@ -117,7 +119,9 @@ def _compile(
         folder / "out",
         "--python",
         "--backend",
-        "vulkan",
+        tools.backend,
+        "--jobs",
+        str(tools.threads),
         "--quiet",
         "--error-format",
         "json",

@@ -1,11 +1,17 @@
 """Compares random differentiable programs with a reference in double precision, and counts.
 
-    PYTHONPATH=build/dev/python python3 tests/fuzz/fuzz.py --seed 14 --count 2000
+    PYTHONPATH=build/dev/python python3 tests/fuzz/fuzz.py --seed 14 --count 2000 --jobs 4 --seconds 3600
 
 Each program of grammar.py goes through kfgen; its kernels' results and gradients are compared with those of
 interpreter.py, which are compared with differences themselves; `kfgen check --gradients` looks at the same
 kernels. One line of JSON a program is added to FOLDER/results-SEED.jsonl; programs that are there already
-aren't run again. The exit code is 1 when a kernel differs from the reference.
+aren't run again, so a run that was stopped, by --seconds, Ctrl-C or SIGTERM, goes on where it ended. In the
+end it prints how many programs were right, different, refused (by reason) or died (with their process). The
+exit code is 1 when a kernel differs from the reference or dies, 3 when it was stopped before that.
+
+--jobs processes run side by side, a batch each. Several machines share a seed by --first and --last, with a
+--folder each. KF_DEVICE names the device ("vulkan" where it isn't set); with "cuda" or "cuda:0" kernels are
+compiled for CUDA. PYTHONPATH holds kernelfunctions, --kfgen the tool. KFGEN_CACHE_DIR is FOLDER/cache.
 
     … fuzz.py --seed 14 --show 17          prints a program
     … fuzz.py --seed 14 --reduce 17        makes it smaller as long as its kernels differ
@@ -16,16 +22,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import os
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from batches import Batch, Refusal, Tools, call, generate, load
+from campaign import Campaign, Order
 from comparison import Expected, Inputs, prepare
 from grammar import FEATURES, write
 from nodes import Break, Builtin, Call, Continue, If, Loop, Program, Switch
@@ -122,53 +128,29 @@ def run_batch(tools: Tools, seed: int, numbers: list[int], checks: bool = True) 
         yield result
 
 
-def summary(results: list[Result]) -> str:
-    counts: Counter[str] = Counter()
-    for result in results:
-        verdict = result["verdict"]
-        detail = result.get("reason") or f"check: {result.get('check')}"
-        if verdict == "unusable":
-            counts["unusable"] += 1
-        else:
-            counts[verdict] += 1
-            counts[f"{verdict}, {detail}"] += 1
-    return "\n".join(f"{count:6} {name}" for name, count in sorted(counts.items()))
-
-
 def run_all(options: argparse.Namespace) -> int:
     """Each batch in a process of its own, as kernels may crash drivers."""
+    command = [sys.executable, __file__, "--seed", str(options.seed), "--folder", str(options.folder)]
+    command += ["--kfgen", str(options.kfgen), "--threads", str(threads_of(options))]
     log = options.folder / f"results-{options.seed}.jsonl"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    used = {result["number"] for result in done}
-    number = options.first
-    size = options.batch
-    while True:
-        wanted = options.count - sum(1 for result in done if result["verdict"] != "unusable")
-        if wanted <= 0:
-            break
-        numbers: list[int] = []
-        while len(numbers) < min(size, wanted):
-            if number not in used:
-                numbers.append(number)
-            number += 1
-        used.update(numbers)
-        command = [sys.executable, __file__, "--seed", str(options.seed), "--folder", str(options.folder)]
-        command += ["--kfgen", str(options.kfgen), "--numbers", ",".join(map(str, numbers))]
-        process = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-        missing = sorted(set(numbers) - {result["number"] for result in found})
-        for lost in missing:
-            died = {"number": lost, "verdict": "died", "reason": process.stderr.strip()[-300:]}
-            found.append(died)
-        with log.open("a") as file:
-            file.writelines(json.dumps(result) + "\n" for result in found)
-        for result in found:
-            if result["verdict"] in {"different", "died"} or result.get("check") == "wrong":
-                print(json.dumps(result), flush=True)
-        done += found
-    print(f"seed {options.seed}, {log}\n{summary(done)}")
-    return 1 if any(result["verdict"] in {"different", "died"} for result in done) else 0
+    seconds = options.seconds or float("inf")
+    order = Order(
+        options.seed,
+        options.count,
+        options.first,
+        options.last,
+        options.batch,
+        options.jobs,
+        seconds,
+        log,
+        command,
+    )
+    return Campaign(order).run()
+
+
+def threads_of(options: argparse.Namespace) -> int:
+    """Of one kfgen, or of Mesa's CPU driver."""
+    return int(options.threads or max(1, (os.cpu_count() or 1) // options.jobs))
 
 
 def reduce_one(tools: Tools, seed: int, number: int, reason: str) -> None:
@@ -258,9 +240,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=14)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=100, help="programs that have results")
+    parser.add_argument("--first", type=int, default=0, help="the lowest number of a program")
+    parser.add_argument("--last", type=int, help="the highest one (default: none)")
     parser.add_argument("--batch", type=int, default=20, help="programs a module")
+    parser.add_argument("--jobs", type=int, default=1, help="batches that run at the same time")
+    parser.add_argument("--threads", type=int, help="of a batch (default: processors / jobs)")
+    parser.add_argument("--seconds", type=float, help="stops after these, and prints the counts so far")
     parser.add_argument("--kfgen", type=Path, default=ROOT / "build" / "dev" / "tool" / "kfgen")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kf-fuzz")
     parser.add_argument("--numbers", default="", help="runs these alone and prints what came out")
@@ -269,7 +255,11 @@ def main() -> int:
     parser.add_argument("--reason", default="", help="with --reduce: the id of the error")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    tools = Tools(options.kfgen.resolve(), options.folder.resolve())
+    os.environ.setdefault("KF_DEVICE", "vulkan")
+    os.environ.setdefault("GALLIVM_PERF", "no_opt")  # Mesa's CPU driver compiles faster
+    os.environ.setdefault("LP_NUM_THREADS", str(threads_of(options)))
+    backend = "cuda" if os.environ["KF_DEVICE"].startswith("cuda") else "vulkan"
+    tools = Tools(options.kfgen.resolve(), options.folder.resolve(), backend, threads_of(options))
     if options.show is not None:
         print(program_text(write(options.seed, options.show, FEATURES)))
     elif options.reduce is not None:
