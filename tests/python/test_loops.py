@@ -92,6 +92,24 @@ def endless(x: Doubles, last: int) -> Doubles:
     return s
 
 
+def part_in_loop(x: Doubles, n: int) -> Doubles:
+    return sum([x, x**3, x][:n], 0 * x) * x**3
+
+
+def part_in_some(x: Doubles, n: int) -> Doubles:
+    parts = [(x * i) ** 3 for i in range(1, n + 1)]
+    return sum(parts, 0 * x) + sum((part**2 for part in parts[1::2]), 0 * x)
+
+
+def array_in_loop(x: Doubles, n: int) -> Doubles:
+    return sum((x ** (i + 2) for i in range(n)), 0 * x)
+
+
+def drained_twice(x: Doubles, n: int) -> Doubles:
+    first = x * x + 2 * x
+    return first + 1.5 + (0.25 + 0.25 * n) * x + 0.25
+
+
 @pytest.mark.parametrize(
     ("name", "reference", "argument"),
     [
@@ -102,6 +120,10 @@ def endless(x: Doubles, last: int) -> Doubles:
         *[("left_by_return", left_by_return, last) for last in (1, 5, 9, 20)],
         *[("skipping", skipping, skipped) for skipped in (0, 1, 3, 5)],
         *[("endless", endless, last) for last in (0, 1, 2, 8)],
+        *[("part_in_loop", part_in_loop, n) for n in (2, 3)],
+        *[("part_in_some", part_in_some, n) for n in (1, 3, 5)],
+        *[("array_in_loop", array_in_loop, n) for n in (1, 3)],
+        *[("drained_twice", drained_twice, n) for n in (2, 3)],
     ],
 )
 def test_loops(

@@ -9,14 +9,19 @@
 #include "slang/tokens.h"
 #include "slang/workarounds/elements.h"
 #include "slang/workarounds/loops.h"
+#include "slang/workarounds/written_values.h"
 
 namespace kf::gen {
 
 std::string keep_gradients(std::string_view original) {
-    // First: the others' #line directives would hide its lines.
+    // Before all: the others' #line directives would hide its lines.
     const std::string text = keep_loop_starts(original);
     const Tokens tokens = tokenise(text);
-    Insertions insertions = keep_scalar_gradients(tokens);
+    // First: it may put braces around a statement.
+    Insertions insertions = keep_written_gradients(text, tokens);
+    for (auto& [offset, inserted] : keep_scalar_gradients(tokens)) {
+        insertions[offset] += inserted;
+    }
     LoopChanges loops = keep_loop_gradients(text, tokens);
     for (auto& [offset, inserted] : loops.insertions) {
         insertions[offset] += inserted;  // behind statements, which may stand before a loop

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slang/ir_text.h"
+#include "slang/workarounds/written_values.h"
 
 namespace kf::gen {
 
@@ -272,6 +273,7 @@ private:
             return add(one.id, in);
         }
         const std::string name = name_of(id);
+        if (is_copy_of_written_value(name)) return add(one.id, in);
         if (takes_bits(name)) {
             in.carries = false;
             return add(one.id, in);

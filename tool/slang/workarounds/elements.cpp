@@ -1,11 +1,11 @@
 // Finds reads of elements, and what they are of, by their tokens.
 #include "slang/workarounds/elements.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "slang/brackets.h"
 
 namespace kf::gen {
 
@@ -13,36 +13,10 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// As macros are written.
-bool is_in_capitals(std::string_view word) {
-    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); };
-    return word.size() > 1 && !is_digit(word.front()) && std::all_of(word.begin(), word.end(), fits);
-}
-
-/// float3, half2x2.
-bool is_wide(std::string_view word) {
-    const auto ends_with_count = [&] { return word.size() > 1 && word.back() >= '1' && word.back() <= '4'; };
-    if (!ends_with_count()) return false;
-    word.remove_suffix(1);
-    if (word.back() == 'x') {
-        word.remove_suffix(1);
-        if (!ends_with_count()) return false;
-        word.remove_suffix(1);
-    }
-    return is_one_of(word, "half", "float", "double");
-}
-
-/// For names that differ from file to file.
-std::string hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    return std::to_string(hash);
-}
-
 class ElementReader {
 public:
     ElementReader(std::string_view text, const Tokens& tokens)
-        : text_(text), tokens_(tokens), function_("kf_own_" + hash_of(text)) {}
+        : text_(text), tokens_(tokens), view_(tokens), function_("kf_own_" + hash_of(text)) {}
 
     std::map<std::size_t, std::string> run() {
         note_fields();
@@ -92,27 +66,8 @@ private:
     }
     [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
 
-    /// The token after the bracket that closes the one at `at`.
-    [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
-        int open = 0;
-        for (; at < size(); ++at) {
-            open += is_one_of(token(at), "(", "[", "{") ? 1 : 0;
-            open -= is_one_of(token(at), ")", "]", "}") ? 1 : 0;
-            if (open <= 0) return at + 1;
-        }
-        return at;
-    }
-
-    /// The bracket that the one at `at` closes.
-    [[nodiscard]] std::size_t opening_bracket(std::size_t at) const {
-        int open = 0;
-        for (; at > 0; --at) {
-            open += is_one_of(token(at), ")", "]", "}") ? 1 : 0;
-            open -= is_one_of(token(at), "(", "[", "{") ? 1 : 0;
-            if (open <= 0) return at;
-        }
-        return at;
-    }
+    [[nodiscard]] std::size_t after_bracket(std::size_t at) const { return view_.after_bracket(at); }
+    [[nodiscard]] std::size_t opening_bracket(std::size_t at) const { return view_.opening_bracket(at); }
 
     [[nodiscard]] bool is_scalar_type(std::size_t at) const {
         return is_scalar(token(at)) || tokens_.scalars.contains(token(at));
@@ -149,7 +104,7 @@ private:
         while (open > 0 && token(open) != "(" && !is_one_of(token(open), "{", "}", ";")) {
             open = (is_one_of(token(open), ")", "]") ? opening_bracket(open) : open) - 1;
         }
-        if (open > 0 && token(open) == "(") writers_[token(open - 1)].insert(place_in(open, at));
+        if (open > 0 && token(open) == "(") writers_[token(open - 1)].insert(view_.place_in(open, at));
     }
 
     /// Whether a value that can be read by an index is a vector, matrix or array of floats, by its first
@@ -221,18 +176,6 @@ private:
         return false;
     }
 
-    /// How many arguments, or parameters, are before it.
-    [[nodiscard]] std::size_t place_in(std::size_t open, std::size_t end) const {
-        std::size_t count = 0;
-        int angles = 0;
-        for (std::size_t at = open + 1; at < end;) {
-            angles += token(at) == "<" ? 1 : (token(at) == ">" && angles > 0 ? -1 : 0);
-            count += token(at) == "," && angles == 0 ? 1 : 0;
-            at = is_one_of(token(at), "(", "[", "{") ? after_bracket(at) : at + 1;
-        }
-        return count;
-    }
-
     void note_reads(std::size_t at, std::vector<Read>& reads) const {
         const std::size_t first = first_token(at);
         std::size_t after = at + 1;
@@ -293,7 +236,7 @@ private:
         }
         if (token(open) != "(" || !is_word(open - 1)) return false;
         if (const auto writer = writers_.find(token(open - 1)); writer != writers_.end()) {
-            return writer->second.contains(place_in(open, first));
+            return writer->second.contains(view_.place_in(open, first));
         }
         std::size_t start = open - 1;
         while (token(start - 1) == "." && is_word(start - 2)) start -= 2;
@@ -307,6 +250,7 @@ private:
 
     std::string_view text_;
     const Tokens& tokens_;
+    TokenView view_;
     std::string function_;
     Declared fields_;  ///< and what is global
     /// Functions that write to arguments, and to which.

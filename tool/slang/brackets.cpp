@@ -1,0 +1,86 @@
+// Walks over tokens from bracket to bracket.
+#include "slang/brackets.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kf::gen {
+
+std::size_t TokenView::after_bracket(std::size_t at) const {
+    int open = 0;
+    for (; at < size(); ++at) {
+        open += (opens(at) ? 1 : 0) - (closes(at) ? 1 : 0);
+        if (open <= 0) return at + 1;
+    }
+    return at;
+}
+
+std::size_t TokenView::opening_bracket(std::size_t at) const {
+    int open = 0;
+    for (; at > 0; --at) {
+        open += (closes(at) ? 1 : 0) - (opens(at) ? 1 : 0);
+        if (open <= 0) return at;
+    }
+    return at;
+}
+
+std::size_t TokenView::opening_angle(std::size_t at) const {
+    int open = 0;
+    for (std::size_t i = at; i > 0 && !is_one_of((*this)[i], "{", "}", ";"); --i) {
+        open += (*this)[i] == ">" ? 1 : ((*this)[i] == "<" ? -1 : 0);
+        if (open <= 0) return i;
+    }
+    return at;
+}
+
+std::size_t TokenView::semicolon(std::size_t at, std::size_t end) const {
+    while (at < end && (*this)[at] != ";" && !closes(at)) at = opens(at) ? after_bracket(at) : at + 1;
+    return (*this)[at] == ";" ? std::min(at, end) : end;
+}
+
+std::size_t TokenView::start_of_statement(std::size_t at) const {
+    while (at > 0 && !is_one_of((*this)[at - 1], "{", "}", ";")) {
+        at = closes(at - 1) ? opening_bracket(at - 1) : at - 1;
+    }
+    return at;
+}
+
+std::size_t TokenView::place_in(std::size_t open, std::size_t end) const {
+    std::size_t count = 0;
+    int angles = 0;
+    for (std::size_t at = open + 1; at < end;) {
+        angles += (*this)[at] == "<" ? 1 : ((*this)[at] == ">" && angles > 0 ? -1 : 0);
+        count += (*this)[at] == "," && angles == 0 ? 1 : 0;
+        at = opens(at) ? after_bracket(at) : at + 1;
+    }
+    return count;
+}
+
+namespace {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+}  // namespace
+
+bool is_in_capitals(std::string_view word) {
+    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); };
+    return word.size() > 1 && !is_digit(word.front()) && std::all_of(word.begin(), word.end(), fits);
+}
+
+bool is_wide(std::string_view word) {
+    const auto ends_with_count = [&] { return word.size() > 1 && word.back() >= '1' && word.back() <= '4'; };
+    if (!ends_with_count()) return false;
+    word.remove_suffix(1);
+    if (word.back() == 'x') {
+        word.remove_suffix(1);
+        if (!ends_with_count()) return false;
+        word.remove_suffix(1);
+    }
+    return is_one_of(word, "half", "float", "double");
+}
+
+std::string hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return std::to_string(hash);
+}
+
+}  // namespace kf::gen

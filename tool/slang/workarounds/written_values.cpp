@@ -1,0 +1,386 @@
+// Finds calls that write variables, and parameters that end with a value of their own, by their tokens.
+#include "slang/workarounds/written_values.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "slang/brackets.h"
+
+namespace kf::gen {
+
+namespace {
+
+constexpr std::string_view prefix = "kf_kept_";
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// A type that has no derivative, or whose values can't be assigned.
+bool is_excluded_type(std::string_view type) {
+    for (const std::string_view name : {"bool", "int", "uint", "int8_t", "int16_t", "int32_t", "int64_t",
+                                        "uint8_t", "uint16_t", "uint32_t", "uint64_t"}) {
+        if (type == name || (type.starts_with(name) && type.size() == name.size() + 1)) return true;
+    }
+    const auto holds = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+    const bool is_interface = type.size() > 2 && type[0] == 'I' && type[1] >= 'A' && type[1] <= 'Z' &&
+                              !(type[2] >= 'A' && type[2] <= 'Z');
+    return is_interface || holds("Tensor") || holds("Buffer") || holds("Texture") || holds("Sampler") ||
+           holds("Ptr") || type == "void";
+}
+
+bool is_keyword(std::string_view word) {
+    return is_one_of(word, "return", "else", "do", "case", "in", "out", "inout", "throw", "no_diff", "const",
+                     "static", "let", "var", "goto", "new", "sizeof", "if", "for", "while", "switch");
+}
+
+class Writer {
+public:
+    Writer(std::string_view text, const Tokens& tokens)
+        : tokens_(tokens),
+          token_(tokens),
+          end_(text.size()),
+          function_(std::string(prefix) + hash_of(text)) {}
+
+    std::map<std::size_t, std::string> run() {
+        note_functions();
+        for (std::size_t at = 0; at < token_.size(); ++at) {
+            const std::string_view word = token_[at];
+            if (says_differentiable(word) || tokens_.attributes.contains(word) ||
+                tokens_.names.contains(word)) {
+                at = read_function(at);
+            }
+        }
+        if (!insertions_.empty()) {
+            insertions_[end_] += "\n#ifndef " + function_ + "\n#define " + function_ + " " + function_ +
+                                 "\n[Differentiable] T " + function_ +
+                                 "<T : IDifferentiable>(T value, int number) { return value; }\n"
+                                 "[OverloadRank(-1)] T " +
+                                 function_ + "<T>(T value, int number) { return value; }\n#endif\n";
+        }
+        return insertions_;
+    }
+
+private:
+    struct Function {
+        bool mutating = false;
+        Names variables;  ///< that can be assigned to
+        Names others;     ///< constants, tensors, integers
+        Names numbers;    ///< floating scalars, vectors and matrices, by these types' own names
+        std::vector<std::string_view> ending;  ///< inout parameters that are assigned to
+    };
+
+    // ---- What the text declares ----
+
+    void note_functions() {
+        for (std::size_t at = 0; at < token_.size(); ++at) {
+            const std::string_view word = token_[at];
+            if (is_one_of(word, "out", "inout")) {
+                note_writer(at);
+            } else if (word == "mutating" && token_[at + 1] == "]") {
+                const std::size_t name = name_of_function(at + 2);
+                if (name != none) mutating_.insert(token_[name]);
+            } else if (word == "property") {
+                note_property(at);
+            } else if (is_one_of(word, "struct", "class")) {
+                structs_.insert(token_[at + 1]);
+            } else if (word == "(" && token_.is_word(at - 1) && is_definition(at)) {
+                functions_.insert(token_[at - 1]);
+            }
+        }
+    }
+
+    void note_writer(std::size_t at) {
+        std::size_t open = at;
+        while (open > 0 && token_[open] != "(" && !is_one_of(token_[open], "{", "}", ";")) {
+            open = (is_one_of(token_[open], ")", "]") ? token_.opening_bracket(open) : open) - 1;
+        }
+        if (token_[open] != "(" || open == 0) return;
+        const std::size_t name = name_before(open);
+        writers_[token_[name]].insert(token_.place_in(open, at));
+    }
+
+    /// The name before a parenthesis, also that of `f<T>(`.
+    [[nodiscard]] std::size_t name_before(std::size_t open) const {
+        return token_[open - 1] == ">" ? token_.opening_angle(open - 1) - 1 : open - 1;
+    }
+
+    [[nodiscard]] std::size_t name_of_function(std::size_t at) const {
+        while (at < token_.size() && !is_one_of(token_[at], "(", "{", "}", ";")) {
+            at = token_[at] == "[" ? token_.after_bracket(at) : at + 1;
+        }
+        return token_[at] == "(" ? name_before(at) : none;
+    }
+
+    void note_property(std::size_t at) {
+        std::size_t open = at;
+        while (open < token_.size() && !is_one_of(token_[open], "{", ";")) ++open;
+        if (token_[open] != "{") return;
+        const bool has_type_behind = token_[at + 2] == ":";
+        for (std::size_t i = open, end = token_.after_bracket(open); i < end; ++i) {
+            if (token_[i] == "set") properties_.insert(token_[has_type_behind ? at + 1 : open - 1]);
+        }
+    }
+
+    /// Whether a function's parameters begin at `open`, not a call's arguments.
+    [[nodiscard]] bool is_definition(std::size_t open) const {
+        if (open < 2) return false;
+        const bool typed = token_.is_word(open - 2) || is_one_of(token_[open - 2], ">", "]");
+        const std::string_view behind = token_[token_.after_bracket(open)];
+        return typed && !is_keyword(token_[open - 2]) && is_one_of(behind, "{", ";", "where");
+    }
+
+    // ---- A function ----
+
+    /// Returns the last token of the function whose attribute is at `at`, or `at` where there is none.
+    std::size_t read_function(std::size_t at) {
+        std::size_t open = at;
+        std::size_t parameters = none;
+        while (open < token_.size() && token_[open] != "{" && token_[open] != ";") {
+            if (token_[open] == "(" && !closes_attribute(open) && parameters == none) parameters = open;
+            open = token_[open] == "(" ? token_.after_bracket(open) : open + 1;
+        }
+        if (token_[open] != "{") return at;
+        const std::size_t end = token_.after_bracket(open) - 1;
+        bool loops = false;
+        for (std::size_t i = token_.start_of_statement(at); i < end; ++i) {
+            const bool lambda = i > open && token_[i] == "=" && token_[i + 1] == ">";
+            if (lambda || is_one_of(token_[i], "__intrinsic_asm", "struct", "class", "enum")) return end;
+            const bool by_macro =
+                i > open && is_in_capitals(token_[i]) &&
+                is_one_of(token_[token_[i + 1] == "(" ? token_.after_bracket(i + 1) : i + 1], "{");
+            loops = loops || by_macro ||
+                    is_one_of(token_[i], "for", "while", "do", "ForceInline", "__unsafeForceInlineEarly");
+        }
+        Function function;
+        for (std::size_t i = token_.start_of_statement(at); i < open; ++i) {
+            function.mutating = function.mutating || token_[i] == "mutating";
+        }
+        for (std::size_t i = at + 1; i < end; ++i) note(i, function);
+        if (parameters != none) note_endings(parameters, open, end, function);
+        if (loops || !function.ending.empty()) read_statements(open + 1, end, loops, function);
+        return end;
+    }
+
+    /// Whether the parentheses are within `[…]`.
+    [[nodiscard]] bool closes_attribute(std::size_t open) const {
+        return token_[token_.after_bracket(open)] == "]" || token_[token_.after_bracket(open)] == ",";
+    }
+
+    /// What a name is declared as, if this is where.
+    void note(std::size_t at, Function& function) const {
+        if (at < 2 || !token_.is_word(at) || is_keyword(token_[at])) return;
+        const std::string_view before = token_[at - 1];
+        std::size_t type = at - 1;
+        if (before == ">") type = token_.opening_angle(at - 1) - 1;
+        const bool typed = before == ">" ? type + 2 < at : token_.is_word(at - 1);
+        if (!is_one_of(token_[at + 1], "=", ",", ";", ")", "[", ":") || !typed) return;
+        const std::string_view word = token_[type];
+        if (is_one_of(word, "return", "else", "do", "case", "throw", "goto")) return;
+        const bool fixed = is_one_of(word, "let", "const", "static") ||
+                           is_one_of(token_[type - 1], "const", "no_diff", "constref", "borrow", "uniform") ||
+                           is_one_of(token_[type - 2], "const", "no_diff");
+        if (fixed || is_excluded_type(word)) {
+            function.others.insert(token_[at]);
+        } else {
+            function.variables.insert(token_[at]);
+            if ((is_scalar(word) || is_wide(word)) && token_[at + 1] != "[") {
+                function.numbers.insert(token_[at]);
+            }
+        }
+    }
+
+    /// The inout parameters to which the body assigns a value as a whole. Slang is right about structs and
+    /// arrays.
+    void note_endings(std::size_t parameters, std::size_t open, std::size_t end, Function& function) const {
+        const std::size_t close = token_.after_bracket(parameters);
+        for (std::size_t at = parameters; at < close; ++at) {
+            if (token_[at] != "inout") continue;
+            std::size_t name = at + 2;
+            if (token_[name] == "<") {
+                while (name < close && token_[name] != ">") ++name;
+                ++name;
+            }
+            if (!function.variables.contains(token_[name]) || structs_.contains(token_[at + 1]) ||
+                token_[name + 1] == "[") {
+                continue;
+            }
+            for (std::size_t i = open; i < end; ++i) {
+                if (token_[i] == token_[name] && token_[i + 1] == "=" && token_[i + 2] != "=" &&
+                    token_[i - 1] != ".") {
+                    function.ending.push_back(token_[name]);
+                    break;
+                }
+            }
+        }
+    }
+
+    // ---- Its statements ----
+
+    void read_statements(std::size_t at, std::size_t end, bool loops, const Function& function) {
+        bool bare = false;  // a loop's body, or a branch, without braces
+        bool returned = false;
+        while (at < end) {
+            const std::string_view word = token_[at];
+            if (is_one_of(word, "{", "}", ";")) {
+                bare = false;
+                ++at;
+            } else if (word == "[") {
+                at = token_.after_bracket(at);
+            } else if (is_one_of(word, "if", "for", "while", "switch") && token_[at + 1] == "(") {
+                at = token_.after_bracket(at + 1);
+                bare = true;
+            } else if (is_one_of(word, "else", "do")) {
+                bare = true;
+                ++at;
+            } else if (is_in_capitals(word) && starts_block(at)) {
+                at = token_[at + 1] == "(" ? token_.after_bracket(at + 1) : at + 1;
+            } else if (word == "case" || token_[at + 1] == ":") {
+                while (at < end && !is_one_of(token_[at], ":", "{", "}", ";")) ++at;
+                ++at;
+            } else {
+                const std::size_t stop = token_.semicolon(at, end);
+                if (stop >= end) return;
+                returned = word == "return" && stop + 1 == end;
+                if (word == "return") {
+                    put(at, stop, bare, endings(function), {});
+                } else if (loops) {
+                    put(at, stop, bare, {}, copies(at, stop, bare, function));
+                }
+                at = stop + 1;
+                bare = false;
+            }
+        }
+        if (!returned && !function.ending.empty()) insertions_[token_.offset(end)] += endings(function);
+    }
+
+    [[nodiscard]] bool starts_block(std::size_t at) const {
+        return token_[token_[at + 1] == "(" ? token_.after_bracket(at + 1) : at + 1] == "{";
+    }
+
+    /// Statements before one and behind it.
+    void put(std::size_t at, std::size_t stop, bool bare, const std::string& before,
+             const std::string& behind) {
+        if (before.empty() && behind.empty()) return;
+        insertions_[token_.offset(at)] += (bare ? "{ " : "") + before;
+        insertions_[token_.offset(stop) + 1] += behind + (bare ? "} " : "");
+    }
+
+    std::string copied(std::string_view name) {
+        return std::string(name) + " = " + function_ + "(" + std::string(name) + ", " +
+               std::to_string(++count_) + "); ";
+    }
+
+    std::string endings(const Function& function) {
+        std::string statements;
+        for (const std::string_view name : function.ending) statements += copied(name);
+        return statements;
+    }
+
+    /// Of what the calls in a statement write.
+    std::string copies(std::size_t first, std::size_t stop, bool bare, const Function& function) {
+        Names written;
+        for (std::size_t at = first; at < stop; ++at) {
+            if (token_[at] == "(" && at > first && (token_.is_word(at - 1) || token_[at - 1] == ">")) {
+                note_call(at, first, stop, bare, function, written);
+            } else if (properties_.contains(token_[at]) && is_assigned(at + 1)) {
+                const std::size_t start = start_of_chain(at);
+                add(start == at ? "this" : token_[start], function, written);
+            }
+        }
+        std::string statements;
+        for (const std::string_view name : written) statements += copied(name);
+        return statements;
+    }
+
+    /// Whether `=` or `+=` is at `at`.
+    [[nodiscard]] bool is_assigned(std::size_t at) const {
+        const bool combined = is_one_of(token_[at], "+", "-", "*", "/") && token_[at + 1] == "=";
+        return combined || (token_[at] == "=" && token_[at + 1] != "=");
+    }
+
+    void note_call(std::size_t open, std::size_t first, std::size_t stop, bool bare, const Function& function,
+                   Names& written) const {
+        const std::size_t name = name_before(open);
+        const std::string_view callee = token_[name];
+        const std::size_t start = start_of_chain(name);
+        const std::size_t close = token_.after_bracket(open) - 1;
+        const bool known =
+            functions_.contains(callee) || writers_.contains(callee) || mutating_.contains(callee);
+        const bool alone = start == first && close + 1 == stop;
+        const auto writer = writers_.find(callee);
+        if (mutating_.contains(callee) || (!known && alone && start != name)) {
+            add(start == name ? "this" : token_[start], function, written);
+        }
+        std::size_t place = 0;
+        for (std::size_t at = open + 1; at < close; ++place) {
+            std::size_t next = at;
+            while (next < close && token_[next] != ",") {
+                next = token_.opens(next) ? token_.after_bracket(next) : next + 1;
+            }
+            const bool may_write =
+                writer != writers_.end() ? writer->second.contains(place) : !known && alone;
+            // keep_scalar_gradients() sees to numbers as a whole.
+            const bool number = next == at + 1 && !bare && function.numbers.contains(token_[at]);
+            if (may_write && !number && is_place(at, next)) add(token_[at], function, written);
+            at = next + 1;
+        }
+    }
+
+    /// Whether the tokens are a variable, or a part of one.
+    [[nodiscard]] bool is_place(std::size_t at, std::size_t end) const {
+        if (!token_.is_word(at)) return false;
+        for (++at; at < end;) {
+            if (token_[at] == ".") {
+                at += 2;
+            } else if (token_[at] == "[") {
+                at = token_.after_bracket(at);
+            } else {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Where `a.b[0].name` begins; `name` itself where that is a call's result.
+    [[nodiscard]] std::size_t start_of_chain(std::size_t name) const {
+        std::size_t at = name;
+        while (at > 1 && token_[at - 1] == ".") {
+            at -= 2;
+            while (token_[at] == "]") at = token_.opening_bracket(at) - 1;
+            if (!token_.is_word(at)) return name;
+        }
+        return at;
+    }
+
+    void add(std::string_view name, const Function& function, Names& written) const {
+        if (function.others.contains(name)) return;
+        if (function.variables.contains(name)) {
+            written.insert(name);
+        } else if (function.mutating) {
+            written.insert("this");  // of which it is a field
+        }
+    }
+
+    const Tokens& tokens_;
+    TokenView token_;
+    std::size_t end_;
+    std::string function_;
+    /// Functions that write to arguments, and to which.
+    std::map<std::string_view, std::set<std::size_t>> writers_{
+        {"sincos", {1, 2}}, {"modf", {1}}, {"frexp", {1}}};
+    Names mutating_;    ///< methods
+    Names functions_;   ///< of this text, of which it is known what they write
+    Names properties_;  ///< that have a setter
+    Names structs_;
+    int count_ = 0;
+    std::map<std::size_t, std::string> insertions_;
+};
+
+}  // namespace
+
+std::map<std::size_t, std::string> keep_written_gradients(std::string_view text, const Tokens& tokens) {
+    return Writer(text, tokens).run();
+}
+
+bool is_copy_of_written_value(std::string_view function) { return function.starts_with(prefix); }
+
+}  // namespace kf::gen
