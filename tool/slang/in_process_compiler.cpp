@@ -15,6 +15,7 @@
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/lost_gradients.h"
+#include "slang/overwritten_gradients.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
@@ -368,23 +369,26 @@ private:
 
     /// Lines cost a session of its own, which only code that loses a gradient is worth.
     Diagnostics lost_gradient_warnings(const Session& session) {
-        const auto lost_in = [](const Session& searched) {
-            std::vector<LostGradient> lost;
-            for (const std::string& code : searched.code_of_files()) {
-                std::vector<LostGradient> more = lost_gradients(code);
-                std::move(more.begin(), more.end(), std::back_inserter(lost));
-            }
-            return lost;
+        const auto is_clean = [](const std::string& code) {
+            return lost_gradients(code).empty() && overwritten_gradients(code).empty();
         };
-        if (lost_in(session).empty()) return {};
+        const std::vector<std::string> plain = session.code_of_files();
+        if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
         const Outcome<Session> with_lines =
             load_modules({CodeTarget::spirv, true},
                          needs_support_ ? support_modules_ : first_support_module(), keeps_gradients_);
         Diagnostics warnings;
-        for (const LostGradient& lost : lost_in(with_lines ? with_lines.value() : session)) {
-            const std::string* text = sources_.find(lost.file);
-            add_distinct(warnings, warning_of(lost, text == nullptr ? std::string_view()
-                                                                    : whole_line_of(*text, lost.line)));
+        const auto line_of = [&](const auto& found) {
+            const std::string* text = sources_.find(found.file);
+            return text == nullptr ? std::string() : std::string(whole_line_of(*text, found.line));
+        };
+        for (const std::string& code : (with_lines ? with_lines.value() : session).code_of_files()) {
+            for (const LostGradient& lost : lost_gradients(code)) {
+                add_distinct(warnings, warning_of(lost, line_of(lost)));
+            }
+            for (const OverwrittenGradient& overwritten : overwritten_gradients(code)) {
+                add_distinct(warnings, {warning_of(overwritten, line_of(overwritten))});
+            }
         }
         return warnings;
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slang/ir_text.h"
+#include "slang/ir_types.h"
 #include "slang/workarounds/written_values.h"
 
 namespace kf::gen {
@@ -35,11 +36,6 @@ bool is_one_of(Text word, std::initializer_list<Text> words) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_integer(Text type) {
-    return type.starts_with("Int") || type.starts_with("UInt") ||
-           (type.starts_with("Vec(") && is_integer(ir::parts_of(type).front()));
-}
-
 /// Functions of Slang's that give a number's bits.
 bool gives_bits(Text name) {
     return is_one_of(name, {"asint", "asuint", "asint16", "asuint16", "f32tof16", "f32tof16_", "packHalf2x16",
@@ -54,9 +50,7 @@ bool takes_bits(Text name) {
 
 class Analysis {
 public:
-    explicit Analysis(const ir::Module& module) : module_(module) {
-        for (const ir::Function& function : module.functions) types_[function.id] = function.type;
-    }
+    explicit Analysis(const ir::Module& module) : module_(module), types_(module) {}
 
     std::vector<LostGradient> run() {
         for (const ir::Function& function : module_.functions) {
@@ -70,53 +64,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::string name_of(Text id) const {
-        const auto generic = module_.generics.find(id);
-        if (generic != module_.generics.end()) id = generic->second;
-        const auto witness = module_.witnesses.find(id);
-        if (witness != module_.witnesses.end()) id = witness->second;
-        const auto name = module_.names.find(id);
-        return std::string(name == module_.names.end() ? id : name->second);
-    }
-
-    /// Constructors and setters have names that the source hasn't.
-    static std::string as_written(const std::string& name) {
-        for (const std::string_view ending : {".$init", ".set", ".get", ".ref"}) {
-            if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-        }
-        return name;
-    }
-
-    [[nodiscard]] bool is_differentiable(Text type) const {
-        if (module_.annotated.contains(type)) return true;
-        if (is_one_of(type, {"Float", "Half", "Double"})) return true;
-        const bool holds = type.starts_with("Vec(") || type.starts_with("Mat(") || type.starts_with("Array(");
-        const std::vector<Text> parts = holds ? ir::parts_of(type) : std::vector<Text>();
-        return !parts.empty() && is_differentiable(parts.front());
-    }
-
-    static bool is_written(Text type) {
-        return type.starts_with("OutParam(") || type.starts_with("BorrowInOutParam(") ||
-               type.starts_with("InOutParam(") || type.starts_with("RefParam(");
-    }
-    static Text pointee(Text type) {
-        const std::vector<Text> parts = ir::parts_of(type);
-        return parts.empty() ? Text() : parts.front();
-    }
-
-    /// The parameters' types of what is called; empty where they aren't known.
-    [[nodiscard]] std::vector<Text> parameters_of(Text callee) const {
-        Text id = ir::head_of(callee);
-        const auto generic = module_.generics.find(id);
-        if (generic != module_.generics.end()) id = generic->second;
-        const auto witness = module_.types.find(id);
-        const auto type = types_.find(id);
-        std::vector<Text> parts;
-        if (witness != module_.types.end()) parts = ir::parts_of(witness->second);
-        if (type != types_.end()) parts = ir::parts_of(type->second);
-        if (!parts.empty()) parts.erase(parts.begin());
-        return parts;
-    }
+    [[nodiscard]] bool is_differentiable(Text type) const { return types_.is_differentiable(type); }
 
     void follow(const ir::Function& function) {
         values_.clear();
@@ -129,8 +77,9 @@ private:
         Memory& start = before[function.blocks.front().id];
         for (const ir::Parameter& parameter : function.blocks.front().parameters) {
             const bool out = parameter.type.starts_with("OutParam(");
-            const bool pointer = is_written(parameter.type) || parameter.type.starts_with("BorrowInParam(");
-            const bool carries = is_differentiable(pointer ? pointee(parameter.type) : parameter.type);
+            const bool pointer =
+                ir::is_written(parameter.type) || parameter.type.starts_with("BorrowInParam(");
+            const bool carries = is_differentiable(pointer ? ir::pointee(parameter.type) : parameter.type);
             (pointer ? start[parameter.id] : values_[parameter.id]).carries = carries && !out;
         }
         for (changed_ = true; changed_;) {
@@ -213,7 +162,8 @@ private:
             call(one, memory);
         } else if (one.name == "bitCast" || one.name == "bit_cast") {
             const Flow flow = value(one.operands.at(0));
-            if (flow.carries && is_integer(one.type)) return lose(one, "bit_cast", false, {one.id}, memory);
+            if (flow.carries && ir::is_integer(one.type))
+                return lose(one, "bit_cast", false, {one.id}, memory);
             add(one.id, flow);
         } else if (one.name == "return_val") {
             give_back(one, memory);
@@ -229,7 +179,7 @@ private:
         if (!is_field || module_.keys.contains(one.operands[1])) return false;
         const auto type = types_of_values_.find(one.operands[0]);
         Text holder = type == types_of_values_.end() ? Text() : type->second;
-        if (holder.starts_with("Ptr(")) holder = pointee(holder);
+        if (holder.starts_with("Ptr(")) holder = ir::pointee(holder);
         return module_.annotated.contains(holder);
     }
 
@@ -253,16 +203,18 @@ private:
 
     void call(const ir::Instruction& one, Memory& memory) {
         const Text id = ir::head_of(one.callee);
-        const std::vector<Text> parameters = parameters_of(one.callee);
+        const std::vector<Text> parameters = types_.parameters_of(one.callee);
         const bool differentiable = module_.annotated.contains(one.callee);
-        const auto is_out = [&](std::size_t i) { return i < parameters.size() && is_written(parameters[i]); };
+        const auto is_out = [&](std::size_t i) {
+            return i < parameters.size() && ir::is_written(parameters[i]);
+        };
         Flow in;
         std::vector<Text> outs;
         for (std::size_t i = 0; i < one.operands.size(); ++i) {
             const Text operand = one.operands[i];
             const Text type = i < parameters.size() ? parameters[i] : Text();
             const bool only_out = type.starts_with("OutParam(");
-            if (is_out(i) && (is_differentiable(pointee(type)) || !is_integer(pointee(type)))) {
+            if (is_out(i) && (is_differentiable(ir::pointee(type)) || !ir::is_integer(ir::pointee(type)))) {
                 outs.push_back(operand);
             }
             if (!only_out) in.add(content(operand, memory));
@@ -272,7 +224,7 @@ private:
             for (const Text out : outs) store(out, in, memory);
             return add(one.id, in);
         }
-        const std::string name = name_of(id);
+        const std::string name = types_.name_of(id);
         if (is_copy_of_written_value(name)) return add(one.id, in);
         if (takes_bits(name)) {
             in.carries = false;
@@ -295,7 +247,7 @@ private:
         }
         // Slang itself refuses a derivative that is lost in a value; one in a struct without derivatives it
         // doesn't see.
-        const bool holds = !one.type.empty() && !is_differentiable(one.type) && !is_integer(one.type) &&
+        const bool holds = !one.type.empty() && !is_differentiable(one.type) && !ir::is_integer(one.type) &&
                            !is_one_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
         std::vector<Text> given = outs;
         if (holds) given.push_back(one.id);
@@ -307,7 +259,7 @@ private:
     [[nodiscard]] bool takes_derivatives(const ir::Instruction& one,
                                          const std::vector<Text>& parameters) const {
         for (std::size_t i = 0; i < one.operands.size() && i < parameters.size(); ++i) {
-            if (is_differentiable(is_written(parameters[i]) ? pointee(parameters[i]) : parameters[i]))
+            if (is_differentiable(ir::is_written(parameters[i]) ? ir::pointee(parameters[i]) : parameters[i]))
                 return true;
         }
         return false;
@@ -318,7 +270,7 @@ private:
         return std::any_of(one.operands.begin(), one.operands.end(), [&](Text operand) {
             const auto type = types_of_values_.find(operand);
             return !value(operand).lost.empty() && type != types_of_values_.end() &&
-                   !is_integer(type->second);
+                   !ir::is_integer(type->second);
         });
     }
 
@@ -327,7 +279,7 @@ private:
         std::string file;
         const auto source = module_.sources.find(one.file);
         if (source != module_.sources.end()) file = source->second;
-        LostGradient lost{name_of(function_->id), as_written(cause), is_type, file, one.line};
+        LostGradient lost{types_.name_of(function_->id), ir::as_written(cause), is_type, file, one.line};
         const auto known = std::find(origins_.begin(), origins_.end(), lost);
         const auto index = static_cast<std::size_t>(known - origins_.begin());
         if (known == origins_.end()) origins_.push_back(std::move(lost));
@@ -349,14 +301,14 @@ private:
             report(value(one.operands.front()));
         }
         for (const ir::Parameter& parameter : function_->blocks.front().parameters) {
-            if (!is_written(parameter.type) || !is_differentiable(pointee(parameter.type))) continue;
+            if (!ir::is_written(parameter.type) || !is_differentiable(ir::pointee(parameter.type))) continue;
             const auto held = memory.find(parameter.id);
             if (held != memory.end()) report(held->second);
         }
     }
 
     const ir::Module& module_;
-    std::map<Text, Text> types_;  ///< of functions
+    ir::Types types_;
     const ir::Function* function_ = nullptr;
     std::map<Text, Flow> values_;
     std::map<Text, Text> roots_;  ///< of pointers into variables
