@@ -24,7 +24,8 @@ bool is_excluded_type(std::string_view type) {
     const bool is_interface = type.size() > 2 && type[0] == 'I' && type[1] >= 'A' && type[1] <= 'Z' &&
                               !(type[2] >= 'A' && type[2] <= 'Z');
     return is_interface || holds("Tensor") || holds("Buffer") || holds("Texture") || holds("Sampler") ||
-           holds("Ptr") || type == "void";
+           holds("Ptr") || holds("Query") || holds("HitObject") || holds("Atomic") ||
+           holds("AccelerationStructure") || type == "void";
 }
 
 bool is_keyword(std::string_view word) {
@@ -194,13 +195,14 @@ private:
         const std::size_t close = token_.after_bracket(parameters);
         for (std::size_t at = parameters; at < close; ++at) {
             if (token_[at] != "inout") continue;
-            std::size_t name = at + 2;
+            const bool has_type_behind = token_[at + 2] == ":";
+            std::size_t name = has_type_behind ? at + 1 : at + 2;
             if (token_[name] == "<") {
                 while (name < close && token_[name] != ">") ++name;
                 ++name;
             }
-            if (!function.variables.contains(token_[name]) || structs_.contains(token_[at + 1]) ||
-                token_[name + 1] == "[") {
+            if (!function.variables.contains(token_[name]) ||
+                structs_.contains(token_[has_type_behind ? at + 3 : at + 1]) || token_[name + 1] == "[") {
                 continue;
             }
             for (std::size_t i = open; i < end; ++i) {

@@ -68,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(OtherThings, WrittenValues,
                                          Case{"elsewhere(fixed, n, t, 2 * x, s.get(1)); t.store(n, x);",
                                               "elsewhere(fixed, n, t, 2 * x, s.get(1)); t.store(n, x);"},
                                          Case{"let q = s; elsewhere(q);", "let q = s; elsewhere(q);"},
+                                         Case{"RayQuery<0> q; q.Proceed();", "RayQuery<0> q; q.Proceed();"},
                                          Case{"x = elsewhere(s);", "x = elsewhere(s);"}));
 
 TEST(WrittenValuesOf, FunctionsWithoutLoopsStay) {
@@ -96,6 +97,8 @@ TEST(InoutParameters, EndAsACopy) {
         "0; ";
     EXPECT_EQ(changed(head + "if (x > 1) return 2; return a == 0; }"),
               head + "if (x > 1) { a = kept(a, 1); return 2;}  a = kept(a, 2); return a == 0; }");
+    EXPECT_EQ(changed("[Differentiable] void f(inout a : float) { a = 1; }"),
+              "[Differentiable] void f(inout a : float) { a = 1; a = kept(a, 1); }");
     EXPECT_EQ(changed("[Differentiable] void f(inout vector<float, 3> v) { { v = 1; } }"),
               "[Differentiable] void f(inout vector<float, 3> v) { { v = 1; } v = kept(v, 1); }");
 }
