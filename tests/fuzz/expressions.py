@@ -41,7 +41,8 @@ class Features:
     while_continue: bool = True
     while_nested: bool = True
     smaller_outer_limits: bool = True
-    constants: float = 0.1  # the chance that an assignment is one
+    constants: float = 0.1  # the chance that an assignment is one, or that an inout parameter ends as one
+    readers: float = 0.3  # the chance that a loop that reads what a call has written follows it
     indices: bool = True  # run-time indices of what is no tensor
 
 

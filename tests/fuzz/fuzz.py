@@ -6,8 +6,9 @@ Each program of grammar.py goes through kfgen; its kernels' results and gradient
 interpreter.py, which are compared with differences themselves; `kfgen check --gradients` looks at the same
 kernels. One line of JSON a program is added to FOLDER/results-SEED.jsonl; programs that are there already
 aren't run again, so a run that was stopped, by --seconds, Ctrl-C or SIGTERM, goes on where it ended. In the
-end it prints how many programs were right, different, refused (by reason) or died (with their process). The
-exit code is 1 when a kernel differs from the reference or dies, 3 when it was stopped before that.
+end it prints how many programs were right, different, different but warned of, refused (by reason) or died
+(with their process). The exit code is 1 when a kernel differs from the reference or dies, 3 when it was
+stopped before that.
 
 --jobs processes run side by side, a batch each. Several machines share a seed by --first and --last, with a
 --folder each. KF_DEVICE names the device ("vulkan" where it isn't set); with "cuda" or "cuda:0" kernels are
@@ -116,10 +117,11 @@ def run_batch(tools: Tools, seed: int, numbers: list[int], checks: bool = True) 
         if outcome.failure:
             yield {"number": program.number, "verdict": "refused", "reason": outcome.failure}
             continue
+        warned = any('"gradient-' in text for text in batch.warnings.get(program.number, []))
         result: Result = {
             "number": program.number,
-            "verdict": "different" if outcome.wrong else "right",
-            "check": word_of_check(program, said),
+            "verdict": ("warned of" if warned else "different") if outcome.wrong else "right",
+            "check": word_of_check(program, said) if checks else "not run",
         }
         if outcome.wrong:
             result["wrong"] = outcome.wrong[:8]
@@ -132,6 +134,7 @@ def run_all(options: argparse.Namespace) -> int:
     """Each batch in a process of its own, as kernels may crash drivers."""
     command = [sys.executable, __file__, "--seed", str(options.seed), "--folder", str(options.folder)]
     command += ["--kfgen", str(options.kfgen), "--threads", str(threads_of(options))]
+    command += ["--no-check"] if options.no_check else []
     log = options.folder / f"results-{options.seed}.jsonl"
     seconds = options.seconds or float("inf")
     order = Order(
@@ -250,6 +253,7 @@ def main() -> int:
     parser.add_argument("--kfgen", type=Path, default=ROOT / "build" / "dev" / "tool" / "kfgen")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kf-fuzz")
     parser.add_argument("--numbers", default="", help="runs these alone and prints what came out")
+    parser.add_argument("--no-check", action="store_true", help="without kfgen check --gradients")
     parser.add_argument("--show", type=int)
     parser.add_argument("--reduce", type=int)
     parser.add_argument("--reason", default="", help="with --reduce: the id of the error")
@@ -267,7 +271,8 @@ def main() -> int:
     elif options.write is not None:
         return write_tests(tools, options.seed, options.count, options.write)
     elif options.numbers:
-        for result in run_batch(tools, options.seed, [int(text) for text in options.numbers.split(",")]):
+        numbers = [int(text) for text in options.numbers.split(",")]
+        for result in run_batch(tools, options.seed, numbers, not options.no_check):
             print(json.dumps(result), flush=True)
     else:
         return run_all(options)

@@ -43,15 +43,8 @@ from nodes import (
 
 DEEPEST_LOOP = 3
 
-#: What is written: all but what is known to be faulty.
-FEATURES = Features(
-    while_exit=False,
-    while_continue=False,
-    while_nested=False,
-    smaller_outer_limits=False,
-    constants=0.0,
-    indices=True,
-)
+#: What is written: everything.
+FEATURES = Features()
 
 
 @dataclass
@@ -216,8 +209,37 @@ class Writer:
             body += self.call(scope, surroundings)
             body += self.loop(scope, surroundings) if self.draws.chance(0.7) else []
         body += self.statements(statements, scope, surroundings)
+        for parameter in function.parameters:
+            if parameter.direction == "inout" and self.draws.chance(self.features.constants):
+                body += self.constant(Name(parameter.type, parameter.name))
         if function.result != VOID:
             body.append(self.last(function.result, scope, body))
+
+    def constant(self, target: Expression) -> list[Statement]:
+        """Gives a variable a value that depends on nothing."""
+        before: list[Statement] = []
+
+        def value(kind: Type) -> Expression:
+            if isinstance(kind, Vector):
+                return Builtin(kind, f"float{kind.length}", [value(FLOAT) for _ in range(kind.length)])
+            if isinstance(kind, Matrix):
+                numbers = [value(FLOAT) for _ in range(kind.rows * kind.columns)]
+                return Builtin(kind, f"float{kind.rows}x{kind.columns}", numbers)
+            if isinstance(kind, Array | Struct):
+                inner = (
+                    [kind.element] * kind.length
+                    if isinstance(kind, Array)
+                    else [one for _, one in kind.fields]
+                )
+                return InitializerList(kind, [value(one) for one in inner])
+            return Literal(FLOAT, self.draws.number(0, 1))
+
+        found = value(target.type)
+        if isinstance(found, InitializerList):
+            name = self.name("v")
+            before.append(Declaration(name, target.type, found))
+            found = Name(target.type, name)
+        return [*before, Assignment(target, "=", found)]
 
     def made(self, body: list[Statement], kind: Type, expressions: Expressions) -> Expression:
         """A struct or array in a variable of its own."""
@@ -306,14 +328,46 @@ class Writer:
             share = self.draws.number(0.2, 0.8)
             kept = Binary(kind, "*", Literal(FLOAT, round(1 - share, 2)), target)
             value = Binary(kind, "+", kept, Binary(kind, "*", Literal(FLOAT, share), value))
-        elif operator == "=" and kind == FLOAT and self.draws.chance(self.features.constants):
-            value = Literal(FLOAT, self.draws.number(0, 1))
+        elif operator == "=" and self.draws.chance(self.features.constants):
+            return self.constant(target)
         elif operator == "*=":
             value = Builtin(kind, "cos", [value]) if kind == FLOAT else expressions.of(FLOAT, 1)
         return [Assignment(target, operator, value)]
 
-    def call(self, scope: Scope, _around: Surroundings) -> list[Statement]:
-        """A call that writes its arguments; its result may be used."""
+    def call(self, scope: Scope, around: Surroundings) -> list[Statement]:
+        """A call that writes its arguments; its result may be used, and a loop may read what it wrote."""
+        statements, call = self.writing_call(scope)
+        if call is not None and around.loops < DEEPEST_LOOP and self.draws.chance(self.features.readers):
+            statements += self.reader(call, scope)
+        return statements
+
+    def reader(self, call: Call, scope: Scope) -> list[Statement]:
+        """A loop that does nothing else, in each of its iterations or in some."""
+        expressions = self.expressions(scope)
+        parameters = self.program.find(call.function).parameters
+        pairs = zip(call.arguments, parameters, strict=True)
+        written = [argument for argument, parameter in pairs if parameter.direction != "in"]
+        written += [] if call.object is None else [call.object]
+        place = self.draws.pick(written)
+        part = expressions.path(place, place.type, FLOAT)
+        target = expressions.target(FLOAT)
+        roots = {expressions.root(argument) for argument in written}
+        if part is None or target is None or expressions.root(target) in roots:
+            return []
+        step = Assignment(target, "+=", Binary(FLOAT, "*", Literal(FLOAT, 0.4), part))
+        body: list[Statement] = [step]
+        counter = Name(INT, self.name("i"))
+        count = self.draws.integer(2, 3)
+        if self.draws.chance(0.3):
+            test = Binary(BOOL, "==", counter, Literal(INT, self.draws.integer(0, count - 1)))
+            body = [If(test, Block(body), None)]
+        start = Declaration(counter.name, INT, Literal(INT, 0))
+        condition = Binary(BOOL, "<", counter, Literal(INT, count))
+        bump = Assignment(counter, "++", Literal(INT, 1))
+        return [Loop("for", f"MaxIters({count})", start, condition, bump, Block(body))]
+
+    def writing_call(self, scope: Scope) -> tuple[list[Statement], Call | None]:
+        """With the declarations before it, and the call alone for who asks what it writes."""
         expressions = self.expressions(scope)
         before: list[Statement] = []
 
@@ -324,25 +378,25 @@ class Writer:
 
         call = expressions.writing_call(declared)
         if call is None:
-            return []
+            return [], None
         for declaration in before:
             assert isinstance(declaration, Declaration)
             scope.add(Variable(declaration.name, declaration.type, writable=True))
         if call.type == VOID:
-            return [*before, Evaluation(call)]
+            return [*before, Evaluation(call)], call
         form = self.draws.weighted({"alone": 1, "declared": 2, "added": 2})
         if form == "alone":
-            return [*before, Evaluation(call)]
+            return [*before, Evaluation(call)], call
         roots = {expressions.root(argument) for argument in call.arguments}
         roots |= {expressions.root(call.object)} if call.object is not None else set()
         target = (
             expressions.target(call.type) if form == "added" and not isinstance(call.type, Struct) else None
         )
         if target is not None and expressions.root(target) not in roots:
-            return [*before, Assignment(target, "+=", call)]
+            return [*before, Assignment(target, "+=", call)], call
         name = self.name("v")
         scope.add(Variable(name, call.type, writable=True))
-        return [*before, Declaration(name, call.type, call)]
+        return [*before, Declaration(name, call.type, call)], call
 
     def condition(self, scope: Scope, around: Surroundings) -> list[Statement]:
         test = self.expressions(scope).condition(2)
@@ -420,7 +474,7 @@ class Writer:
     def limit(self, count: int, around: Surroundings) -> int:
         if not self.features.smaller_outer_limits:
             return 5
-        return count + self.draws.pick([0, 0, 1, 4])
+        return count + self.draws.pick([0, 0, 1, 2])
 
     def inside(self, form: str, scope: Scope, around: Surroundings) -> list[Statement]:
         inner = replace(around, loops=around.loops + 1, form=form, in_switch=False)
