@@ -38,11 +38,12 @@ std::size_t first_difference(const FunctionInfo& info, std::size_t one, std::siz
                              const std::vector<py::object>& given) {
     const std::vector<manifest::Parameter>& ones = info.function.calls[one].parameters;
     const std::vector<manifest::Parameter>& others = info.function.calls[other].parameters;
+    const std::size_t count = std::min({given.size(), ones.size(), others.size()});
     std::size_t i = 0;
-    while (i < given.size() && (!given[i] || ones[i].form == Form::leaf || others[i].form == Form::leaf ||
-                                ones[i].type == others[i].type))
+    while (i < count && (!given[i] || ones[i].form == Form::leaf || others[i].form == Form::leaf ||
+                         ones[i].type == others[i].type))
         ++i;
-    return i;
+    return i < count ? i : given.size();
 }
 
 std::string text_of(const manifest::Parameter& structure) {
@@ -53,8 +54,10 @@ std::string text_of(const manifest::Parameter& structure) {
 
 std::string other_class(const FunctionInfo& info, std::size_t overload,
                         const std::vector<py::object>& given) {
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const manifest::Parameter& parameter = info.function.calls[overload].parameters[i];
+    const std::vector<manifest::Parameter>& parameters = info.function.calls[overload].parameters;
+    // A call without structs has none.
+    for (std::size_t i = 0; i < std::min(given.size(), parameters.size()); ++i) {
+        const manifest::Parameter& parameter = parameters[i];
         if (!given[i] || parameter.form == Form::leaf || !is_other_struct(parameter, given[i], *info.classes))
             continue;
         return prefix({info.function.name, info.parameters[i].keyword}) + with_article(parameter.type) +

@@ -116,3 +116,25 @@ def test_backward_takes_all_that_is_listed(names: ModuleType) -> None:
     np.testing.assert_array_equal(x.grad.to_numpy(), np.full(3, 5))
     with pytest.raises(kf.ArgumentError, match="'k'"):
         names.scaled.backward(x)
+
+
+# A result with and without the default value: a second tensor could be the result of one or k of the other.
+def test_backward_with_and_without_a_default_value(names: ModuleType) -> None:
+    values = np.array([1, -2, 3.5], np.float32)
+    x, k, y = (kf.Tensor.from_numpy(values * (i + 1)).with_grads() for i in range(3))
+    with pytest.raises(kf.ArgumentError, match="eased: several overloads take these arguments: name them"):
+        names.eased.backward(x, k)
+    assert x.grad is not None
+    assert k.grad is not None
+    np.testing.assert_array_equal(x.grad.to_numpy(), np.zeros(3))
+    names.eased.backward(x, k=k)
+    np.testing.assert_array_equal(x.grad.to_numpy(), 2 * values)
+    np.testing.assert_array_equal(k.grad.to_numpy(), values)
+    result = names.eased(x)
+    names.eased.backward(x, out=result)
+    names.eased.backward(x)
+    np.testing.assert_array_equal(x.grad.to_numpy(), 2 * values + 4)
+    assert y.grad is not None
+    y.grad.copy_from_numpy(np.full(3, 10, np.float32))
+    names.eased.backward(x, k, y)
+    np.testing.assert_array_equal(x.grad.to_numpy(), 22 * values + 4)
