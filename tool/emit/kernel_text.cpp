@@ -61,7 +61,9 @@ std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
 }
 
 std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, const Needs& needs) {
-    std::vector<std::string> imports = plan.imports;
+    // Of another module's function alone: one of the spec's may have its name.
+    std::vector<std::string> imports =
+        call.module.empty() ? plan.imports : std::vector<std::string>{call.module};
     const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
                                      [](const PlannedArgument& argument) { return is_whole(argument.host); });
     if (needs.exact) imports.insert(imports.begin(), "kf_exact");

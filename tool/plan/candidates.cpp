@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "plan/module_hints.h"
 #include "plan/shared_members.h"
 #include "plan/type_text.h"
 #include "spec/names.h"
@@ -64,7 +65,7 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
     for (const ArgumentSpec& argument : call.arguments) {
         if (std::find(names.begin(), names.end(), argument.name) != names.end()) continue;
         errors.push_back({Severity::error, "argument-unknown", argument.location,
-                          "function '" + call.function + "' has no parameter '" + argument.name + "'",
+                          "function '" + call.written() + "' has no parameter '" + argument.name + "'",
                           suggestion_notes(argument.name, "parameters", listed_names(names))});
     }
     for (const std::string& name : names) {
@@ -75,7 +76,7 @@ Diagnostics mismatches(const CallSpec& call, const Function& function) {
             {Severity::error,
              "argument-missing",
              call.location,
-             "parameter '" + name + "' of function '" + call.function + "' has no kind in \"args\"",
+             "parameter '" + name + "' of function '" + call.written() + "' has no kind in \"args\"",
              {"declared as " + signature(function)}});
         if (has_default(function, name))
             errors.back().notes.emplace_back(
@@ -139,8 +140,15 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         const bool near = meant && closest(spelled(*meant), shared);
         Diagnostic error{
             Severity::error, "function-unknown", call.function_location,
-            "no function '" + call.function + "' in the spec's modules",
+            call.module.empty() ? "no function '" + call.function + "' in the spec's modules"
+                                : "no function '" + call.function + "' in the module '" + call.module + "'",
             suggestion_notes(near ? spelled(*meant) : name, "functions", {known.begin(), known.end()})};
+        const std::string first = name_parts(name).front() + ".";
+        const bool begins_known = near || members.value().has_type ||
+                                  std::any_of(known.begin(), known.end(),
+                                              [&](const std::string& one) { return one.starts_with(first); });
+        const std::vector<std::string> hints = module_notes(call, module, begins_known);
+        error.notes.insert(error.notes.begin(), hints.begin(), hints.end());
         if (const std::string& open = members.value().open; !open.empty()) {
             error.notes.insert(error.notes.begin(),
                                "'" + open + "' is generic: its members are called with its arguments");
@@ -154,7 +162,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
             Severity::error,
             "function-entry-point",
             call.function_location,
-            "'" + call.function + "' is an entry point, which this version of kfgen can't dispatch",
+            "'" + call.written() + "' is an entry point, which this version of kfgen can't dispatch",
             {"declared at " + (*entry_point)->location.file + ":" +
                  std::to_string((*entry_point)->location.line) + ":" +
                  std::to_string((*entry_point)->location.column),
@@ -168,8 +176,8 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
                  [&](const Function* function) { return (function->member == Member::method) == on_object; });
     if (callable.empty()) {
         return Diagnostic{Severity::error, "function-method", call.function_location,
-                          on_object ? "'" + call.function + "' is no method: it takes no \"this\""
-                                    : "'" + call.function + "' is a method: it needs a kind for \"this\"",
+                          on_object ? "'" + call.written() + "' is no method: it takes no \"this\""
+                                    : "'" + call.written() + "' is a method: it needs a kind for \"this\"",
                           candidate_notes(named)};
     }
     if (has_generic_arguments(call.function)) {
@@ -181,7 +189,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         if (callable.empty()) {
             return Diagnostic{
                 Severity::error, "generic-argument", call.function_location,
-                "'" + call.function + "' states generic arguments, but '" + name + "' is not generic",
+                "'" + call.written() + "' states generic arguments, but '" + name + "' is not generic",
                 candidate_notes(named)};
         }
     }
@@ -191,7 +199,7 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
     if (!fitting.empty()) return fitting;
     if (callable.size() == 1) return mismatches(call, *callable.front());
     return Diagnostic{Severity::error, "argument-unknown", call.function_location,
-                      "no overload of '" + call.function + "' has the parameters that \"args\" lists",
+                      "no overload of '" + call.written() + "' has the parameters that \"args\" lists",
                       candidate_notes(callable)};
 }
 

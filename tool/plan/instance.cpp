@@ -99,7 +99,7 @@ private:
             }
             if (arguments.size() > parameters.size()) {
                 return error("generic-argument", call_.function_location,
-                             "'" + call_.function + "' states " + std::to_string(arguments.size()) +
+                             "'" + call_.written() + "' states " + std::to_string(arguments.size()) +
                                  " generic argument(s), but there are " + std::to_string(parameters.size()) +
                                  " generic parameter(s)");
             }
@@ -183,7 +183,7 @@ private:
     Diagnostic contradiction(const Bindings& stated) const {
         std::vector<std::string> notes;
         if (!stated.empty()) {
-            notes.push_back("\"" + call_.function + "\" states " + text_of(function_.generics, stated));
+            notes.push_back("\"" + call_.written() + "\" states " + text_of(function_.generics, stated));
         }
         for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
             const Parameter& parameter = function_.parameters[i];
@@ -346,7 +346,7 @@ Outcome<std::vector<std::vector<TypeText>>> stated_arguments(const CallSpec& cal
         return Diagnostic{Severity::error,
                           "generic-argument",
                           call.function_location,
-                          "'" + call.function + "': what stands in <> must be types and numbers",
+                          "'" + call.written() + "': what stands in <> must be types and numbers",
                           {"as in foo<float, 3>"}};
     }
     // A function that is called as a type is spelled: it states nothing.

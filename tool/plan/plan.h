@@ -61,6 +61,7 @@ struct PlannedCall {
     Member member = Member::none;              ///< a method's first parameter is "this"
     std::string owner = {};                    ///< the Slang type that it is a member of
     std::vector<AccumulateSpec> accumulate;    ///< what run time may choose; see plan/accumulate.h
+    std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
 
     bool operator==(const PlannedCall&) const = default;
 };

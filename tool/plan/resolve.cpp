@@ -16,6 +16,7 @@
 #include "plan/feed.h"
 #include "plan/forward_diff.h"
 #include "plan/generators.h"
+#include "plan/home_module.h"
 #include "plan/instance.h"
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
@@ -218,7 +219,7 @@ private:
             notes.emplace_back("parameters of other names tell overloads apart, too");
             errors_.push_back({Severity::error, "function-ambiguous", call_.function_location,
                                "these kinds fit " + std::to_string(found.size()) + " overloads of '" +
-                                   call_.function + "': " + kinds_text(*found.front().candidate, key),
+                                   call_.written() + "': " + kinds_text(*found.front().candidate, key),
                                std::move(notes)});
         }
         for (const auto& [key, reasons] : failures) errors_.push_back(no_overload(reasons));
@@ -230,7 +231,7 @@ private:
         Diagnostic error{Severity::error,
                          "function-overload",
                          call_.function_location,
-                         "no overload of '" + call_.function + "' takes these kinds",
+                         "no overload of '" + call_.written() + "' takes these kinds",
                          {}};
         if (std::all_of(reasons.begin(), reasons.end(),
                         [&](const Reason& reason) { return reason.second.front().id == first.id; })) {
@@ -782,7 +783,12 @@ struct CallPlan {
     std::vector<CallSpec> shorter;  ///< as hosts call it that leave default values out
 };
 
-Outcome<CallPlan> plan_call(const CallSpec& call, const Module& module, TypeLookup& lookup) {
+Outcome<CallPlan> plan_call(const CallSpec& given, const Module& modules, TypeLookup& all_types) {
+    const Outcome<Home> home = find_home(given, modules, all_types);
+    if (!home) return home.errors();
+    const CallSpec& call = home.value().call;
+    const Module& module = home.value().own ? *home.value().own : modules;
+    TypeLookup& lookup = home.value().types ? *home.value().types : all_types;
     Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
     if (!shared) return shared.errors();
     std::vector<Function>& more = shared.value();
@@ -795,13 +801,14 @@ Outcome<CallPlan> plan_call(const CallSpec& call, const Module& module, TypeLook
     if (!errors.empty()) return errors;
     CallPlan plan;
     plan.calls = CallPlanner(call, lookup, errors).plan(candidates.value());
-    for (const PlannedCall& planned : plan.calls) {
+    for (PlannedCall& planned : plan.calls) {
+        planned.module = home.value().import_name;
         const Diagnostics fields = check_fields(planned, module);
         errors.insert(errors.end(), fields.begin(), fields.end());
     }
     if (!errors.empty()) return errors;
     plan.doc = candidates.value().front()->doc;
-    plan.shorter = shorter_calls(call, candidates.value());
+    plan.shorter = shorter_calls(given, candidates.value());
     return plan;
 }
 

@@ -166,6 +166,7 @@ Outcome<KnownMembers> known_members(const CallSpec& call, const Module& module, 
     const Outcome<std::optional<Owner>> owner = find_owner(call, types);
     if (!owner) return owner.errors();
     if (!owner.value()) return known;
+    known.has_type = true;
     known.open = owner.value()->open;
     if (!known.open.empty()) return known;
     for (const SharedMember& member : module.shared) {

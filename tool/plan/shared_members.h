@@ -18,6 +18,7 @@ Outcome<std::vector<Function>> shared_members(const CallSpec& call, const Module
 /// What is known of the type that a call names a member of.
 struct KnownMembers {
     std::vector<std::string> names;  ///< every shared one, as calls spell it: "Pair<int, float>.sum"
+    bool has_type = false;           ///< there is such a type
     std::string open;  ///< "Box<T>" where the call lacks the type's arguments, as in "Box.area"; else empty
 };
 

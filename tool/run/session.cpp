@@ -68,6 +68,7 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     }
     result.defines.insert(result.defines.end(), options.defines.begin(), options.defines.end());
     result.modules = module_paths(spec);
+    for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
     return result;
 }
 

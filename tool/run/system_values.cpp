@@ -65,8 +65,10 @@ Diagnostics look_at(const Function& function, std::string_view whole, std::size_
     return errors;
 }
 
-bool calls(const PlannedCall& call, const Function& function) {
-    if (call.function.substr(0, call.function.find('<')) != function.name) return false;
+/// `module`: what kernels import for the function; empty: the spec's modules.
+bool calls(const PlannedCall& call, const Function& function, const std::string& module) {
+    if (call.module != module || call.function.substr(0, call.function.find('<')) != function.name)
+        return false;
     std::vector<std::string> names;
     for (const PlannedParameter& parameter : call.parameters) {
         if (parameter.tangent_of < 0 && parameter.role != manifest::Role::result)
@@ -77,19 +79,29 @@ bool calls(const PlannedCall& call, const Function& function) {
         [](const std::string& name, const Parameter& parameter) { return name == parameter.name; });
 }
 
-}  // namespace
-
-Diagnostics check_system_values(const Plan& plan, const Module& module) {
+Diagnostics look_at_called(const Plan& plan, const std::vector<Function>& functions,
+                           const std::string& module, const std::map<std::string, std::string>& sources) {
     Diagnostics errors;
-    for (const Function& function : module.functions) {
-        const auto text = module.sources.find(function.location.file);
+    for (const Function& function : functions) {
+        const auto text = sources.find(function.location.file);
         const bool called =
             std::any_of(plan.functions.begin(), plan.functions.end(), [&](const PlannedFunction& planned) {
                 return std::any_of(planned.calls.begin(), planned.calls.end(),
-                                   [&](const PlannedCall& call) { return calls(call, function); });
+                                   [&](const PlannedCall& call) { return calls(call, function, module); });
             });
-        if (!called || text == module.sources.end()) continue;
+        if (!called || text == sources.end()) continue;
         const Diagnostics found = look_at(function, text->second, offset_of(text->second, function.location));
+        errors.insert(errors.end(), found.begin(), found.end());
+    }
+    return errors;
+}
+
+}  // namespace
+
+Diagnostics check_system_values(const Plan& plan, const Module& module) {
+    Diagnostics errors = look_at_called(plan, module.functions, {}, module.sources);
+    for (const NamedModule& named : module.modules) {
+        const Diagnostics found = look_at_called(plan, named.functions, named.import_name, module.sources);
         errors.insert(errors.end(), found.begin(), found.end());
     }
     return errors;

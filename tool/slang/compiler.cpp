@@ -17,16 +17,23 @@ namespace kf::gen {
 
 namespace {
 
+/// The module's own where it is named.
+std::shared_ptr<TypeLookup> lookup_of(Compiler& compiler, const std::string& module) {
+    std::shared_ptr<TypeLookup> whole(&compiler, [](TypeLookup*) {});
+    return module.empty() ? whole : compiler.within(module);
+}
+
 std::string answer(Compiler& compiler, const std::string& bytes) {
     const CompilerRequest request = decode_request(bytes);
     if (const auto* reflect = std::get_if<ReflectRequest>(&request)) {
         return encode(compiler.reflect(reflect->modules));
     }
     if (const auto* type = std::get_if<TypeRequest>(&request)) {
-        return encode(compiler.type_named(type->name));
+        return encode(lookup_of(compiler, type->module)->type_named(type->name));
     }
     if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
-        return encode(compiler.conforms(conforms->type, conforms->interface_name));
+        return encode(
+            lookup_of(compiler, conforms->module)->conforms(conforms->type, conforms->interface_name));
     }
     if (const auto* probe = std::get_if<ReachRequest>(&request)) {
         return encode(compiler.reach(probe->source, probe->form));
@@ -91,18 +98,46 @@ public:
                     source.origin);
     }
 
-    Outcome<std::optional<Type>> type_named(const std::string& name) override {
-        return call(TypeRequest{name}, decode_type, "looking up the type '" + name + "'", {});
-    }
+    Outcome<std::optional<Type>> type_named(const std::string& name) override { return type_named(name, {}); }
 
     Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
-        return call(ConformsRequest{type, interface_name}, decode_conforms,
-                    "looking up whether '" + type + "' conforms to '" + interface_name + "'", {});
+        return conforms(type, interface_name, {});
+    }
+
+    std::unique_ptr<TypeLookup> within(const std::string& import_name) override {
+        return std::make_unique<LookupWithin>(*this, import_name);
     }
 
     std::string version() const override { return spGetBuildTagString(); }
 
 private:
+    class LookupWithin final : public TypeLookup {
+    public:
+        LookupWithin(IsolatedCompiler& compiler, std::string module)
+            : compiler_(compiler), module_(std::move(module)) {}
+
+        Outcome<std::optional<Type>> type_named(const std::string& name) override {
+            return compiler_.type_named(name, module_);
+        }
+        Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
+            return compiler_.conforms(type, interface_name, module_);
+        }
+
+    private:
+        IsolatedCompiler& compiler_;
+        std::string module_;
+    };
+
+    Outcome<std::optional<Type>> type_named(const std::string& name, const std::string& module) {
+        return call(TypeRequest{name, module}, decode_type, "looking up the type '" + name + "'", {});
+    }
+
+    Outcome<bool> conforms(const std::string& type, const std::string& interface_name,
+                           const std::string& module) {
+        return call(ConformsRequest{type, interface_name, module}, decode_conforms,
+                    "looking up whether '" + type + "' conforms to '" + interface_name + "'", {});
+    }
+
     /// What Slang is known to crash on, found without it.
     [[nodiscard]] Diagnostics reasons_of(const Diagnostic& crash) const {
         if (crash.id != "slang-internal") return {};

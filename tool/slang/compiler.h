@@ -34,6 +34,8 @@ struct CompilerOptions {
     /// Absolute; loaded before the first kernel is compiled, so that it can import them by
     /// module_names(). What reflect() was given takes this place.
     std::vector<std::filesystem::path> modules;
+    /// What calls name, as the spec spells it; it says of which imported modules reflect() tells all.
+    std::vector<std::string> functions = {};
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
     std::map<std::string, std::string> sources;
     std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"
@@ -82,6 +84,9 @@ public:
 /// What generated kernels `import` for each of `modules`: the file's stem made an identifier, and
 /// numbered when taken.
 std::vector<std::string> module_names(const std::vector<std::filesystem::path>& modules);
+
+/// The name as an identifier: other characters become _.
+std::string module_identifier(std::string name);
 
 /// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next
 /// call starts another. Slang itself starts with the first call (about 0.25 s). Call it before other

@@ -15,6 +15,7 @@
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/lost_gradients.h"
+#include "slang/named_modules.h"
 #include "slang/overwritten_gradients.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
@@ -211,9 +212,40 @@ public:
             [&](Session& session) { return conform(session.files(), type, interface_name); });
     }
 
+    std::unique_ptr<TypeLookup> within(const std::string& import_name) override {
+        return std::make_unique<LookupWithin>(*this, import_name);
+    }
+
     std::string version() const override { return spGetBuildTagString(); }
 
 private:
+    class LookupWithin final : public TypeLookup {
+    public:
+        LookupWithin(InProcessCompiler& compiler, std::string module)
+            : compiler_(compiler), module_(std::move(module)) {}
+
+        Outcome<std::optional<Type>> type_named(const std::string& name) override {
+            return compiler_.guarded<std::optional<Type>>(
+                [&](Session& session) { return find_type(searched(session), name); });
+        }
+        Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
+            return compiler_.guarded<bool>(
+                [&](Session& session) { return conform(searched(session), type, interface_name); });
+        }
+
+    private:
+        [[nodiscard]] std::vector<slang::IModule*> searched(const Session& session) const {
+            std::vector<slang::IModule*> modules = session.files();
+            for (const FileModule& one : session.file_modules()) {
+                if (one.import_name == module_) modules.insert(modules.begin(), one.module);
+            }
+            return modules;
+        }
+
+        InProcessCompiler& compiler_;
+        std::string module_;
+    };
+
     template <class T, class Ask>
     Outcome<T> guarded(const Ask& ask) {
         try {
@@ -329,6 +361,7 @@ private:
         add_distinct(warnings, lost_gradient_warnings(*session.value()));
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
         module.module_names = module_names(options_.modules);
+        add_named_modules(*session.value(), options_.functions, sources_, module);
         for (const auto& [path, text] : module.sources) {
             for (ClosedField& field : closed_fields(text, sources_.opens_fields())) {
                 module.closed_fields.push_back(
@@ -406,13 +439,17 @@ private:
             return std::any_of(errors.begin(), errors.end(),
                                [](const Diagnostic& error) { return error.id == "slang-E30015"; });
         };
-        const std::string imports = is_unknown(module) ? session.imports_of_files() : std::string();
-        if (imports.empty()) {
+        if (!is_unknown(module)) {
             return module;
         }
-        // On the first line, so that the others keep their numbers.
-        Outcome<slang::IModule*> again = session.load_text(name + "_imports", imports + text);
-        return !again && is_unknown(again) ? std::move(module) : std::move(again);
+        int number = 0;
+        for (const std::string& imports : session.further_imports(text)) {
+            // On the first line, so that the others keep their numbers.
+            Outcome<slang::IModule*> again =
+                session.load_text(name + "_imports" + std::to_string(++number), imports + text);
+            if (again || !is_unknown(again)) return again;
+        }
+        return module;
     }
 
     /// Loads the kernel and what it imports, and puts it together with its entry point.
@@ -424,6 +461,9 @@ private:
         Session& session = *found.value();
         ++entry(form).kernels;
         if (Diagnostics errors = load_imports(session, source.text); !errors.empty()) {
+            return errors;
+        }
+        if (Diagnostics errors = session.load_imports(source.text); !errors.empty()) {
             return errors;
         }
         const Outcome<slang::IModule*> module = load_kernel(session, source.text);

@@ -12,6 +12,12 @@ std::string_view form_name(TensorForm form) {
     return names.at(static_cast<std::size_t>(form));
 }
 
+bool NamedModule::is_meant_by(std::string_view prefix) const {
+    if (prefix == name) return true;
+    return !prefix.empty() && path.ends_with(prefix) &&
+           (path.size() == prefix.size() || path[path.size() - prefix.size() - 1] == '.');
+}
+
 // Spelled out: clang 14 crashes on a defaulted one here.
 bool Type::operator==(const Type& other) const {
     const auto all = [](const Type& type) {

@@ -166,6 +166,21 @@ struct HiddenField {
     bool operator==(const HiddenField&) const = default;
 };
 
+/// A module whose name calls may put before a function's: one of the spec's, or one that these import.
+struct NamedModule {
+    std::string name;         ///< "geo.util", as it is imported; of one of the spec's: its file's
+    std::string path;         ///< its file's, spelled likewise: "home.user.geo.util"
+    std::string import_name;  ///< what generated kernels `import`
+    std::vector<std::string> function_names;  ///< of all its functions, as Function has them
+    /// Empty but where one of CompilerOptions::functions begins with the module's name.
+    std::vector<Function> functions = {};
+    std::vector<SharedMember> shared = {};
+
+    /// Whether calls may write `prefix` for it: its name, or an end of its path, such as "util".
+    [[nodiscard]] bool is_meant_by(std::string_view prefix) const;
+    bool operator==(const NamedModule&) const = default;
+};
+
 /// Every function of the spec's modules by name, in source order, and what was read to learn of them.
 struct Module {
     std::vector<std::string> module_names;       ///< what generated kernels must `import`
@@ -174,7 +189,8 @@ struct Module {
     std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
     std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
     std::vector<HiddenField> closed_fields;
-    std::vector<Location> closed_files;  ///< where modules begin that have nothing public
+    std::vector<Location> closed_files;     ///< where modules begin that have nothing public
+    std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
 };
 
 }  // namespace kf::gen

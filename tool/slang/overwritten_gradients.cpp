@@ -134,7 +134,7 @@ private:
             }
             if (last.name == "loop" && targets.size() > 1) {
                 loops_.push_back({targets[0], targets[1]});
-                targets.resize(1);
+                targets.erase(targets.begin() + 1, targets.end());
             }
             next_[i].insert(targets.begin(), targets.end());
         }

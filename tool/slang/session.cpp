@@ -2,6 +2,7 @@
 #include "slang/session.h"
 
 #include <algorithm>
+#include <set>
 
 #include "slang/diagnostics.h"
 #include "slang/gradient_texts.h"
@@ -13,6 +14,28 @@ namespace kf::gen {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool imports(const std::string& kernel, const FileModule& module) {
+    return kernel.find("import " + module.import_name + ";\n") != std::string::npos;
+}
+
+/// "geo.my_util" of "geo/my-util": each part as an identifier.
+std::string dotted(const fs::path& path) {
+    std::string text;
+    for (const fs::path& part : path) {
+        if (part == "/") continue;
+        text += (text.empty() ? "" : ".") + module_identifier(part.string());
+    }
+    return text;
+}
+
+/// How a module was imported, without what leads out of folders: "geo/util", "../geo/util.slang".
+std::string import_path(const std::string& name) {
+    std::string rest = fs::path(name).is_absolute() ? fs::path(name).filename().string() : name;
+    for (std::size_t at = rest.find("./"); at != std::string::npos; at = rest.find("./"))
+        rest.erase(0, at + 2);
+    return rest.ends_with(".slang") ? rest.substr(0, rest.size() - 6) : rest;
+}
 
 }  // namespace
 
@@ -128,18 +151,38 @@ Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::
     return Outcome<slang::IModule*>(module).with_warnings(slang_warnings(messages));
 }
 
-std::string Session::imports_of_files() const {
-    std::string imports;
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session_->getLoadedModule(index);
-        const char* path = module->getFilePath();
-        std::error_code failure;
-        if (path != nullptr && std::find(files_.begin(), files_.end(), module) == files_.end() &&
-            fs::is_regular_file(path, failure)) {
-            imports += "import \"" + canonical_path(path).generic_string() + "\"; ";
-        }
+Diagnostics Session::load_imports(const std::string& kernel) {
+    for (const FileModule& one : file_modules_) {
+        if (one.is_listed || !imports(kernel, one)) continue;
+        const Outcome<slang::IModule*> alias =
+            load_text(one.import_name, "__exported import \"" + one.file.generic_string() + "\";\n");
+        if (!alias) return alias.errors();
     }
-    return imports;
+    return {};
+}
+
+std::vector<std::string> Session::further_imports(const std::string& kernel) const {
+    std::set<fs::path> needed;
+    bool has_imported = false;
+    for (const FileModule& one : file_modules_) {
+        if (one.is_listed || !imports(kernel, one)) continue;
+        has_imported = true;
+        for (SlangInt32 index = 0; index < one.module->getDependencyFileCount(); ++index)
+            needed.insert(canonical_path(one.module->getDependencyFilePath(index)));
+    }
+    const auto imports_of = [&](const auto& is_taken) {
+        std::string text;
+        for (const FileModule& one : file_modules_) {
+            if (is_taken(one)) text += "import \"" + one.file.generic_string() + "\"; ";
+        }
+        return text;
+    };
+    std::vector<std::string> further;
+    if (has_imported)
+        further.push_back(imports_of([&](const FileModule& one) { return needed.contains(one.file); }));
+    further.push_back(imports_of([&](const FileModule& one) { return has_imported || !one.is_listed; }));
+    std::erase(further, std::string());
+    return further;
 }
 
 void Session::add_layout_warnings() {
@@ -238,6 +281,31 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
     return errors;
 }
 
+void Session::name_modules(const std::vector<std::string>& names) {
+    std::set<std::string> taken(names.begin(), names.end());
+    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+        slang::IModule* module = session_->getLoadedModule(index);
+        const char* path = module->getFilePath();
+        if (path == nullptr || sources_->find(path) == nullptr) continue;
+        FileModule named{module, {}, {}, {}, canonical_path(path), false};
+        named.path = dotted(fs::path(named.file).replace_extension());
+        const auto listed = std::find(files_.begin(), files_.end(), module);
+        named.is_listed = listed != files_.end();
+        if (named.is_listed) {
+            named.name = module_identifier(named.file.stem().string());
+            named.import_name = names[static_cast<std::size_t>(listed - files_.begin())];
+        } else {
+            named.name = dotted(import_path(module->getName()));
+            // Not from the path, so that kernels are the same wherever the files lie.
+            const std::string stem = "kf_module_" + module_identifier(import_path(module->getName()));
+            named.import_name = stem;
+            for (int number = 2; !taken.insert(named.import_name).second; ++number)
+                named.import_name = stem + "_" + std::to_string(number);
+        }
+        file_modules_.push_back(std::move(named));
+    }
+}
+
 Diagnostics Session::load_files(const std::vector<fs::path>& files) {
     const std::vector<std::string> names = module_names(files);
     Diagnostics errors;
@@ -254,6 +322,7 @@ Diagnostics Session::load_files(const std::vector<fs::path>& files) {
             }
         }
     }
+    if (errors.empty()) name_modules(names);
     return errors;
 }
 

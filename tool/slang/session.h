@@ -18,6 +18,16 @@ namespace kf::gen {
 /// The support modules' and kernels' paths start with this, which no file's does.
 inline constexpr const char* virtual_folder = "kfgen:/";
 
+/// A module of a file, as calls and kernels name it: see NamedModule.
+struct FileModule {
+    slang::IModule* module = nullptr;  ///< the session's
+    std::string name;
+    std::string path;
+    std::string import_name;
+    std::filesystem::path file;
+    bool is_listed = false;  ///< one of load_files()
+};
+
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
@@ -32,8 +42,14 @@ public:
     [[nodiscard]] Diagnostics load_files(const std::vector<std::filesystem::path>& files);
     /// The modules of the files, in their order; owned by the session.
     [[nodiscard]] const std::vector<slang::IModule*>& files() const { return files_; }
-    /// What imports all other modules that the files import, on one line; nothing where there are none.
-    [[nodiscard]] std::string imports_of_files() const;
+    /// Those, and the modules that they import, in the order in which Slang loaded them.
+    [[nodiscard]] const std::vector<FileModule>& file_modules() const { return file_modules_; }
+    /// Makes what the kernel's text imports of file_modules() known by these names; empty when all went well.
+    [[nodiscard]] Diagnostics load_imports(const std::string& kernel);
+    /// What else such a text may have to import for the types that it names, each on one line and more than
+    /// the one before: all modules that the files import; for a kernel that imports one of these, first those
+    /// that it depends on, and then all.
+    [[nodiscard]] std::vector<std::string> further_imports(const std::string& kernel) const;
     /// What Slang warns of in the files and what they import, by their absolute paths; never in the support
     /// modules.
     [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
@@ -50,6 +66,7 @@ public:
     [[nodiscard]] slang::ISession& slang() const { return *session_.get(); }
 
 private:
+    void name_modules(const std::vector<std::string>& names);
     slang::IModule* find_loaded(const std::filesystem::path& file) const;
     Outcome<slang::IModule*> load_file(const std::filesystem::path& file, const std::string& name);
     slang::IModule* load(const std::string& name, const std::string& path, const std::string& text,
@@ -59,6 +76,7 @@ private:
     Sources* sources_ = nullptr;
     Diagnostics warnings_;
     std::vector<slang::IModule*> files_;
+    std::vector<FileModule> file_modules_;
     std::vector<std::filesystem::path> search_paths_;
 };
 

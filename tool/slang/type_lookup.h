@@ -1,6 +1,7 @@
 // What planning may ask of the compiler about types; fakes answer it in tests.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,9 @@ public:
     virtual Outcome<std::optional<Type>> type_named(const std::string& name) = 0;
     /// Whether a type conforms to an interface; false when either is unknown.
     virtual Outcome<bool> conforms(const std::string& type, const std::string& interface_name) = 0;
+    /// A lookup that searches a module first that the spec's import: NamedModule::import_name. It must not
+    /// outlive this one. Null: there is none, and this one does.
+    virtual std::unique_ptr<TypeLookup> within(const std::string& /*import_name*/) { return nullptr; }
 };
 
 }  // namespace kf::gen

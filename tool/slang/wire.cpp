@@ -42,8 +42,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
-                                   closed_files)
+                                   closed_files, modules)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
@@ -92,10 +93,11 @@ std::string encode(const CompilerRequest& request) {
         return to_bytes(Json::array({"reflect", paths}));
     }
     if (const auto* type = std::get_if<TypeRequest>(&request)) {
-        return to_bytes(Json::array({"type", type->name}));
+        return to_bytes(Json::array({"type", type->name, type->module}));
     }
     if (const auto* conforms = std::get_if<ConformsRequest>(&request)) {
-        return to_bytes(Json::array({"conforms", conforms->type, conforms->interface_name}));
+        return to_bytes(
+            Json::array({"conforms", conforms->type, conforms->interface_name, conforms->module}));
     }
     if (const auto* reach = std::get_if<ReachRequest>(&request)) {
         return to_bytes(Json::array({"reach", reach->source, reach->form}));
@@ -126,10 +128,11 @@ CompilerRequest decode_request(const std::string& bytes) {
         return request;
     }
     if (json.at(0) == "type") {
-        return TypeRequest{json.at(1).get<std::string>()};
+        return TypeRequest{json.at(1).get<std::string>(), json.at(2).get<std::string>()};
     }
     if (json.at(0) == "conforms") {
-        return ConformsRequest{json.at(1).get<std::string>(), json.at(2).get<std::string>()};
+        return ConformsRequest{json.at(1).get<std::string>(), json.at(2).get<std::string>(),
+                               json.at(3).get<std::string>()};
     }
     if (json.at(0) == "reach") {
         return ReachRequest{json.at(1).get<KernelSource>(), json.at(2).get<CodeForm>()};

@@ -21,12 +21,15 @@ struct ReachRequest {
     KernelSource source;
     CodeForm form;
 };
+/// `module`: that is searched first; see TypeLookup::within().
 struct TypeRequest {
     std::string name;
+    std::string module = {};
 };
 struct ConformsRequest {
     std::string type;
     std::string interface_name;
+    std::string module = {};
 };
 using CompilerRequest =
     std::variant<ReflectRequest, CompileRequest, ReachRequest, TypeRequest, ConformsRequest>;

@@ -76,6 +76,17 @@ std::string plain_name(std::string_view name) {
     return plain;
 }
 
+std::optional<std::string> without_names(std::string_view name, std::size_t count) {
+    const auto is_separator = [](char c) { return c == '.' || c == ':'; };
+    for (; count > 0; --count) {
+        const auto end = std::find_if(name.begin(), name.end(), is_separator);
+        const auto next = std::find_if_not(end, name.end(), is_separator);
+        if (next == name.end() || std::find(name.begin(), end, '<') != end) return std::nullopt;
+        name.remove_prefix(static_cast<std::size_t>(next - name.begin()));
+    }
+    return std::string(name);
+}
+
 std::string default_host_name(std::string_view function, std::size_t operands) {
     if (const auto symbol = operator_symbol(function))
         return operator_word(function.substr(symbol->begin, symbol->size), operands);

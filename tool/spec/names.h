@@ -1,6 +1,7 @@
 // Which words can name what is generated.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ std::vector<std::string> name_parts(std::string_view name);
 
 /// "ns.foo" of "ns::foo<float, 3>": what modules call it.
 std::string plain_name(std::string_view name);
+
+/// "f<float>" of "a::b.f<float>" and 2: what follows so many names, which have no generic arguments. Nothing
+/// where one has some, or nothing follows.
+std::optional<std::string> without_names(std::string_view name, std::size_t count);
 
 /// What the host calls a Slang function when the spec doesn't say: its last name, for a constructor
 /// ("Type.__init") its type's, for an operator of so many operands a word: see spec/operators.h.

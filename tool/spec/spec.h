@@ -65,7 +65,9 @@ enum class Dispatch : std::uint8_t { arguments, threads };
 
 struct CallSpec {
     std::string function;  ///< as written: "f", "f<float, 3>", "Type.method", "Type.__init"
-    std::string name;      ///< on the host; by default the function's last name ("Type" for "Type.__init")
+    /// What stood before `function`, once planning has found that this is a module: "lib" of "lib.f".
+    std::string module = {};
+    std::string name;  ///< on the host; by default the function's last name ("Type" for "Type.__init")
     std::vector<ArgumentSpec> arguments;  ///< in the order written, which need not be the function's
     std::vector<KindSpec> result;         ///< empty: "auto"
     std::vector<KindSpec> self;           ///< "this"; empty: none given
@@ -78,6 +80,9 @@ struct CallSpec {
     std::vector<AccumulateSpec> accumulate;
     Location location;           ///< of the call's object
     Location function_location;  ///< of the function's name
+
+    /// The function as the spec names it.
+    [[nodiscard]] std::string written() const { return module.empty() ? function : module + "." + function; }
 
     bool operator==(const CallSpec&) const = default;
 };

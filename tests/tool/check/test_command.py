@@ -482,6 +482,82 @@ def test_loops_that_run_past_their_limits_are_named(
         assert sorted(found, key=lambda loop: loop["file"]) == expected
 
 
+def test_every_command_names_modules(kfgen: Kfgen, tmp_path: Path) -> None:
+    """Functions of imported modules, called rightly and in each wrong way."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "tone-map.slang").write_text(
+        "[Differentiable] float curve(float x) { return x * x; }\n"
+        "[Differentiable] float steep(float x) { return 3 * x; }\n"
+        "[Differentiable] float curve(float2 x) { return x.x * x.y; }\n"
+    )
+    (tmp_path / "Grade.slang").write_text("float of(float x) { return x; }\n")
+    (tmp_path / "secret.slang").write_text("module secret;\nfloat code(float x) { return x; }\n")
+    (tmp_path / "film.slang").write_text(
+        "import parts.tone_map;\nimport Grade;\nimport secret;\n"
+        "struct Grade { static float of(float x) { return 2 * x; } }\n"
+        "float steep(float x) { return x; }\n"
+    )
+
+    def run(function: str, *command: str) -> "subprocess.CompletedProcess[str]":
+        call = {"function": function, "args": {"x": "tensor<float>[1]"}, "backward": function.endswith("e")}
+        spec = {
+            "version": 1,
+            "name": "film",
+            "modules": ["film.slang"],
+            "targets": ["vulkan"],
+            "calls": [call],
+        }
+        (tmp_path / "film.kf.json").write_text(json.dumps(spec, indent=1))
+        return subprocess.run(
+            [kfgen.program, command[0], "film.kf.json", *command[1:], "--cache-dir", "kept"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+
+    commands = [("list",), ("check", "--gradients"), ("generate", "-o", "out", "--python")]
+    for command in commands:
+        done = run("parts.tone_map.curve", *command)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "curve: _Curve" in (tmp_path / "out" / "film.pyi").read_text()
+    assert "curve" in (tmp_path / "out" / "film.h").read_text()
+
+    place = "film.kf.json:12:16: error: "
+    for function, said in {
+        "curve": (
+            "no function 'curve' in the spec's modules",
+            'write "parts.tone_map.curve"',
+            "function-unknown",
+        ),
+        "tone_map.curv": (
+            "no function 'curv' in the module 'tone_map'",
+            "did you mean 'curve'",
+            "function-unknown",
+        ),
+        "tonemap.curve": (
+            "no function 'tonemap.curve' in the spec's modules",
+            "write 'import tonemap;'",
+            "function-unknown",
+        ),
+        "Grade.of": (
+            "'Grade.of' names functions of several modules, or of one and a struct",
+            'write "film.Grade.of"',
+            "function-ambiguous",
+        ),
+    }.items():
+        for command in commands if function == "Grade.of" else commands[:1]:
+            done = run(function, *command)
+            assert done.returncode == 1, (function, command, done.stderr)
+            assert place + said[0] in done.stderr
+            assert said[1] in done.stderr
+            assert f"[{said[2]}]" in done.stderr
+            assert done.stderr.count("error:") == 1
+    done = run("secret.code", *commands[0])
+    assert done.returncode == 1
+    assert "secret.slang:1:1: error: nothing in this module is public" in done.stderr
+
+
 def test_every_command_refuses_what_calls_must_not_reach(kfgen: Kfgen, tmp_path: Path) -> None:
     (tmp_path / "blur.slang").write_text(
         "float radius = 2;\nstatic int rounds;\n"

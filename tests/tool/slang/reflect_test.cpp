@@ -502,6 +502,71 @@ TEST(Reflect, SeveralModulesImportsAndDependencies) {
     }
 }
 
+TEST(Reflect, ModulesThatCallsNameAreDescribed) {
+    const ScratchFolder folder;
+    const auto main =
+        folder.write("main.slang",
+                     "import sub.second;\nimport \"sub/../third-one\";\nstruct Both { int a; }\n"
+                     "float f(float x) { return x; }\n");
+    (void)folder.write("sub/second.slang",
+                       "import deep;\nstruct Both { float b; float g(); float h<T>(T t) { return b; } }\n"
+                       "/// Of the second.\nfloat f(float x) { return 2 * x; }\n"
+                       "namespace ns { float f(Both x, Deep y) { return x.b + y.d; } }\n"
+                       "extension float { float more() { return this; } }\n");
+    (void)folder.write("sub/deep.slang", "struct Deep { half d; }\nfloat below(float x) { return x; }\n");
+    (void)folder.write("third-one.slang", "float third(float x) { return x; }\n");
+    CompilerOptions options;
+    options.functions = {"f", "second.f", "main.f"};
+    const auto compiler = make_compiler(options);
+    const Outcome<Module> outcome = compiler->reflect({main});
+    ASSERT_TRUE(outcome.ok()) << describe(outcome.errors());
+    const Module& module = outcome.value();
+    EXPECT_EQ(module.functions.size(), 1U);
+    std::map<std::string, NamedModule> named;
+    for (const NamedModule& one : module.modules) named.emplace(one.name, one);
+    ASSERT_EQ(named.size(), 4U);
+    EXPECT_EQ(named.at("main").import_name, "main");
+    EXPECT_EQ(named.at("main").functions, module.functions);
+    const NamedModule& second = named.at("sub.second");
+    EXPECT_EQ(second.import_name, "kf_module_sub_second");
+    EXPECT_THAT(second.function_names, ElementsAre("Both.g", "Both.h", "f", "ns.f"));
+    ASSERT_EQ(second.functions.size(), 5U);
+    EXPECT_EQ(second.functions.at(2).doc, "Of the second.");
+    EXPECT_EQ(second.functions.at(4).name, "float.more");
+    EXPECT_TRUE(second.is_meant_by("second"));
+    EXPECT_FALSE(second.is_meant_by("econd"));
+    EXPECT_TRUE(named.at("third_one").functions.empty());
+    EXPECT_THAT(named.at("third_one").function_names, ElementsAre("third"));
+    EXPECT_THAT(named.at("deep").function_names, ElementsAre("below"));
+    EXPECT_TRUE(named.at("deep").is_meant_by("sub.deep"));
+
+    // In the module a type of that name is its own.
+    const auto within = compiler->within(second.import_name);
+    EXPECT_EQ(within->type_named("Both").value().value().fields.at(0).name, "b");
+    EXPECT_EQ(within->type_named("Deep").value().value().fields.at(0).name, "d");
+    EXPECT_FALSE(within->conforms("Both", "IDifferentiable").value());
+    EXPECT_TRUE(within->conforms("float", "IDifferentiable").value());
+
+    const auto text = [](const std::string& import, const std::string& parameters, const std::string& body) {
+        return KernelSource{
+            "kern",
+            "import " + import +
+                ";\nstruct A { float* x; }\n[shader(\"compute\")] "
+                "[numthreads(64, 1, 1)]\nvoid kern(uint3 t : SV_DispatchThreadID, uniform A a) { " +
+                parameters + " a.x[t.x] = " + body + "; }\n",
+            {}};
+    };
+    const auto compiles = [&](const std::string& import, const std::string& body) {
+        return compiler->compile(text(import, {}, body), CodeTarget::spirv).ok();
+    };
+    EXPECT_TRUE(compiles("kf_module_sub_second", "f(2)"));
+    EXPECT_TRUE(compiles("main", "f(2)"));
+    EXPECT_FALSE(compiles("main", "fourth(2)"));
+    // What names a type that only the module's own imports have is found there.
+    EXPECT_TRUE(compiler->compile(
+        text("kf_module_sub_second", "Both b = { 1 }; Deep d = { 2 };", "ns.f(b, d)"), CodeTarget::spirv));
+}
+
 TEST(Reflect, IncludedFilesWithExtensions) {
     const ScratchFolder folder;
     const auto file =

@@ -94,6 +94,9 @@ TEST(Wire, Types) {
         std::get<ConformsRequest>(decode_request(encode(ConformsRequest{"float", "IFloat"})));
     EXPECT_EQ(conforms.type, "float");
     EXPECT_EQ(conforms.interface_name, "IFloat");
+    EXPECT_EQ(std::get<TypeRequest>(decode_request(encode(TypeRequest{asked, "lib"}))).module, "lib");
+    EXPECT_EQ(std::get<ConformsRequest>(decode_request(encode(ConformsRequest{"A", "IA", "lib"}))).module,
+              "lib");
     const Type type{TypeKind::vector, ScalarType::float16, 1, 3, 0, {}, {}, "half3", true};
     EXPECT_EQ(decode_type(encode(Outcome<std::optional<Type>>(type))).value(), type);
     EXPECT_EQ(decode_type(encode(Outcome<std::optional<Type>>(std::nullopt))).value(), std::nullopt);

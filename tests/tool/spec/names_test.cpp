@@ -31,6 +31,14 @@ TEST(Names, SplitsQualifiedNames) {
     EXPECT_THAT(name_parts("f"), ElementsAre("f"));
 }
 
+TEST(Names, FirstNamesCanBeTakenOff) {
+    EXPECT_EQ(without_names("a::b.f<c.d>", 2), "f<c.d>");
+    EXPECT_EQ(without_names("a.f", 0), "a.f");
+    EXPECT_EQ(without_names("a.operator<", 1), "operator<");
+    EXPECT_EQ(without_names("Box<int>.f", 1), std::nullopt);
+    EXPECT_EQ(without_names("a.f", 2), std::nullopt);
+}
+
 TEST(Names, NamesTheHostFunctionAfterTheFunction) {
     EXPECT_EQ(default_host_name("f"), "f");
     EXPECT_EQ(default_host_name("f<float, 3>"), "f");
