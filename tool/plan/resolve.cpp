@@ -21,6 +21,7 @@
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
 #include "plan/strict.h"
+#include "plan/struct_names.h"
 #include "plan/structs.h"
 #include "plan/tensor_parameter.h"
 #include "plan/type_text.h"
@@ -875,6 +876,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
+    if (errors.empty()) errors = check_struct_names(plan);
     if (!errors.empty()) return without_repeats(errors);
     errors = add_choices(plan);
     if (!errors.empty()) return without_repeats(errors);

@@ -107,6 +107,12 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
         } else {
             error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
         }
+        if (generated && error.message.starts_with("ambiguous call")) {
+            error.notes.emplace_back(
+                "modules that the kernel imports for the types it names have a function of that name: give "
+                "one "
+                "of these functions another name");
+        }
         if (error.message.find(no_nested_while) != std::string::npos) {
             error.notes.emplace_back(
                 "a differentiable 'while' that holds another loop does this: "

@@ -111,6 +111,25 @@ TEST(HomeModule, AModuleWithoutTheFunctionSaysWhatItHas) {
     EXPECT_THAT(missing.errors().front().message, HasSubstr("'tone.dark'"));
 }
 
+TEST(HomeModule, StructsOfOneNameMustBeOne) {
+    const auto plan_with = [](const std::string& field) {
+        Module module = modules();
+        for (std::size_t i : {0U, 1U}) {
+            Function& light = module.modules[i].functions[0];
+            light.parameters = {
+                {"y", test::struct_of("Ray", {{i == 0 ? "t" : field, test::type_named("float")}})}};
+        }
+        const std::string call = R"({"name": "light_0", "function": "geo.tone.light", "args": {"y": "value"}},
+                                    {"name": "light_1", "function": "other.tone.light", "args": {"y": "value"}})";
+        return resolve(test::spec_of(call), module);
+    };
+    EXPECT_TRUE(plan_with("t"));
+    const auto plan = plan_with("u");
+    ASSERT_THAT(ids(plan), ElementsAre("struct-name"));
+    EXPECT_EQ(plan.errors().front().location.line, 2);
+    EXPECT_THAT(plan.errors().front().message, HasSubstr("'Ray'"));
+}
+
 TEST(HomeModule, AModuleThatIsNotImportedIsNamed) {
     const auto plan = plan_of("other.tune.dark");
     ASSERT_THAT(ids(plan), ElementsAre("function-unknown"));
