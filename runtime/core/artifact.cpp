@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/block_slots.h"
 #include "core/image_digests.h"
 #include "core/items.h"
 #include "core/sha256.h"
@@ -44,41 +45,6 @@ constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array accumulate_names{"automatic", "none", "sum", "first", "push"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
-constexpr std::array slot_names{"total",
-                                "groups",
-                                "shape",
-                                "value",
-                                "address",
-                                "step",
-                                "stride",
-                                "trailing_stride",
-                                "grad_in",
-                                "grad_in_stride",
-                                "grad_in_trailing_stride",
-                                "grad_out",
-                                "grad_out_stride",
-                                "grad_out_trailing_stride",
-                                "grad_mode",
-                                "scratch",
-                                "scratch_count",
-                                "scratch_stride",
-                                "offset",
-                                "seed",
-                                "warmup",
-                                "low",
-                                "span",
-                                "last",
-                                "extent",
-                                "counter",
-                                "outer",
-                                "rows",
-                                "row_length",
-                                "tile_runs",
-                                "tile_rows",
-                                "tiles_down",
-                                "tiles_along",
-                                "along_reciprocal"};
-static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
 
 template <class Names, class Enum>
 const char* name_of(const Names& names, Enum value) {

@@ -2,6 +2,7 @@
 // checked against it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,43 @@
 #include "core/roles.h"
 
 namespace kf::manifest {
+
+/// By SlotKind: in manifests, and what the fields of kernels' blocks begin with.
+inline constexpr std::array slot_names{"total",
+                                       "groups",
+                                       "shape",
+                                       "value",
+                                       "address",
+                                       "step",
+                                       "stride",
+                                       "trailing_stride",
+                                       "grad_in",
+                                       "grad_in_stride",
+                                       "grad_in_trailing_stride",
+                                       "grad_out",
+                                       "grad_out_stride",
+                                       "grad_out_trailing_stride",
+                                       "grad_mode",
+                                       "scratch",
+                                       "scratch_count",
+                                       "scratch_stride",
+                                       "offset",
+                                       "seed",
+                                       "warmup",
+                                       "low",
+                                       "span",
+                                       "last",
+                                       "extent",
+                                       "counter",
+                                       "outer",
+                                       "rows",
+                                       "row_length",
+                                       "tile_runs",
+                                       "tile_rows",
+                                       "tiles_down",
+                                       "tiles_along",
+                                       "along_reciprocal"};
+static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
 
 /// `fused`: forward and backward in one kernel, for a loss.
 enum class BlockPass : std::uint8_t { forward, backward, fused };

@@ -2,9 +2,9 @@
 #include "emit/block.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
+#include "core/block_slots.h"
 #include "core/rows.h"
 #include "emit/generator.h"
 #include "plan/tensor_parameter.h"
@@ -14,7 +14,6 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::Access;
 using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Role;
@@ -23,126 +22,77 @@ using manifest::Slot;
 using manifest::SlotKind;
 using manifest::Variant;
 
-/// Values narrower than 32 bits travel widened, so that no device needs narrow push constants.
-Scalar widened(Scalar scalar) {
-    switch (scalar) {
-        case Scalar::boolean:
-        case Scalar::uint8:
-        case Scalar::uint16: return Scalar::uint32;
-        case Scalar::int8:
-        case Scalar::int16: return Scalar::int32;
-        case Scalar::float16: return Scalar::float32;
-        default: return scalar;
-    }
-}
-
 std::string storage_name(const manifest::Element& element) {
     if (element.scalar != Scalar::boolean) return slang_name(element);
     return slang_name(manifest::Element{Scalar::uint8, element.extents});
 }
 
+/// The call as its manifest will have it, as far as its blocks depend on it.
+manifest::Call host_call(const PlannedCall& call) {
+    manifest::Call host;
+    host.rank = call.rank;
+    for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
+    for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
+    return host;
+}
+
+manifest::BlockPass block_pass(PassKind pass) {
+    switch (pass) {
+        case PassKind::forward: return manifest::BlockPass::forward;
+        case PassKind::backward: return manifest::BlockPass::backward;
+        case PassKind::fused: break;
+    }
+    return manifest::BlockPass::fused;
+}
+
+/// Spells the slots of a block.
 class BlockWriter {
 public:
     BlockWriter(const PlannedCall& call, PassKind pass, Variant variant, Sums sums)
         : call_(call),
-          pass_(pass),
+          host_(host_call(call)),
+          use_{block_pass(pass), variant, sums == Sums::exact},
           strided_(variant != Variant::contiguous),
-          rows_(variant == Variant::rows),
           sums_(sums) {}
 
-    std::vector<BlockField> write() {
-        add("int64_t", "total", {SlotKind::total, -1, -1}, 8);
-        add("uint", "groups", {SlotKind::groups, -1, -1}, 4);
-        const bool scratch =
-            std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                        [&](const auto& argument) { return needs_scratch(argument.host, pass_, sums_); });
-        if (scratch) add("uint*", "counter", {SlotKind::counter, -1, -1}, 8);
-        if (rows_) add_rows();
-        const bool indices = rows_ ? scratch : strided_ || needs_indices(call_);
-        for (std::int64_t d = 0; indices && d < call_.rank; ++d) {
-            add("int64_t", "shape" + std::to_string(d), {SlotKind::shape, -1, d}, 8);
+    std::vector<BlockField> write() const {
+        std::vector<BlockField> fields;
+        for (const Slot& slot : manifest::block_slots(host_, use_)) {
+            fields.push_back({type_of(slot), name_of(slot), slot, manifest::slot_bytes(host_, slot),
+                              manifest::slot_alignment(host_, slot)});
         }
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            write_argument(call_.arguments[i], static_cast<std::int64_t>(i));
-        }
-        return std::move(fields_);
+        return fields;
     }
 
 private:
-    void add_rows() {
-        add("int64_t", "rows", {SlotKind::rows, -1, -1}, 8);
-        add("int", "row_length", {SlotKind::row_length, -1, -1}, 4);
-        add("int", "tile_runs", {SlotKind::tile_runs, -1, -1}, 4);
-        add("uint", "tiles_down", {SlotKind::tiles_down, -1, -1}, 4);
-        add("uint", "tiles_along", {SlotKind::tiles_along, -1, -1}, 4);
-        add("uint", "along_reciprocal", {SlotKind::along_reciprocal, -1, -1}, 4);
-        add("int64_t", "tile_rows", {SlotKind::tile_rows, -1, -1}, 8);
-        for (std::int64_t d = 0; d < call_.rank; ++d) {
-            add("int64_t", "outer" + std::to_string(d), {SlotKind::outer, -1, d}, 8);
-        }
+    [[nodiscard]] const PlannedArgument& planned(const Slot& slot) const {
+        return call_.arguments[static_cast<std::size_t>(slot.argument)];
     }
 
-    void write_argument(const PlannedArgument& planned, std::int64_t index) {
-        const Argument& argument = planned.host;
-        const std::string name = argument_id(argument);
-        if (is_generated(argument)) return add_generator_fields(argument, name, index, fields_);
-        if (argument.tangent_of >= 0 && !argument.differentiable && argument.role == Role::in) return;
-        const manifest::Element parameter{argument.element.scalar, argument.trailing};
-        const bool leads = leader_of(call_, index, Part::data) == index;
-        const bool leads_gradient = leader_of(call_, index, Part::gradient) == index;
-        for (std::int64_t d = 0; leads && d < argument.inner_rank; ++d) {
-            add("uint", "extent" + std::to_string(d) + "_" + name, {SlotKind::extent, index, d}, 4);
-        }
-        if (leads && touches_data(argument, pass_)) {
-            if (is_in_block(argument)) {
-                add_value(parameter, name, index);
-            } else {
-                add(pointed_to(planned) + "*", "address_" + name, {SlotKind::address, index, -1}, 8);
-                add_strides(argument, name, index,
-                            {SlotKind::stride, SlotKind::trailing_stride, "stride", "trailing_stride"});
-                if (argument.role == Role::in) add_step(argument, name, index);
-            }
-        }
-        const bool combined =
-            is_combined(argument) && (reads_gradient(argument, pass_) || writes_gradient(argument, pass_));
-        if (combined) add_step(argument, name, index);
-        // They say which calls share an element; a gradient that flows in may be missing, or a broadcast
-        // view.
-        if (takes_first(argument, pass_) && !writes_gradient(argument, pass_)) {
-            add_call_strides(argument, name, index, SlotKind::stride, "stride");
-        }
-        if (leads_gradient && reads_gradient(argument, pass_)) {
-            add(pointed_to(planned) + "*", "grad_in_" + name, {SlotKind::grad_in, index, -1}, 8);
-            add_strides(argument, name, index,
-                        {SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride, "grad_in_stride",
-                         "grad_in_trailing_stride"});
-        }
-        const bool scratch = needs_scratch(argument, pass_, sums_);
-        if (!writes_gradient(argument, pass_) || !(leads_gradient || scratch)) return;
-        add(slang_name(parameter.scalar) + "*", "grad_out_" + name, {SlotKind::grad_out, index, -1}, 8);
-        Argument along = argument;
-        if (is_pushed(argument)) {
-            along.map.resize(static_cast<std::size_t>(call_.rank));
-            std::iota(along.map.begin(), along.map.end(), 0);
-        }
-        add_strides(along, name, index,
-                    {SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride, "grad_out_stride",
-                     "grad_out_trailing_stride"});
-        if (!is_whole(argument)) add("uint", "grad_mode_" + name, {SlotKind::grad_mode, index, -1}, 4);
-        if (!scratch) return;
-        add(is_summed_exactly(argument, sums_) ? "uint64_t*" : "float*", "scratch_" + name,
-            {SlotKind::scratch, index, -1}, 8);
-        add("int64_t", "scratch_count_" + name, {SlotKind::scratch_count, index, -1}, 8);
-        for (std::size_t d = 0; strided_ && d < argument.map.size(); ++d) {
-            const std::int64_t dimension = argument.map[d];
-            add("int64_t", "scratch_stride" + std::to_string(dimension) + "_" + name,
-                {SlotKind::scratch_stride, index, dimension}, 8);
-        }
+    /// What the manifest calls it, with its dimension, and the argument that it is of: "grad_out_stride0_x".
+    [[nodiscard]] std::string name_of(const Slot& slot) const {
+        std::string name = manifest::slot_names.at(static_cast<std::size_t>(slot.kind));
+        if (slot.dimension >= 0) name += std::to_string(slot.dimension);
+        if (slot.argument >= 0) name += "_" + argument_id(planned(slot).host);
+        return name;
     }
 
-    void add_step(const Argument& argument, const std::string& name, std::int64_t index) {
-        if ((rows_ || !strided_) && has_step(argument))
-            add("uint", "step_" + name, {SlotKind::step, index, -1}, 4);
+    [[nodiscard]] std::string type_of(const Slot& slot) const {
+        switch (slot.kind) {
+            case SlotKind::counter: return "uint*";
+            case SlotKind::address:
+            case SlotKind::grad_in: return pointed_to(planned(slot)) + "*";
+            case SlotKind::grad_out: return slang_name(planned(slot).host.element.scalar) + "*";
+            case SlotKind::scratch:
+                return is_summed_exactly(planned(slot).host, sums_) ? "uint64_t*" : "float*";
+            case SlotKind::value: return slang_name(manifest::widened_element(planned(slot).host));
+            case SlotKind::low:
+            case SlotKind::span:
+            case SlotKind::last: return "float";
+            case SlotKind::row_length:
+            case SlotKind::tile_runs: return "int";
+            default: return manifest::slot_bytes(host_, slot) == 4 ? "uint" : "int64_t";
+        }
     }
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
@@ -152,64 +102,11 @@ private:
         return storage_name({scalar, argument.host.trailing});
     }
 
-    struct StrideSlots {
-        SlotKind call;
-        SlotKind trailing;
-        const char* call_name;
-        const char* trailing_name;
-    };
-
-    void add_strides(const Argument& argument, const std::string& name, std::int64_t index,
-                     const StrideSlots& slots) {
-        if (is_whole(argument)) {
-            // Its elements are dense, and it has strides in contiguous kernels too.
-            add_inner_strides(argument, name, index, slots);
-        }
-        if (!strided_) return;
-        add_call_strides(argument, name, index, slots.call, slots.call_name);
-        for (std::size_t d = 0; d < argument.trailing.size() && !rows_ && !is_whole(argument); ++d) {
-            add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name,
-                {slots.trailing, index, static_cast<std::int64_t>(d)}, 8);
-        }
-    }
-
-    void add_call_strides(const Argument& argument, const std::string& name, std::int64_t index,
-                          SlotKind slot, const std::string& word) {
-        if (!strided_) return;
-        std::vector<std::int64_t> dimensions = argument.map;
-        std::sort(dimensions.begin(), dimensions.end());
-        for (const std::int64_t d : dimensions) {
-            add("int64_t", word + std::to_string(d) + "_" + name, {slot, index, d}, 8);
-        }
-    }
-
-    void add_inner_strides(const Argument& argument, const std::string& name, std::int64_t index,
-                           const StrideSlots& slots) {
-        if (argument.contiguous_only) return;  // they follow from its extents
-        for (std::int64_t d = 0; d < argument.inner_rank; ++d) {
-            add("int64_t", slots.trailing_name + std::to_string(d) + "_" + name, {slots.trailing, index, d},
-                8);
-        }
-    }
-
-    void add_value(const manifest::Element& parameter, const std::string& name, std::int64_t index) {
-        const manifest::Element wide{widened(parameter.scalar), parameter.extents};
-        const std::int64_t scalar = storage_size(wide.scalar);
-        const std::int64_t count = scalar_count(wide.extents);
-        const std::int64_t alignment = count == 1 ? scalar : scalar * (count == 2 ? 2 : 4);
-        add(slang_name(wide), "value_" + name, {SlotKind::value, index, -1}, scalar * count, alignment);
-    }
-
-    void add(std::string type, std::string name, Slot slot, std::int64_t size, std::int64_t alignment = 0) {
-        fields_.push_back({std::move(type), std::move(name), slot, size, alignment == 0 ? size : alignment});
-    }
-
     const PlannedCall& call_;
-    PassKind pass_;
+    manifest::Call host_;
+    manifest::BlockUse use_;
     bool strided_;
-    bool rows_;
     Sums sums_;
-    std::vector<BlockField> fields_;
 };
 
 /// The extent that an argument gives a dimension of every call, since it lies in its element; 0: any.
@@ -265,39 +162,24 @@ bool is_in_block(const Argument& argument) {
     return argument.kind == ArgumentKind::value && argument.role == Role::in && !argument.in_memory;
 }
 
-bool is_whole(const Argument& argument) { return argument.access != Access::none; }
-
-bool has_step(const Argument& argument) {
-    return (argument.role == Role::in || is_combined(argument)) && argument.call_rank > 0 &&
-           !is_whole(argument);
-}
-
-bool is_summed(const Argument& argument) {
-    return argument.accumulate != manifest::Accumulate::first && !is_pushed(argument);
-}
-
 bool is_summed_exactly(const Argument& argument, Sums sums) {
     return sums == Sums::exact && is_summed(argument) && is_floating_point(argument.element.scalar);
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {
-    const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
-    return pass != PassKind::forward && argument.differentiable && written;
+    return manifest::reads_gradient(argument, block_pass(pass));
 }
 
 bool writes_gradient(const Argument& argument, PassKind pass) {
-    if (pass != PassKind::backward && is_combined(argument)) return true;
-    return pass != PassKind::forward && argument.gradient != manifest::Gradient::never &&
-           (argument.role == Role::in || argument.role == Role::inout);
+    return manifest::writes_gradient(argument, block_pass(pass));
 }
 
 bool takes_first(const Argument& argument, PassKind pass) {
-    return is_combined(argument) && !is_summed(argument) && reads_gradient(argument, pass);
+    return manifest::takes_first(argument, block_pass(pass));
 }
 
 bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
-    const bool half = argument.element.scalar == Scalar::float16;
-    return writes_gradient(argument, pass) && (half || is_summed_exactly(argument, sums));
+    return manifest::needs_scratch(argument, block_pass(pass), sums == Sums::exact);
 }
 
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
@@ -317,10 +199,7 @@ std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, S
 }
 
 bool touches_data(const Argument& argument, PassKind pass) {
-    if (pass != PassKind::backward && is_combined(argument)) return false;
-    if (pass != PassKind::backward) return true;
-    if (argument.access == Access::write || argument.access == Access::add) return false;
-    return argument.role == Role::in || argument.role == Role::inout;
+    return manifest::touches_data(argument, block_pass(pass));
 }
 
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant, Sums sums) {

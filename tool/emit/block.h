@@ -1,9 +1,10 @@
-// The parameter block of one kernel: its fields in order, and the slot that each one is.
+// The parameter block of one kernel: the fields that its slots are, see core/block_slots.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/block_slots.h"
 #include "core/roles.h"
 #include "emit/kernel.h"
 
@@ -40,15 +41,9 @@ bool is_looped(const PlannedArgument& argument);
 /// Whether contiguous kernels read the element scalar by scalar: what is looped, fields of tensors of
 /// structs, and half3, which Slang pads to 8 bytes in CUDA source.
 bool is_read_by_scalars(const PlannedArgument& argument);
-/// Whether the parameter is a tensor itself.
-bool is_whole(const manifest::Argument& argument);
 /// Whether a value stands in the block itself, rather than its address.
 bool is_in_block(const manifest::Argument& argument);
 
-/// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
-bool has_step(const manifest::Argument& argument);
-/// Whether calls that share elements are added up: else only one of them writes.
-bool is_summed(const manifest::Argument& argument);
 /// Whether sums in memory are apart from what they are sums of: exact ones, of what isn't exact anyway.
 bool is_summed_exactly(const manifest::Argument& argument, Sums sums);
 

@@ -50,32 +50,6 @@ std::string taken(const GeneratorUse& use, const std::string& form, const std::s
 
 bool is_generated(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
 
-void add_generator_fields(const Argument& argument, const std::string& name, std::int64_t index,
-                          std::vector<BlockField>& fields) {
-    const auto add = [&](const char* type, const std::string& what, SlotKind kind, std::int64_t dimension,
-                         std::int64_t size) {
-        std::string full = what;
-        full += "_";
-        full += name;
-        fields.push_back({type, std::move(full), {kind, index, dimension}, size, size});
-    };
-    if (is_spread(argument)) {
-        for (std::int64_t i = 0; i < argument.call_rank; ++i) {
-            add("int64_t", "offset" + std::to_string(i), SlotKind::offset, i, 8);
-        }
-        for (const std::int64_t d : argument.map) {
-            add("int64_t", "stride" + std::to_string(d), SlotKind::stride, d, 8);
-        }
-    }
-    if (!is_random(argument)) return;
-    add("uint", "seed", SlotKind::seed, -1, 4);
-    add("uint", "warmup", SlotKind::warmup, -1, 4);
-    if (argument.generator != Generator::rand_float) return;
-    add("float", "low", SlotKind::low, -1, 4);
-    add("float", "span", SlotKind::span, -1, 4);
-    add("float", "last", SlotKind::last, -1, 4);
-}
-
 bool needs_indices(const PlannedCall& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {

@@ -1,4 +1,4 @@
-// How kernels make a generator's value: the fields it reads and the expression.
+// How kernels make a generator's value: the expression, of the fields that it reads.
 #pragma once
 
 #include <string>
@@ -9,10 +9,6 @@
 namespace kf::gen {
 
 bool is_generated(const manifest::Argument& argument);
-
-/// Appends what the kernel reads of the host's numbers; `name` is the argument's part of their names.
-void add_generator_fields(const manifest::Argument& argument, const std::string& name, std::int64_t index,
-                          std::vector<BlockField>& fields);
 
 /// Whether some generator needs the call's index along each dimension, and the flat one won't do.
 bool needs_indices(const PlannedCall& call);

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/block_slots.h"
 #include "emit/adapter.h"
 #include "emit/block.h"
 #include "emit/element_writer.h"
@@ -26,20 +27,12 @@ using manifest::Role;
 using manifest::Scalar;
 using manifest::SlotKind;
 
-/// What every Vulkan device takes as push constants.
-constexpr std::int64_t push_constant_limit = 128;
-
 /// What the entry point takes, by manifest::Passing. Devices read uniform buffers as fast as push constants;
 /// memory they must read again after each store.
 constexpr std::array<std::string_view, 3> block_types = {
     "kf_Block", "ConstantBuffer<kf_Block, ScalarDataLayout>", "kf_Block*"};
 
 static_assert(block_types.size() == manifest::passing_names.size());
-
-manifest::Passing passing_of(std::int64_t bytes) {
-    if (bytes <= push_constant_limit) return manifest::Passing::value;
-    return bytes <= manifest::max_uniform_block ? manifest::Passing::uniform : manifest::Passing::address;
-}
 
 /// Kernels that walk rows hold many values: with fewer threads on a multiprocessor than this they are slower.
 constexpr std::uint32_t row_threads = 1024;
@@ -59,7 +52,7 @@ public:
                       (rows_      ? ".rows"
                        : strided_ ? ".strided"
                                   : ".contiguous");
-        if (target_ == CodeTarget::spirv) kernel.passing = passing_of(std430_size(fields_));
+        if (target_ == CodeTarget::spirv) kernel.passing = manifest::vulkan_passing(std430_size(fields_));
         for (const BlockField& field : fields_) {
             kernel.slots.push_back(field.slot);
             kernel.fields.push_back(field.name);
