@@ -860,13 +860,7 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
                            const py::tuple& arguments, const py::dict& keywords) {
     std::vector<const FunctionInfo*> all{&info};
     for (const auto& other : info.others) all.push_back(other.get());
-    const auto lacks_pass = [&](const FunctionInfo* one) {
-        return std::ranges::none_of(one->calls, [&](std::size_t c) {
-            const manifest::Call& overload = info.function.calls[c];
-            return pass == PassKind::backward ? overload.has_backward
-                                              : pass != PassKind::fused || overload.has_fused;
-        });
-    };
+    const auto lacks_pass = [&](const FunctionInfo* one) { return !has_pass(*one, pass); };
     // What no overload has, the call itself says.
     if (!std::ranges::all_of(all, lacks_pass)) std::erase_if(all, lacks_pass);
     std::vector<std::pair<std::size_t, const FunctionInfo*>> possible;

@@ -1,6 +1,8 @@
 // What can be said of arguments by their number and names alone.
 #include "python/given.h"
 
+#include <algorithm>
+
 #include "core/roles.h"
 
 namespace kf::python {
@@ -54,6 +56,14 @@ std::string fields_of_results(const FunctionInfo& info, py::handle value) {
                 py::cast<std::string>(fields[result ? 0 : next++]);
     }
     return text + (own.empty() ? "" : ", ") + own;
+}
+
+bool has_pass(const FunctionInfo& info, PassKind pass) {
+    return std::ranges::any_of(info.calls, [&](std::size_t c) {
+        const manifest::Call& overload = info.function.calls[c];
+        return pass == PassKind::backward ? overload.has_backward
+                                          : pass != PassKind::fused || overload.has_fused;
+    });
 }
 
 std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const py::tuple& arguments,
