@@ -557,20 +557,17 @@ std::string Call::numbers_given() const {
 
 /// A kf.differentiable() asks for a gradient, which would stay 0.
 void Call::check_derivative(std::size_t i) const {
-    const auto& items = info_.items[overload_];
-    const auto& leaves = call_->arguments;
-    const auto begin = leaves.begin() + static_cast<std::ptrdiff_t>(item(i).leaf);
-    const auto end = i + 1 == items.size() ? leaves.end()
-                                           : leaves.begin() + static_cast<std::ptrdiff_t>(items[i + 1].leaf);
+    const manifest::Parameter* structure = item(i).structure;
+    const auto count = static_cast<std::size_t>(structure != nullptr ? structure->leaves : 1);
+    const auto leaves = std::span(call_->arguments).subspan(item(i).leaf, count);
     const bool output = is_output(i);
-    if (std::any_of(begin, end, [&](const manifest::Argument& leaf) {
+    if (std::any_of(leaves.begin(), leaves.end(), [&](const manifest::Argument& leaf) {
             return output ? leaf.differentiable : leaf.gradient != manifest::Gradient::never;
         }))
         return;
     refuse(ErrorCode::not_differentiable, where(i),
            "kf.differentiable() is given, and the backward pass has no gradient for " +
-               with_article(item(i).structure != nullptr ? item(i).structure->type
-                                                         : detail::type_text(leaf(i))) +
+               with_article(structure != nullptr ? structure->type : detail::type_text(leaf(i))) +
                " here: give the value alone");
 }
 
