@@ -52,7 +52,8 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
     print(f"{name}: generating", flush=True)
     derived = derived_spec(spec, architecture, folder)
     cache = os.environ.get("KFGEN_CACHE_DIR") or target / ".cache"
-    command = [kfgen, "generate", derived, "--python", "--quiet", "--cache-dir", cache, "-o"]
+    found = ["-I", spec.parent]  # modules that others import
+    command = [kfgen, "generate", derived, *found, "--python", "--quiet", "--cache-dir", cache, "-o"]
     apart = folder / "no_embed"
     for arguments in ([folder], [apart, "--no-embed"]):
         subprocess.run([str(part) for part in [*command, *arguments]], check=True)

@@ -66,7 +66,7 @@ manifest::Manifest sample() {
         kernel.layouts = {{"cuda", {strided ? 56 : 40, offsets, manifest::Passing::value}},
                           {"vulkan", {strided ? 56 : 40, offsets, manifest::Passing::value}}};
         kernel.source_hash = std::string(64, 'a');
-        const std::string interface = manifest::interface_of(call, kernel);
+        const std::string interface = manifest::interface_of(call, kernel, false);
         kernel.images = {
             image("spirv", "", manifest::with_interface("main", interface), std::string("spirv ") + variant),
             image("cubin", "sm_90", manifest::with_interface(std::string("f_") + variant, interface),
