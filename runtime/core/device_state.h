@@ -22,6 +22,7 @@ public:
     const std::shared_ptr<driver::Kernel>& get(driver::Device& device, const manifest::Kernel& kernel) {
         // Not std::call_once: below some C libraries and sanitizers it hangs after an exception.
         if (!ready_.load(std::memory_order_acquire)) {
+            device.admit_kernel();
             const std::lock_guard lock(mutex_);
             if (!kernel_) {
                 kernel_ = device.load_kernel(kernel);

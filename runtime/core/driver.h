@@ -78,14 +78,16 @@ public:
     virtual ~Device() = default;
     [[nodiscard]] virtual const Info& info() const = 0;
 
-    /// What a thread that waits in admit(), read_back() or wait() calls at least every 50 ms, holding no lock
-    /// of the device. What it throws ends the wait, and the device can be used on. Set before the device is
-    /// shared; null: nothing.
+    /// What a thread that waits in admit(), admit_kernel(), read_back() or wait() calls at least every 50 ms,
+    /// holding no lock of the device. What it throws ends the wait, and the device can be used on. Set before
+    /// the device is shared; null: nothing.
     void (*while_waiting)() = nullptr;
 
     /// Waits until the device has room for another call, which then waits for nothing before its commands are
     /// issued, and for `upload` bytes more on their way to it.
     virtual void admit([[maybe_unused]] std::uint64_t upload = 0) {}
+    /// The same for a kernel that is about to be loaded.
+    virtual void admit_kernel() {}
 
     virtual std::shared_ptr<Allocation> allocate(std::uint64_t size) = 0;
     /// Memory for one call to work in, `size` bytes or more, for its owner alone; a device may keep it for

@@ -88,6 +88,29 @@ void CudaDevice::refuse_capture(const char* what) const {
     }
 }
 
+void CudaDevice::wait_interruptibly() const {
+    const Context& context = *shared_->context;
+    context.check_usable();
+    const Current current(context);
+    if (while_waiting != nullptr && !stream_->is_capturing()) {
+        stream_->wait(while_waiting);
+    }
+}
+
+void CudaDevice::admit(std::uint64_t upload) {
+    if (upload == 0 || while_waiting == nullptr) {
+        return;
+    }
+    bool has_room = true;
+    {
+        const Current current(*shared_->context);
+        has_room = stream_->is_capturing() || shared_->uploads.has_room(upload, *stream_);
+    }
+    if (!has_room) {
+        wait_interruptibly();
+    }
+}
+
 std::shared_ptr<driver::Allocation> CudaDevice::allocate(std::uint64_t size) {
     shared_->context->check_usable();
     const Current current(*shared_->context);

@@ -44,6 +44,9 @@ public:
     CudaDevice(std::shared_ptr<Shared> shared, std::shared_ptr<Stream> stream);
 
     [[nodiscard]] const driver::Info& info() const override { return shared_->info; }
+    void admit(std::uint64_t upload) override;
+    /// The driver itself may wait for all kernels before it loads another.
+    void admit_kernel() override { wait_interruptibly(); }
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
@@ -69,6 +72,8 @@ public:
 
 private:
     void refuse_capture(const char* what) const;
+    /// For what the stream has now, where somebody wants to be asked meanwhile.
+    void wait_interruptibly() const;
 
     std::shared_ptr<Shared> shared_;
     std::shared_ptr<Stream> stream_;

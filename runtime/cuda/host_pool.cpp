@@ -71,6 +71,21 @@ HostPool::Chunk* HostPool::acquire(std::size_t size, const Stream& stream) {
     return found;
 }
 
+bool HostPool::has_room(std::uint64_t size, const Stream& stream) {
+    const BesideCaptures beside(*context_);
+    const std::lock_guard lock(mutex_);
+    std::uint64_t room = (max_chunks - chunks_.size()) * chunk_size;
+    for (const Chunk& chunk : chunks_) {
+        if (room >= size || (chunk.stream == stream.id() && fits(chunk, size))) {
+            return true;
+        }
+        if (context_->cu.cuEventQuery(chunk.done) == CUDA_SUCCESS) {
+            room += chunk_size;
+        }
+    }
+    return room >= std::min<std::uint64_t>(size, max_chunks * chunk_size);
+}
+
 void HostPool::copy_in(CUdeviceptr target, std::span<const std::byte> bytes, const Stream& stream) {
     const Functions& cu = context_->cu;
     const BesideCaptures beside(*context_);
