@@ -2,17 +2,38 @@
 #include "python/gil.h"
 
 #include <cxxabi.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace kf::python {
 namespace {
+
+/// How long the process's end may be held up by threads that are in a driver.
+constexpr std::chrono::seconds longest_leave{10};
 
 /// Of the process, as the interpreter is: true once that is gone, and with it all that belongs to threads.
 std::atomic<bool>& interpreter_gone() {
     static std::atomic<bool> gone = false;
     return gone;
+}
+
+/// Of the process: threads that may be in a driver while others have Python's lock.
+std::atomic<int>& threads_inside() {
+    static std::atomic<int> inside = 0;
+    return inside;
+}
+
+/// Drivers clear away what their threads use when the process ends: no thread may be in one by then.
+void leave_interpreter() {
+    interpreter_gone() = true;
+    const auto begin = std::chrono::steady_clock::now();
+    while (threads_inside() > 0 && std::chrono::steady_clock::now() - begin < longest_leave) {
+        std::this_thread::sleep_for(std::chrono::microseconds{100});
+    }
 }
 
 /// The process ends without this thread.
@@ -46,17 +67,27 @@ private:
 
 }  // namespace
 
+GilRelease::GilRelease() {
+    ++threads_inside();  // with the lock, without which the process may end
+    state_ = PyEval_SaveThread();
+}
+
 GilRelease::~GilRelease() {
+    --threads_inside();
     take_lock([this] { PyEval_RestoreThread(state_); });
 }
 
 void check_signals() {
+    --threads_inside();
     const GilAcquire lock;
+    ++threads_inside();
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 void bind_gil(py::module_& /*module*/) {
-    if (Py_AtExit([] { interpreter_gone() = true; }) != 0) py::pybind11_fail("no room for an exit function");
+    if (Py_AtExit(&leave_interpreter) != 0) py::pybind11_fail("no room for an exit function");
+    // A child process has none of its parent's threads.
+    [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { threads_inside() = 0; });
 }
 
 }  // namespace kf::python
