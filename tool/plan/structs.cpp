@@ -183,8 +183,8 @@ private:
                  subject(place.name) + ": type '" + type.name + "' has no field '" + given.name + "'",
                  suggestion_notes(given.name, "fields", names)});
         }
-        if (type.inherits) {
-            refuse_base(kind, type, place);
+        if (type.inherits || type.no_diff_array) {
+            refuse_whole(kind, type, place);
             return parameter;
         }
         if (fields.empty()) refuse_empty(kind, type, place);
@@ -217,11 +217,21 @@ private:
               "or give it a field that nothing reads: int unused;"});
     }
 
-    void refuse_base(const KindSpec& kind, const Type& type, const Place& place) {
-        fail(kind, "struct-layout",
-             subject(place.name) + ": struct '" + type.name +
-                 "' inherits from another struct, whose fields kfgen can't see",
-             {"make the other struct a field of it"});
+    /// A struct whose fields aren't all known.
+    void refuse_whole(const KindSpec& kind, const Type& type, const Place& place) {
+        if (type.inherits) {
+            fail(kind, "struct-layout",
+                 subject(place.name) + ": struct '" + type.name +
+                     "' inherits from another struct, whose fields kfgen can't see",
+                 {"make the other struct a field of it"});
+        } else {
+            fail(
+                kind, "struct-layout",
+                subject(place.name) + ": struct '" + type.name +
+                    "' has a no_diff array with its extent behind its name, and Slang crashes when asked for "
+                    "the layout",
+                {"write the extent in the type, as in \"no_diff Array<float, 2> x;\""});
+        }
     }
 
     Place inside(const Place& place, const Type& type, const Field& field) const {
@@ -350,9 +360,9 @@ private:
                      (sized ? ": structs nest too deeply" : ": the array has no size"));
             return false;
         }
-        if (inner.inherits || inner.fields.empty()) {
-            if (inner.inherits)
-                refuse_base(kind, inner, place);
+        if (inner.inherits || inner.no_diff_array || inner.fields.empty()) {
+            if (inner.inherits || inner.no_diff_array)
+                refuse_whole(kind, inner, place);
             else
                 refuse_empty(kind, inner, place);
             return false;

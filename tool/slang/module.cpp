@@ -22,8 +22,8 @@ bool NamedModule::is_meant_by(std::string_view prefix) const {
 bool Type::operator==(const Type& other) const {
     const auto all = [](const Type& type) {
         return std::tie(type.kind, type.scalar, type.rows, type.columns, type.extent, type.element, type.form,
-                        type.fields, type.name, type.differentiable, type.inherits, type.is_enum,
-                        type.members);
+                        type.fields, type.name, type.differentiable, type.inherits, type.no_diff_array,
+                        type.is_enum, type.members);
     };
     return all(*this) == all(other);
 }

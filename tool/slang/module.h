@@ -71,7 +71,8 @@ struct Type {
     bool differentiable = false;         ///< conforms to IDifferentiable
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
-    bool is_enum = false;                ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
+    bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
+    bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// Of enums, in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};
 

@@ -113,6 +113,25 @@ Type TypeDescriber::describe_pattern(slang::TypeReflection& type) const {
     return described;
 }
 
+// Only of fields that are declared by brackets does the type keep the `no_diff`.
+bool TypeDescriber::has_no_diff_array(slang::TypeReflection& type, const std::vector<Field>& fields) {
+    for (unsigned index = 0; index < type.getFieldCount(); ++index) {
+        slang::TypeReflection* field = type.getFieldByIndex(index)->getType();
+        if (field != nullptr && field->getKind() == slang::TypeReflection::Kind::Array &&
+            full_name(*field).starts_with("no_diff ")) {
+            return true;
+        }
+        const Type* inner = &fields.at(index).type;
+        while (inner->kind == TypeKind::array && !inner->element.empty()) {
+            inner = &inner->element.front();
+        }
+        if (inner->no_diff_array) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Only in its layout does a struct have a field for what it inherits.
 bool TypeDescriber::has_base(slang::TypeReflection& type) const {
     slang::TypeLayoutReflection* layout = program_->getTypeLayout(&type);
@@ -178,7 +197,8 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
                 added.type = describe(field.getType());
                 added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
             }
-            described.inherits = has_base(type);
+            described.no_diff_array = has_no_diff_array(type, described.fields);
+            described.inherits = !described.no_diff_array && has_base(type);
             return described;
         case Kind::Enum: {
             slang::TypeReflection* kept = type.getElementType();

@@ -24,6 +24,8 @@ private:
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
     [[nodiscard]] bool has_base(slang::TypeReflection& type) const;
+    [[nodiscard]] static bool has_no_diff_array(slang::TypeReflection& type,
+                                                const std::vector<Field>& fields);
     [[nodiscard]] bool is_differentiable(slang::TypeReflection& type) const;
 
     slang::ProgramLayout* program_;

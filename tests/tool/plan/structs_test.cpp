@@ -39,6 +39,10 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     flag.parameters[0].type = struct_of("Holder", {{"handle", texture}});
     Type derived = struct_of("Derived", {{"depth", type_named("float")}});
     derived.inherits = true;
+    Type bracketed = struct_of("Bracketed", {{"depth", type_named("float")}});
+    bracketed.no_diff_array = true;
+    Function brackets = function_of("float", "brackets", {{"float", "x"}});
+    brackets.parameters[0].type = struct_of("Around", {{"bracketed", bracketed}});
     Function base = function_of("float", "base", {{"float", "x"}});
     base.parameters[0].type = struct_of("Around", {{"derived", derived}});
     Type choice;
@@ -54,7 +58,7 @@ std::vector<Function> functions(Direction direction = Direction::in) {
     for (int i = 0; i < 64; ++i)
         many.parameters[2].type.fields.push_back(
             {"f" + std::to_string(i), array_of(type_named("int"), 4096)});
-    return {shade, make, flag, base, mode, dunder, many};
+    return {shade, make, flag, brackets, base, mode, dunder, many};
 }
 
 const PlannedCall& only(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
@@ -215,6 +219,11 @@ TEST_P(RefusedStructs, AreErrorsAtTheirPlace) {
 INSTANTIATE_TEST_SUITE_P(
     All, RefusedStructs,
     ::testing::Values(
+        Refused{R"({"function": "brackets", "args": {"x": "tensor[1]"}})", "struct-layout",
+                "argument 'x.bracketed': struct 'Bracketed' has a no_diff array"},
+        Refused{R"({"function": "brackets", "args": {"x": {"fields": {"bracketed": {"fields":
+                    {"depth": "value"}}}}}})",
+                "struct-layout", "argument 'x.bracketed': struct 'Bracketed' has a no_diff array"},
         Refused{R"({"function": "shade", "args": {"at": "value", "scene": {"fields": {"lights": "value",
                     "turn": "value"}}}})",
                 "field-missing", "field 'scale' of 'Scene'"},

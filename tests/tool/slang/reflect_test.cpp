@@ -141,6 +141,18 @@ TEST(Reflect, StructsThatInherit) {
     EXPECT_FALSE(f.parameters[1].type.fields.at(0).type.inherits);
 }
 
+// Slang crashes when it is asked for the layout of such a struct, or of one around it.
+TEST(Reflect, NoDiffArraysOfBrackets) {
+    const Module module = reflect_text(
+        "struct Faded : IDifferentiable { float a; no_diff half w[2]; }\nstruct Around { Faded faded[3]; }\n"
+        "struct Other : IDifferentiable { float a; no_diff Array<half, 2> w; half v[2]; }\n"
+        "float f(Around x, Other y) { return x.faded[0].a * y.a; }\n");
+    const Function& f = function_named(module, "f");
+    EXPECT_TRUE(f.parameters[0].type.no_diff_array);
+    EXPECT_TRUE(f.parameters[0].type.fields.at(0).type.element.at(0).no_diff_array);
+    EXPECT_FALSE(f.parameters[1].type.no_diff_array);
+}
+
 TEST(Reflect, Directions) {
     const Module module = reflect_text(
         "float f(float a, in float b, out float c, inout float d, const float e, in out float f, out in "
