@@ -83,7 +83,7 @@ bool HostPool::has_room(std::uint64_t size, const Stream& stream) {
             room += chunk_size;
         }
     }
-    return room >= std::min<std::uint64_t>(size, max_chunks * chunk_size);
+    return room >= size;
 }
 
 void HostPool::copy_in(CUdeviceptr target, std::span<const std::byte> bytes, const Stream& stream) {

@@ -346,9 +346,13 @@ void VulkanDevice::wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t v
 }
 
 void VulkanDevice::wait_for_room(std::uint64_t upload) {
-    const std::uint64_t chunks =
-        std::min<std::uint64_t>(uploads_->limit(), (upload + transfer_chunk - 1) / transfer_chunk);
-    const auto has_room = [&] { return in_flight_.size() < max_waiting && uploads_->available() >= chunks; };
+    const std::uint64_t chunks = (upload + transfer_chunk - 1) / transfer_chunk;
+    // More than that waits for its own copies, and here for all else before it.
+    const bool fits = chunks <= uploads_->limit() || while_waiting == nullptr;
+    const std::uint64_t wanted = std::min<std::uint64_t>(uploads_->limit(), chunks);
+    const auto has_room = [&] {
+        return fits && in_flight_.size() < max_waiting && uploads_->available() >= wanted;
+    };
     std::uint64_t last = 0;
     while (true) {
         std::uint64_t oldest = 0;
@@ -359,7 +363,7 @@ void VulkanDevice::wait_for_room(std::uint64_t upload) {
                 return;
             }
             reclaim();
-            if (in_flight_.empty()) {
+            if (in_flight_.empty() || (!fits && last == 0)) {
                 flush_current();  // it has the chunks
             }
             last = last == 0 ? submitted_ : last;

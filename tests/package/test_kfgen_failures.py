@@ -31,7 +31,7 @@ def test_slang_without_its_optimiser(build_dir: Path, tmp_path: Path) -> None:
     library = slang_library(build_dir)
     (alone / library.name).symlink_to(library)
     output = tmp_path / "out"
-    done = generate(build_dir, output, LD_LIBRARY_PATH=str(alone), XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = generate(build_dir, output, LD_LIBRARY_PATH=str(alone), KFGEN_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 3, done.stderr
     assert f"{SPEC}:7:5: error: Slang found no SPIR-V optimiser" in done.stderr
     assert "[slang-optimiser-missing]" in done.stderr

@@ -120,7 +120,15 @@ assert np.isfinite(recorded.to_numpy()).all()
 """
 
 
-@pytest.mark.parametrize("leave", ["sys.exit(0)", "os._exit(0)"])
+# NVIDIA's Vulkan driver has functions that run at exit() and wait for threads that the child lacks.
+SYS_EXIT = """
+    if device.info.backend == "vulkan" and "NVIDIA" in device.info.name:
+        os._exit(0)
+    sys.exit(0)
+"""
+
+
+@pytest.mark.parametrize("leave", [SYS_EXIT.strip(), "os._exit(0)"], ids=["sys.exit", "os._exit"])
 def test_a_forked_child_is_refused_at_once(leave: str) -> None:
     assert run(SETUP + FORK.replace("LEAVE", leave)) == ""
 
@@ -180,6 +188,7 @@ if took < 0.02:
 done = []
 first = calls.simmer(x)
 large = np.tile(host, 4)
+short = kf.Tensor.from_numpy(host[: host.size // 16])
 threading.Timer(0.5, lambda: (done.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))).start()
 try:
     ACT
@@ -197,7 +206,7 @@ assert (x.to_numpy() == host).all()
 @pytest.mark.parametrize(
     "act",
     {
-        "calls": "for _ in range(100 * many): calls.simmer(x)",
+        "calls": "for _ in range(1600 * many): calls.simmer(short)",
         "wait": "[calls.simmer(x) for _ in range(min(many, 200))]; device.wait()",
         "to_numpy": "[calls.simmer(x) for _ in range(min(many, 200))][-1].to_numpy()",
         "item": "[calls.simmer(x) for _ in range(min(many, 200))][-1][0].item()",
@@ -205,7 +214,7 @@ assert (x.to_numpy() == host).all()
         "an array": "[calls.simmer(x) for _ in range(min(many, 200))]; calls.simmer(x, out=np.ndarray)",
         "an upload": "[calls.simmer(x) for _ in range(min(many, 200))]; kf.Tensor.from_numpy(large); device.wait()",
         "uploads": "while True: calls.simmer(x); kf.Tensor.from_numpy(host)",
-        "submit": "while True: e = device.encoder(); calls.simmer.append_to(e, x); e.submit()",
+        "submit": "while True: e = device.encoder(); calls.simmer.append_to(e, short); e.submit()",
     }.items(),
     ids=lambda item: item[0],
 )
