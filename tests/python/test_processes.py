@@ -212,7 +212,7 @@ assert (x.to_numpy() == host).all()
         "item": "[calls.simmer(x) for _ in range(min(many, 200))][-1][0].item()",
         "a host value": "[calls.simmer(x) for _ in range(min(many, 200))]; calls.add(1, 2)",
         "an array": "[calls.simmer(x) for _ in range(min(many, 200))]; calls.simmer(x, out=np.ndarray)",
-        "an upload": "[calls.simmer(x) for _ in range(min(many, 200))]; kf.Tensor.from_numpy(large); device.wait()",
+        "an upload": "[calls.simmer(x) for _ in range(many)]; kf.Tensor.from_numpy(large); device.wait()",
         "uploads": "while True: calls.simmer(x); kf.Tensor.from_numpy(host)",
         "submit": "while True: e = device.encoder(); calls.simmer.append_to(e, short); e.submit()",
     }.items(),
