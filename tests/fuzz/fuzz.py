@@ -66,6 +66,8 @@ def ready(seed: int, number: int) -> Ready | str:
 
 def is_detached(program: Program) -> bool:
     """Whether its gradients aren't its derivatives, by intention."""
+    if any(p.no_diff for function in program.functions[:-1] for p in function.parameters):
+        return True
     return any(
         (isinstance(node, Builtin) and node.name == "detach") or (isinstance(node, Call) and node.no_diff)
         for function in program.functions

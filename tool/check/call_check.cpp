@@ -213,7 +213,7 @@ private:
                 verdict = judge(along[i], difference, precision_, scale);
             }
             if (verdict == Verdict::unsure) unsure_.push_back(index);
-            if (along[i] != 0 || difference.size > 0) input.exercised = true;
+            if (std::abs(along[i]) > difference.residue || difference.size > 0) input.exercised = true;
             if (verdict == Verdict::right) trend.add(along[i], difference, scale);
             note(input, verdict, along[i], difference, scale, {one.place, how});
         }

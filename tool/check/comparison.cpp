@@ -50,7 +50,8 @@ void note(InputReport& input, Verdict verdict, double derivative, const Differen
     ++input.compared;
     const bool is_wrong = verdict == Verdict::wrong;
     if (is_wrong) ++input.wrong;
-    const double off = std::abs(derivative - difference.slope);
+    const double distance = std::abs(derivative - difference.slope);
+    const double off = is_wrong || difference.size > 0 ? distance : 0;  // else what rounding left
     const double error = scale > 0 ? off / scale : off;
     const bool first = is_wrong && input.wrong == 1;
     if ((is_wrong || input.wrong == 0) && (first || !(error <= input.largest_error))) {

@@ -91,6 +91,7 @@ Difference differentiate(const Stencil& stencil, std::span<const double> weights
     for (std::size_t k = 0; k < weights.size(); ++k) {
         const double error = 2 * epsilon * magnitudes[k];
         const double weight = std::abs(weights[k]);
+        total.residue += 8 * epsilon * weight;
         if (!changes(stencil, k)) {
             unseen = std::max(unseen, weight * error / stencil.forward[0]);
             continue;
@@ -113,8 +114,9 @@ Verdict judge(double gradient, const Difference& difference, const Precision& pr
                    ? Verdict::wrong
                    : Verdict::unsure;
     }
-    // No step changes anything, and there is no gradient.
-    if (gradient == 0 && difference.size == 0 && difference.rounding == 0) return Verdict::right;
+    // No step changes anything, and there is no gradient, or what rounding leaves of x - x.
+    const bool stays = difference.size == 0 && difference.rounding == 0;
+    if (stays && std::abs(gradient) <= difference.residue) return Verdict::right;
     const double size = std::max(difference.size, std::abs(gradient));
     const double allowed = difference.uncertainty + precision.tolerance * std::max(size, scale / 16);
     if (std::abs(gradient - difference.slope) > allowed) {

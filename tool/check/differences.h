@@ -38,6 +38,7 @@ struct Difference {
     double uncertainty = 0;  ///< what rounding, higher derivatives and bends may have done to it
     double rounding = 0;     ///< the part of it that rounding alone explains
     double size = 0;         ///< sum(|weight * derivative of output|)
+    double residue = 0;      ///< what may be left of parts that cancel; they are taken to be like the weights
 };
 
 /// `magnitudes`: of each output, what its rounding errors are relative to.

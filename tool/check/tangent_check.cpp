@@ -125,7 +125,7 @@ private:
             note(input, verdict, derivative, difference, scale, {place(trial, k), how});
             if (verdict == Verdict::right) trends_[index].add(derivative, difference, scale);
             settled_ = settled_ && verdict != Verdict::unsure;
-            if (derivative != 0 || difference.size > 0) input.exercised = true;
+            if (std::abs(derivative) > difference.residue || difference.size > 0) input.exercised = true;
         }
         // The tangents of results have not changed where the results have not.
         if (!input.exercised && !input.steps) {

@@ -195,6 +195,14 @@ TEST(Difference, NothingMovesAndThereIsNoGradient) {
         << "something moves, to both sides alike";
 }
 
+TEST_P(Differences, PartsThatCancelLeaveWhatRoundingDoes) {
+    const double epsilon = precision_of(GetParam()).epsilon;
+    const Function stays = [](double) { return 0.0; };
+    EXPECT_EQ(verdict_of(stays, epsilon, 0.5, GetParam()), Verdict::right);
+    EXPECT_EQ(verdict_of(stays, 0.5, 0.5, GetParam()), Verdict::wrong);
+    EXPECT_NE(verdict_of([](double x) { return x; }, 1 + 0.5, 0.5, GetParam()), Verdict::right);
+}
+
 TEST(Difference, OutputsAreWeighedAndAddedUp) {
     Stencil stencil;
     stencil.centre = {1, 2, 5};
