@@ -209,7 +209,7 @@ AnyTensor upload(const Device& device, const py::array& array, const Where& wher
         structure != nullptr ? structure->element : ElementType{scalar_of(array, where), 0};
     const Dims shape = shape_of(array, where);
     // Before the copy, which may be far larger than the array: of one that is broadcast.
-    const AnyTensor tensor = make_empty(device, element, shape);
+    AnyTensor tensor = make_empty(device, element, shape);
     const py::array packed = contiguous(array);
     const auto bytes = bytes_of(packed);
     const GilRelease release;

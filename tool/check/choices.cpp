@@ -13,7 +13,6 @@ namespace kf::check {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 
 /// Numbers of iterations may be among them.
 constexpr std::int64_t largest_value = 4096;

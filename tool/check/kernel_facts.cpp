@@ -22,7 +22,7 @@ namespace op {
 constexpr Word ext_inst = 12, type_int = 21, type_vector = 23, type_matrix = 24, type_array = 28,
                type_struct = 30, type_pointer = 32, constant = 43, function = 54, function_parameter = 55,
                function_call = 57, variable = 59, load = 61, store = 62, copy_memory = 63, access_chain = 65,
-               in_bounds_access_chain = 66, ptr_access_chain = 67, member_decorate = 72, vector_shuffle = 79,
+               in_bounds_access_chain = 66, ptr_access_chain = 67, member_decorate = 72,
                composite_extract = 81, u_mod = 137, s_mod = 139, i_equal = 170, s_less_than_equal = 179,
                bitwise_and = 199, control_barrier = 224, memory_barrier = 225, atomic_load = 227,
                atomic_store = 228, atomic_xor = 242, loop_merge = 246, selection_merge = 247, label = 248,
