@@ -1,6 +1,7 @@
 // Finds reads of elements, and what they are of, by their tokens.
 #include "slang/workarounds/elements.h"
 
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ public:
             // Behind all that is conditional, which may be the whole text.
             insertions_[text_.size()] +=
                 "\n#ifndef " + function_ + "\n#define " + function_ + " " + function_ +
-                "\n[Differentiable] T " + function_ +
-                "<T : IDifferentiable>(T value, int number) { return value; }\n#endif\n";
+                "\n[Differentiable] KfT " + function_ +
+                "<KfT : IDifferentiable>(KfT kf_value, int kf_number) { return kf_value; }\n#endif\n";
         }
         return insertions_;
     }
@@ -49,6 +50,26 @@ private:
         [[nodiscard]] bool has_elements(std::string_view name) const {
             return elements.contains(name) && !others.contains(name);
         }
+    };
+
+    /// By its name, of which there may be several.
+    struct Struct {
+        Declared fields;
+        std::map<std::string_view, std::string_view> types;  ///< of fields; "" where there are two
+    };
+
+    /// The tokens of a struct's body.
+    struct Body {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+        std::string_view name;
+    };
+
+    /// What a function declares.
+    struct Locals {
+        Declared names;
+        std::map<std::string_view, std::string_view> types;  ///< as in Struct
+        std::string_view owner;                              ///< the struct that it is a method of
     };
 
     /// One subscript of a variable.
@@ -81,21 +102,40 @@ private:
 
     /// What is declared outside of functions, and which of these write to arguments.
     void note_fields() {
+        for (std::size_t at = 0; at + 1 < size(); ++at) {
+            if (is_one_of(token(at), "struct", "class")) structs_[token(at + 1)];
+        }
         std::vector<bool> code;
+        std::vector<Body> bodies;  // as many
         bool type = false;
+        std::string_view name;
         int parentheses = 0;
         for (std::size_t at = 0; at < size(); ++at) {
             const std::string_view word = token(at);
             parentheses += word == "(" ? 1 : (word == ")" ? -1 : 0);
             if (is_one_of(word, "out", "inout")) note_writer(at);
-            if (is_one_of(word, "struct", "class", "interface", "extension", "namespace")) type = true;
+            if (is_one_of(word, "struct", "class", "interface", "extension", "namespace")) {
+                type = true;
+                name = word == "namespace" ? std::string_view() : token(at + 1);
+            }
             if (word == ";") type = false;
             if (word == "{") {
+                if (!type) name = {};
                 code.push_back(!std::exchange(type, false) || (!code.empty() && code.back()));
+                bodies.push_back({at, 0, std::exchange(name, {})});
             } else if (word == "}" && !code.empty()) {
+                bodies.back().end = at;
+                if (!bodies.back().name.empty()) bodies_.push_back(bodies.back());
                 code.pop_back();
+                bodies.pop_back();
             }
-            if (parentheses == 0 && (code.empty() || !code.back())) note(at, fields_);
+            if (parentheses != 0 || (!code.empty() && code.back())) continue;
+            note(at, fields_);
+            if (!bodies.empty() && !bodies.back().name.empty()) {
+                Struct& around = structs_[bodies.back().name];
+                note(at, around.fields);
+                note_type(at, around.types);
+            }
         }
     }
 
@@ -136,6 +176,34 @@ private:
         }
     }
 
+    /// The last word of a variable's type, if this is where it is declared.
+    void note_type(std::size_t at, std::map<std::string_view, std::string_view>& types) const {
+        if (at == 0 || !is_word(at)) return;
+        std::string_view type = token(at - 1);
+        if (is_one_of(type, "var", "let")) {
+            if (token(at + 1) != "=") return;
+            type = token(at + 2);
+            if (const auto copied = types.find(type); copied != types.end() && token(at + 3) == ";")
+                type = copied->second;
+        }
+        if (!structs_.contains(type)) return;
+        const auto [known, is_new] = types.emplace(token(at), type);
+        if (!is_new && known->second != type) known->second = {};
+    }
+
+    /// The innermost struct around it.
+    [[nodiscard]] std::string_view owner_of(std::size_t at) const {
+        std::string_view name;
+        std::size_t begin = 0;
+        for (const Body& body : bodies_) {
+            if (body.begin >= begin && body.begin < at && at < body.end) {
+                begin = body.begin;
+                name = body.name;
+            }
+        }
+        return name;
+    }
+
     /// The body of the function whose attribute is at `at`; gives its last token, or `at` where there is
     /// none.
     std::size_t read_function(std::size_t at) {
@@ -145,8 +213,12 @@ private:
         }
         if (token(open) != "{") return at;
         const std::size_t end = after_bracket(open);
-        Declared declared;
-        for (std::size_t inner = at + 1; inner < end; ++inner) note(inner, declared);
+        Locals declared;
+        declared.owner = owner_of(at);
+        for (std::size_t inner = at + 1; inner < end; ++inner) {
+            note(inner, declared.names);
+            note_type(inner, declared.types);
+        }
         std::vector<Read> reads;
         for (std::size_t inner = open + 1; inner < end; ++inner) {
             if (is_one_of(token(inner), "__intrinsic_asm", "struct")) return end - 1;
@@ -160,9 +232,44 @@ private:
         return end - 1;
     }
 
-    [[nodiscard]] bool has_elements(std::size_t at, const Declared& declared) const {
-        const bool field = token(at - 1) == "." || !declared.has(token(at));
-        return (field ? fields_ : declared).has_elements(token(at));
+    [[nodiscard]] bool has_elements(std::size_t at, const Locals& declared) const {
+        if (token(at - 1) != "." && declared.names.has(token(at))) {
+            return declared.names.has_elements(token(at));
+        }
+        const auto owner = structs_.find(token(at - 1) == "." ? struct_before(at, declared) : declared.owner);
+        const bool known = owner != structs_.end() && owner->second.fields.has(token(at));
+        return (known ? owner->second.fields : fields_).has_elements(token(at));
+    }
+
+    /// The struct that the field at `at` is one of, as in `a.b[0].field`; "" where that isn't known.
+    [[nodiscard]] std::string_view struct_before(std::size_t at, const Locals& declared) const {
+        std::size_t next = first_token(at);
+        if (next == 0) return {};
+        std::string_view type = declared.owner;
+        if (token(next) != "this") {
+            const bool local = declared.names.has(token(next)) || declared.types.contains(token(next));
+            type = local ? found_in(declared.types, token(next)) : field_type(type, token(next));
+        }
+        for (next = behind_subscripts(next + 1); next + 1 < at; next = behind_subscripts(next + 2)) {
+            type = field_type(type, token(next + 1));
+        }
+        return type;
+    }
+
+    [[nodiscard]] std::size_t behind_subscripts(std::size_t at) const {
+        while (token(at) == "[") at = after_bracket(at);
+        return at;
+    }
+
+    [[nodiscard]] std::string_view field_type(std::string_view type, std::string_view field) const {
+        const auto owner = structs_.find(type);
+        return owner == structs_.end() ? std::string_view() : found_in(owner->second.types, field);
+    }
+
+    static std::string_view found_in(const std::map<std::string_view, std::string_view>& types,
+                                     std::string_view name) {
+        const auto found = types.find(name);
+        return found == types.end() ? std::string_view() : found->second;
     }
 
     /// Whether there is another index that may be the same at run time, and this read is the one to change:
@@ -252,7 +359,9 @@ private:
     const Tokens& tokens_;
     TokenView view_;
     std::string function_;
-    Declared fields_;  ///< and what is global
+    Declared fields_;  ///< of all structs, and what is global
+    std::map<std::string_view, Struct> structs_;
+    std::vector<Body> bodies_;
     /// Functions that write to arguments, and to which.
     std::map<std::string_view, std::set<std::size_t>> writers_{
         {"sincos", {1, 2}}, {"modf", {1}}, {"frexp", {1}}};

@@ -16,8 +16,9 @@ namespace kf::gen {
 ///
 /// Gives what to put into the text of these tokens, by offset, so that in differentiable functions that read
 /// a vector, matrix or array of floats by several indices each run-time one reads a value of its own, which
-/// came from a call: `own(p, 1)[i] + own(p, 2)[j]`. A name that the text also gives to something else stays
-/// as it is.
+/// came from a call: `own(p, 1)[i] + own(p, 2)[j]`. A name that the function, or of a field the struct that
+/// its variable is declared as, also gives to something else stays as it is. Where that struct isn't known,
+/// those of the text count.
 [[nodiscard]] std::map<std::size_t, std::string> keep_element_gradients(std::string_view text,
                                                                         const Tokens& tokens);
 

@@ -81,6 +81,28 @@ TEST(ElementGradients, NamesMeanWhatTheFunctionDeclares) {
               other + reads + "own(p, 1)[i] + p[0] + own(s.w, 2)[i] * s.w[0]; }");
 }
 
+// Two structs of a text may have fields of one name.
+TEST(ElementGradients, FieldsAreThoseOfTheirStruct) {
+    const std::string structs =
+        "struct A { float w[2]; float n; } struct B { float w; float3 n; Inner inner[2]; } struct Inner { A "
+        "a; } ";
+    const std::string head = "[Differentiable] float f(A a, B b, int i) ";
+    const auto expect = [&](const std::string& before, const std::string& after) {
+        EXPECT_EQ(changed(structs + head + before), structs + head + after);
+    };
+    expect("{ return a.w[i] * a.w[0]; }", "{ return own(a.w, 1)[i] * a.w[0]; }");
+    expect("{ return b.n[i] * b.n[0]; }", "{ return own(b.n, 1)[i] * b.n[0]; }");
+    expect("{ return b.inner[1].a.w[i] * b.inner[0].a.w[0]; }",
+           "{ return own(b.inner[1].a.w, 1)[i] * b.inner[0].a.w[0]; }");
+    expect("{ let c = a; var d = A(c); return c.w[i] * d.w[0]; }",
+           "{ let c = a; var d = A(c); return own(c.w, 1)[i] * d.w[0]; }");
+    expect("{ return a.n[i] * b.w[0]; }", "{ return a.n[i] * b.w[0]; }");
+    expect("{ let c = make(); return c.w[i] * c.w[0]; }", "{ let c = make(); return c.w[i] * c.w[0]; }");
+    const std::string method = "struct C { float w[3]; [Differentiable] float f(int i) ";
+    EXPECT_EQ(changed(structs + method + "{ return w[i] * this.w[0]; } }"),
+              structs + method + "{ return own(w, 1)[i] * this.w[0]; } }");
+}
+
 TEST(ElementGradients, FunctionsThatArentDifferentiableStay) {
     const std::string text = "float f(float3 p, int i) { return p[i] + p[0]; }";
     EXPECT_TRUE(keep_element_gradients(text, tokenise(text)).empty());
