@@ -167,6 +167,7 @@ public:
         options_.modules = modules;
         needs_support_ = false;
         keeps_gradients_ = true;
+        unprotected_.clear();
         drop_sessions();
         sources_.forget();
         sources_.open_fields(true);
@@ -309,7 +310,9 @@ private:
         if (!session && keeps_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_gradients_ = false;
+            const Diagnostics refused = session.errors();
             session = load_modules(form, support_modules_, false);
+            if (session) unprotected_ = unprotected_warning(refused);
         }
         if (!session) {
             return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
@@ -317,6 +320,20 @@ private:
         needs_support_ = true;
         kept.session = std::move(session.value());
         return &*kept.session;
+    }
+
+    static Diagnostics unprotected_warning(const Diagnostics& refused) {
+        Diagnostic warning{Severity::warning, "gradient-unprotected", {}, "", {}};
+        warning.message =
+            "Slang refuses a module with what kfgen puts into its differentiable functions, so these are "
+            "compiled "
+            "as they are, and some of their gradients may be wrong";
+        if (!refused.empty()) {
+            warning.location.file = refused.front().location.file;  // lines are those of the changed text
+            warning.message += ": " + refused.front().message;
+        }
+        warning.notes = {"kfgen check --gradients compares gradients with differences"};
+        return {warning};
     }
 
     [[nodiscard]] SupportModules first_support_module() const {
@@ -361,6 +378,7 @@ private:
         }
         session.value()->add_layout_warnings();
         Diagnostics warnings = warnings_of(*session.value());
+        add_distinct(warnings, std::exchange(unprotected_, {}));
         if (Diagnostics errors = limit_errors(sources_); !errors.empty()) {
             return Outcome<Module>(std::move(errors)).with_warnings(std::move(warnings));
         }
@@ -576,6 +594,7 @@ private:
         ComPtr<slang::IBlob> code;
         ComPtr<slang::IBlob> messages;
         Diagnostics warnings = composed.warnings();
+        add_distinct(warnings, unprotected_);
         // Each step's warnings go where the next one's messages come.
         const auto has_failed = [&](SlangResult result) {
             add_distinct(warnings, slang_warnings(messages));
@@ -610,6 +629,7 @@ private:
     Sources sources_;                       // before the sessions, which must go first
     bool needs_support_ = false;            ///< of all of them
     bool keeps_gradients_ = true;           ///< unless modules load only without that
+    Diagnostics unprotected_;               ///< that they do, until it is said
     ComPtr<slang::IGlobalSession> global_;  // likewise
     std::array<Entry, 4> entries_;          ///< by entry()
 };

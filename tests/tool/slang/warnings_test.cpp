@@ -55,6 +55,22 @@ TEST(SlangWarnings, GlobalsThatAreNoVariables) {
     EXPECT_THAT(module.warnings().at(0).message, HasSubstr("add the 'static' modifier"));
 }
 
+// What kfgen puts behind the text meets the text's macros.
+TEST(SlangWarnings, SayThatGradientsAreNotProtected) {
+    const ScratchFolder folder;
+    const std::string text = "[Differentiable] float f(float3 p, int i) { return p[i] * p[0]; }\n";
+    for (const auto& [macro, count] :
+         {std::pair("#define value 7\n", 0U), std::pair("#define kf_value 7\n", 1U)}) {
+        const auto file = folder.write("elements.slang", macro + text);
+        const Outcome<Module> module = make_compiler()->reflect({file});
+        ASSERT_TRUE(module.ok()) << describe(module.errors());
+        ASSERT_THAT(module.warnings(), SizeIs(count)) << describe(module.warnings());
+        if (count == 0) continue;
+        EXPECT_THAT(lines(module.warnings()), ElementsAre("elements.slang:0:0 gradient-unprotected"));
+        EXPECT_THAT(module.warnings().at(0).message, HasSubstr("some of their gradients may be wrong: "));
+    }
+}
+
 TEST(SlangWarnings, AreThoseOfTheTextThatUsersWrote) {
     const ScratchFolder folder;
     // kfgen has the loop step 'i' in another form and gives 'a' a new name, which reads it.

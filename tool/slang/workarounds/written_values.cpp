@@ -52,10 +52,11 @@ public:
         }
         if (!insertions_.empty()) {
             insertions_[end_] += "\n#ifndef " + function_ + "\n#define " + function_ + " " + function_ +
-                                 "\n[Differentiable] T " + function_ +
-                                 "<T : IDifferentiable>(T value, int number) { return value; }\n"
-                                 "[OverloadRank(-1)] T " +
-                                 function_ + "<T>(T value, int number) { return value; }\n#endif\n";
+                                 "\n[Differentiable] KfT " + function_ +
+                                 "<KfT : IDifferentiable>(KfT kf_value, int kf_number) { return kf_value; }\n"
+                                 "[OverloadRank(-1)] KfT " +
+                                 function_ +
+                                 "<KfT>(KfT kf_value, int kf_number) { return kf_value; }\n#endif\n";
         }
         return insertions_;
     }
