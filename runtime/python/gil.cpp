@@ -36,15 +36,38 @@ void leave_interpreter() {
     }
 }
 
+/// Of the process: Python's main thread, as the module is imported.
+std::atomic<unsigned long>& main_thread() {
+    static std::atomic<unsigned long> ident = 0;
+    return ident;
+}
+
+/// The thread that handles signals and ends the interpreter.
+bool is_main_thread() { return PyThread_get_thread_ident() == main_thread() || ::getpid() == ::gettid(); }
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing() != 0;
+#else
+    return _Py_IsFinalizing() != 0;
+#endif
+}
+
 /// The process ends without this thread.
 [[noreturn]] void stop_for_good() {
     while (true) (void)pause();
 }
 
+/// Where the interpreter ends, other threads can't have its lock any more, and all that was theirs may be
+/// gone.
+void stop_at_the_end() {
+    if ((interpreter_gone() || is_finalizing()) && !is_main_thread()) stop_for_good();
+}
+
 /// `take` takes the lock, or ends the thread.
 template <class Take>
 void take_lock(Take take) {
-    if (interpreter_gone()) stop_for_good();
+    stop_at_the_end();
     try {
         take();
     } catch (abi::__forced_unwind&) {
@@ -74,17 +97,25 @@ GilRelease::GilRelease() {
 
 GilRelease::~GilRelease() {
     --threads_inside();
+    if (interpreter_gone() && is_main_thread()) return;  // nobody's lock any more
     take_lock([this] { PyEval_RestoreThread(state_); });
 }
 
 void check_signals() {
     --threads_inside();
+    stop_at_the_end();
+    if (!is_main_thread() || interpreter_gone()) {
+        ++threads_inside();
+        return;
+    }
     const GilAcquire lock;
     ++threads_inside();
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 void bind_gil(py::module_& /*module*/) {
+    main_thread() =
+        py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
     if (Py_AtExit(&leave_interpreter) != 0) py::pybind11_fail("no room for an exit function");
     // A child process has none of its parent's threads.
     [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { threads_inside() = 0; });

@@ -316,3 +316,22 @@ def test_plain_ints_are_floats_where_those_are_needed(gradients: ModuleType) -> 
     a, x = kf.differentiable(2), tracked([1, 2, 3, 4])
     gradients.polynomial.backward(a, 8, -1, x)
     assert a.grad == 30.0
+
+
+def test_elements_whose_indices_meet(gradients: ModuleType) -> None:
+    values = np.random.default_rng(7).uniform(-1, 1, (4, 33))
+    a, b, c, w = (kf.Tensor.from_numpy(row.astype(np.float32)).with_grads() for row in values)
+    index = np.arange(33, dtype=np.int32) % 3
+    y = gradients.spline(a, b, c, w, index)
+    gradients.spline.backward(a, b, c, w, index, y)
+    knots, blend, each = values[:3], values[3], np.arange(33)
+    after = (index + 1) % 3
+    expected = np.zeros((3, 33))
+    np.add.at(expected, (index, each), knots[0])
+    np.add.at(expected, (0, each), knots[index, each])
+    np.add.at(expected, (after, each), blend)
+    for knot, gradient in zip((a, b, c), expected, strict=True):
+        assert knot.grad is not None
+        np.testing.assert_allclose(knot.grad.to_numpy(), gradient, rtol=1e-5, atol=1e-6)
+    assert w.grad is not None
+    np.testing.assert_allclose(w.grad.to_numpy(), knots[after, each], rtol=1e-5)

@@ -19,7 +19,7 @@ import kernelfunctions as kf
 from kf_calls import calls
 
 device = kf.default_device()
-host = np.linspace(0, 1, 4096, dtype=np.float32)
+host = np.linspace(0, 1, 128, dtype=np.float32)
 while True:
     x = kf.Tensor.from_numpy(host)
     calls.simmer(x)
