@@ -611,6 +611,10 @@ private:
             if (!patch_source_language(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
+            if (!repair_null_vectors(kernel.code)) {
+                return internal_error("its optimiser made a constant vector for '" + source.entry_point +
+                                      "' that isn't valid in SPIR-V");
+            }
             kernel.features = required_features(kernel.code);
         }
         if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {

@@ -61,6 +61,25 @@ TEST(Spirv, PutsTheBlockAtTheFirstBinding) {
     EXPECT_THAT(bind_block(others), ElementsAre("log"));
 }
 
+TEST(Spirv, RepairsVectorsThatAreNull) {
+    // 22 is OpTypeFloat, 23 OpTypeVector, 24 OpTypeMatrix, 43 OpConstant, 46 OpConstantNull.
+    const auto with = [](const std::vector<std::vector<std::uint32_t>>& constants) {
+        std::vector<std::vector<std::uint32_t>> all = {
+            {22, 1, 32}, {23, 2, 1, 3}, {24, 3, 2, 2}, {43, 1, 4, 0}};
+        all.insert(all.end(), constants.begin(), constants.end());
+        all.push_back({43, 1, 9, 7});
+        return spirv(all);
+    };
+    std::string code = with({{43, 2, 5, 0}, {43, 3, 6, 0}, {43, 2, 7, 0, 0}});
+    ASSERT_TRUE(repair_null_vectors(code));
+    EXPECT_EQ(code, with({{46, 2, 5}, {46, 3, 6}, {46, 2, 7}}));
+    std::string other = with({{43, 2, 5, 0}, {43, 2, 6, 1}});
+    EXPECT_FALSE(repair_null_vectors(other));
+    std::string right = with({});
+    ASSERT_TRUE(repair_null_vectors(right));
+    EXPECT_EQ(right, with({}));
+}
+
 TEST(Spirv, RefusesWhatIsNoModule) {
     const std::string good = spirv({{3, 11, 1}});
     for (std::string code :
