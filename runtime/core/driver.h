@@ -86,7 +86,7 @@ public:
     /// Waits until the device has room for another call, which then waits for nothing before its commands are
     /// issued, and for `upload` bytes more on their way to it.
     virtual void admit([[maybe_unused]] std::uint64_t upload = 0) {}
-    /// The same for a kernel that is about to be loaded.
+    /// Waits until the driver can load a kernel without making the thread wait in it.
     virtual void admit_kernel() {}
 
     virtual std::shared_ptr<Allocation> allocate(std::uint64_t size) = 0;

@@ -21,7 +21,7 @@ std::atomic<bool>& interpreter_gone() {
     return gone;
 }
 
-/// Of the process: threads that may be in a driver while others have Python's lock.
+/// Counts the threads of the process that may be in a driver while others have Python's lock.
 std::atomic<int>& threads_inside() {
     static std::atomic<int> inside = 0;
     return inside;
@@ -36,7 +36,7 @@ void leave_interpreter() {
     }
 }
 
-/// Of the process: Python's main thread, as the module is imported.
+/// Python's main thread, as it is when the module is imported.
 std::atomic<unsigned long>& main_thread() {
     static std::atomic<unsigned long> ident = 0;
     return ident;

@@ -25,7 +25,7 @@ std::string parameter_list(const FunctionInfo& info, const std::vector<std::size
 /// fields, "y=results.y, out=results.result". Else empty.
 std::string fields_of_results(const FunctionInfo& info, py::handle value);
 
-/// Whether an overload with these parameters has kernels for the pass.
+/// Tells whether an overload with these parameters has kernels for the pass.
 bool has_pass(const FunctionInfo& info, detail::PassKind pass);
 
 /// Whether the arguments could be those of `info`; then, how many are left out.

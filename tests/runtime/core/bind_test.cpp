@@ -102,7 +102,7 @@ TEST(BindShape, ElementsOfAnOutputThatIsMadeHaveTheirExtents) {
     const auto binding = forward(in_triples(), {G::tensor(at(A, {4, 3})), G::none()});
     EXPECT_EQ(binding.arguments[1].allocate_shape, (Dims{4}));
     EXPECT_EQ(binding.arguments[1].data.strides, (Dims{3, 1}));
-    // As an output that is given, it widens the call.
+    // An extent of 1 is widened to the element's, as it is where the output is given.
     const auto wider = forward(in_triples(), {G::tensor(at(A, {4, 1})), G::none()});
     EXPECT_EQ(wider.shape, (Dims{4, 3}));
     EXPECT_EQ(wider.arguments[1].data.strides, (Dims{3, 1}));

@@ -27,7 +27,7 @@ public struct Trail : IDifferentiable
     [Differentiable] public float get(float x) { return last * steps[1] * x; }
 }
 )";
-/// Of a module of the functions f0, f1 and so on, one for each body, at the ends of lines 3, 4 ….
+/// Gives the code of a module of functions f0, f1 and so on, one for each body, at the ends of lines 3, 4 …
 Diagnostics warnings_for(const std::vector<std::string>& bodies) {
     std::string text = "import elsewhere;\n\n";
     for (std::size_t i = 0; i < bodies.size(); ++i) {

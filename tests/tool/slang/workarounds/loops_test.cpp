@@ -120,7 +120,7 @@ TEST(LoopLimits, MayBeReached) {
     }
 }
 
-// Of each loop whose limit may be too small: where it is, its limit, and what Slang is asked to keep.
+// Gives for each loop whose limit may be too small where it is, its limit, and what Slang is asked to keep.
 std::string limited(const std::string& text) {
     std::string found;
     for (const LimitedLoop& loop : limited_loops(text, tokenise(text))) {
