@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <kf/matrix.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 
@@ -18,6 +19,8 @@ template <class T>
 inline constexpr bool is_discrete = std::is_integral_v<T> || std::is_enum_v<T>;
 template <class T, std::size_t N>
 inline constexpr bool is_discrete<Vector<T, N>> = is_discrete<T>;
+template <class T, std::size_t R, std::size_t C>
+inline constexpr bool is_discrete<Matrix<T, R, C>> = is_discrete<T>;
 template <class T, std::size_t N>
 inline constexpr bool is_discrete<std::array<T, N>> = is_discrete<T>;
 

@@ -110,6 +110,7 @@ static_assert(ScalarArg<double>(1e308L).fits() && ScalarArg<double>(3.F).fits())
 // What has no derivative has no Diff: such a declaration doesn't compile.
 static_assert(detail::is_discrete<int> && detail::is_discrete<bool> && detail::is_discrete<int3>);
 static_assert(detail::is_discrete<std::array<bool2, 3>> && detail::is_discrete<ErrorCode>);
+static_assert(detail::is_discrete<Matrix<int, 2, 3>> && !detail::is_discrete<float2x3>);
 static_assert(!detail::is_discrete<half> && !detail::is_discrete<std::array<float3, 2>>);
 
 }  // namespace
