@@ -9,7 +9,8 @@
 
 namespace kf::gen {
 
-/// "module-not-public" where functions that the call may mean are of a module that has nothing public.
+/// "module-not-public" where functions that the call may mean are of a module that has nothing public, and
+/// "function-not-public" where none of them is public in one that has.
 Diagnostics check_public(const std::vector<const Function*>& candidates, const Module& module);
 
 /// "type-not-supported" for parameters that are tensors of slang-torch's, or a part of one of kf.slang's.

@@ -236,20 +236,51 @@ bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_v
     return false;
 }
 
+std::size_t SourceText::brace_around(std::size_t token) const {
+    // Back over whole bodies.
+    for (int depth = 0; token > 0; --token) {
+        const std::string_view text = text_of(tokens_[token - 1]);
+        depth += text == "}" ? 1 : text == "{" ? -1 : 0;
+        if (depth < 0) {
+            return token - 1;
+        }
+    }
+    return tokens_.size();
+}
+
+bool SourceText::is_closed(std::int64_t line, std::int64_t column) const {
+    const std::size_t name = token_at(line, column);
+    if (name == tokens_.size()) {
+        return false;
+    }
+    for (std::size_t index = name; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
+        if (text_of(tokens_[index - 1]) == "public") {
+            return false;
+        }
+    }
+    // "struct Box : IShape", but not "struct ns::Box".
+    for (std::size_t brace = brace_around(name); brace < tokens_.size(); brace = brace_around(brace)) {
+        for (std::size_t index = brace; index > 0 && tokens_[index - 1].kind != Kind::boundary; --index) {
+            const auto is_colon = [&](std::size_t at) { return text_of(tokens_[at]) == ":"; };
+            const bool alone = is_colon(index - 1) && !is_colon(index) && (index < 2 || !is_colon(index - 2));
+            if (alone || text_of(tokens_[index - 1]) == "interface") {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 std::string SourceText::type_around(std::int64_t line, std::int64_t column, std::string_view keyword) const {
-    std::size_t index = token_at(line, column);
+    const std::size_t index = token_at(line, column);
     if (index == tokens_.size()) {
         return {};
     }
-    // Back over whole bodies to the brace that is open here, and on to the start of what it belongs to.
-    for (int depth = 0; index > 0; --index) {
-        const std::string_view text = text_of(tokens_[index - 1]);
-        depth += text == "}" ? 1 : text == "{" ? -1 : 0;
-        if (depth < 0) {
-            break;
-        }
+    // And on to the start of what the brace belongs to.
+    const std::size_t brace = brace_around(index);
+    if (brace == tokens_.size()) {
+        return {};
     }
-    const std::size_t brace = index - (index > 0 ? 1 : 0);
     std::size_t first = brace;
     while (first > 0 && tokens_[first - 1].kind != Kind::boundary) {
         --first;

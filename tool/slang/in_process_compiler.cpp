@@ -11,6 +11,7 @@
 
 #include "slang/declared_globals.h"
 #include "slang/field_access.h"
+#include "slang/function_access.h"
 #include "slang/gradient_texts.h"
 #include "slang/layout.h"
 #include "slang/library.h"
@@ -395,6 +396,7 @@ private:
                 module.closed_files.push_back({path, line, 1});
             }
         }
+        mark_closed(module);
         Diagnostics errors = check_closed();
         Outcome<Module> outcome =
             errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));

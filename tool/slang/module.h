@@ -134,6 +134,7 @@ struct Function {
     bool is_overload =
         false;  ///< functions that the module doesn't declare have its name, perhaps Slang's own
     bool is_entry_point = false;  ///< a kernel or shader of its own: it has [shader] or [numthreads]
+    bool is_closed = false;       ///< its module keeps it to itself, as it isn't public
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;

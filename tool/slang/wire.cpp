@@ -38,7 +38,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, generics, member, doc,
-                                   location, is_overload, is_entry_point)
+                                   location, is_overload, is_entry_point, is_closed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)

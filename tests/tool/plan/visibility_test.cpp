@@ -65,5 +65,24 @@ TEST(VisibilityTest, AModuleWithNothingPublicIsOneError) {
     EXPECT_TRUE(resolve(spec, module).ok());
 }
 
+TEST(VisibilityTest, AClosedFunctionIsOneErrorInAllItsCalls) {
+    Module module;
+    module.functions = {test::function_of("float", "f", {{"float", "x"}}),
+                        test::function_of("float", "f", {{"float", "x"}, {"float", "y"}}),
+                        test::function_of("float", "g", {{"float", "x"}})};
+    module.functions[2].is_closed = true;
+    module.functions[2].location = {"functions.slang", 3, 7};
+    const Spec spec = test::spec_of(R"({"function": "f", "args": {"x": "value", "y": "value"}},
+                                       {"function": "g", "args": {"x": "value"}},
+                                       {"function": "g", "args": {"x": "tensor[1]"}})");
+    const auto plan = resolve(spec, module);
+    ASSERT_THAT(test::ids(plan), ElementsAre("function-not-public"));
+    EXPECT_EQ(plan.errors()[0].location, (Location{"functions.slang", 3, 7}));
+    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'g' is not public"));
+    module.functions[2].is_closed = false;
+    module.functions[0].is_closed = true;  // of two overloads, the other is meant
+    EXPECT_TRUE(resolve(spec, module).ok());
+}
+
 }  // namespace
 }  // namespace kf::gen
