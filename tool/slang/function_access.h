@@ -14,8 +14,8 @@ namespace kf::gen {
 [[nodiscard]] bool keeps_to_itself(std::string_view text);
 
 /// Sets Function::is_closed of the module's functions, and of those of its named modules. What an interface
-/// asks for is as public as that is: members of types that conform to one count as open, and so does all where
-/// a macro writes `public`.
+/// asks for is as public as that is: members of types that conform to one count as open, and so does all
+/// where a macro writes `public`.
 void mark_closed(Module& module);
 
 }  // namespace kf::gen

@@ -39,7 +39,8 @@ bool is_closed(const std::string& text, const std::string& other = "") {
 
 TEST(FunctionAccess, WhatIsNotPublicIsClosed) {
     EXPECT_TRUE(is_closed("module m;\nfloat f(float x) { return x; }"));
-    EXPECT_TRUE(is_closed("public float g() { return 1; }\n[Differentiable]\nfloat f(float x) { return x; }"));
+    EXPECT_TRUE(
+        is_closed("public float g() { return 1; }\n[Differentiable]\nfloat f(float x) { return x; }"));
     EXPECT_TRUE(is_closed("module m;\npublic struct S { float a; float f(float x) { return a; } }"));
     EXPECT_TRUE(is_closed("module m;\npublic extension S { float f(float x) { return a; } }"));
     EXPECT_TRUE(is_closed("module m;\npublic namespace n { float f(float x) { return x; } }"));
