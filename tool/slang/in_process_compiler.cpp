@@ -13,6 +13,7 @@
 #include "slang/field_access.h"
 #include "slang/function_access.h"
 #include "slang/gradient_texts.h"
+#include "slang/hidden_loops.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/lost_gradients.h"
@@ -397,6 +398,7 @@ private:
             }
         }
         mark_closed(module);
+        add_distinct(warnings, hidden_loop_warnings(module.sources));
         Diagnostics errors = check_closed();
         Outcome<Module> outcome =
             errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));

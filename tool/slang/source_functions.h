@@ -35,6 +35,8 @@ public:
     /// Texts by their paths; they must outlive this.
     explicit SourceFunctions(const std::map<std::string, std::string>& sources);
 
+    [[nodiscard]] const std::vector<SourceFunction>& all() const { return functions_; }
+
     /// Those whose names the kernel's text has, and so on through their own; overloads count as one, and
     /// what only has the name of one counts too.
     [[nodiscard]] std::vector<const SourceFunction*> reached_from(std::string_view kernel) const;
