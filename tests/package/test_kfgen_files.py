@@ -204,6 +204,12 @@ NAMES = [
     "_Exit",
     "__linux__",
     "BIG_ENDIAN",
+    "device",
+    "artifact",
+    "chosen",
+    "copy",
+    "arguments",
+    "result",
     "SIGINT",
     "FLT_MAX",
     "UINT8_C",
@@ -232,7 +238,8 @@ def test_suspicious_names_compile_and_can_be_called(kfgen: Kfgen) -> None:
     out = kfgen.folder / "out"
     include = Path(__file__).parents[2] / "runtime" / "include"
     compiler = os.environ.get("CXX", "c++")
-    flags = ["-std=gnu++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{out}"]
+    flags = ["-std=gnu++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion"]
+    flags += ["-Werror", f"-I{include}", f"-I{out}"]
     done = kfgen.run([compiler, *flags, str(out / "bend.cpp")])
     assert done.returncode == 0, done.stderr
     text = (out / "bend.py").read_text()

@@ -428,6 +428,13 @@ View embedded_view(std::span<const std::byte> bytes) {
                         {"lines", std::move(lines)}};
 }
 
+/// A variable of the module's own methods that hides none of its functions, of which compilers would warn.
+std::string variable_name(std::string name, const std::vector<CppFunction>& functions) {
+    const auto hides = [&](const CppFunction& function) { return function.member == name; };
+    while (std::any_of(functions.begin(), functions.end(), hides)) name += "_";
+    return name;
+}
+
 View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
     View::List views;
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
@@ -462,6 +469,10 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     if (options.artifact) embedded = embedded_view(*options.artifact);
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
+                        {"device", variable_name("device", functions)},
+                        {"artifact", variable_name("artifact", functions)},
+                        {"chosen", variable_name("chosen", functions)},
+                        {"copy", variable_name("copy", functions)},
                         {"standard_headers", std::move(headers)},
                         {"embedded", std::move(embedded)},
                         {"sha256", std::move(digest)},
