@@ -335,3 +335,33 @@ def test_elements_whose_indices_meet(gradients: ModuleType) -> None:
         np.testing.assert_allclose(knot.grad.to_numpy(), gradient, rtol=1e-5, atol=1e-6)
     assert w.grad is not None
     np.testing.assert_allclose(w.grad.to_numpy(), knots[after, each], rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 33])
+def test_stores_to_elements_and_to_parts_of_others(gradients: ModuleType, count: int) -> None:
+    """Slang loses these gradients, or crashes, where a text stores to an array both ways."""
+    random = np.random.default_rng(8)
+    x, u, v = random.uniform(-1, 1, count), *random.uniform(-1, 1, (2, count, 3))
+    given = [tracked(a) for a in (x, u, v)]
+    y = gradients.parts(*given)
+    gradients.parts.backward(*given, y)
+    positive, zero = (x > 0)[:, None], np.zeros(count)
+    dx = np.where(x > 0, 8 * v[:, 1] * u[:, 1] + 10 * v[:, 2] * u[:, 2], 3 + 4 * v[:, 1] + 5 * v[:, 2])
+    du = positive * np.stack([6 * v[:, 0], 8 * v[:, 1] * x, 10 * v[:, 2] * x], axis=-1)
+    then = np.stack([6 * u[:, 0], 8 * u[:, 1] * x, 10 * u[:, 2] * x], axis=-1)
+    dv = np.array([2, 4, 6]) + np.where(positive, then, np.stack([zero, 4 * x, 5 * x], axis=-1))
+    for tensor, expected in zip(given, (dx, du, dv), strict=True):
+        np.testing.assert_allclose(gradient(tensor), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 33])
+def test_stores_to_structs_and_to_their_fields(gradients: ModuleType, count: int) -> None:
+    random = np.random.default_rng(9)
+    x, u = random.uniform(-1, 1, count), random.uniform(-1, 1, (count, 3))
+    given = [tracked(a) for a in (x, u)]
+    y = gradients.edges(*given)
+    gradients.edges.backward(*given, y)
+    dx = u[:, 0] ** 2 + u[:, 2] ** 2 + 3 * u[:, 1] * x**2 + 1
+    du = np.stack([2 * u[:, 0] * x, x**3, 2 * u[:, 2] * x], axis=-1)
+    for tensor, expected in zip(given, (dx, du), strict=True):
+        np.testing.assert_allclose(gradient(tensor), expected, rtol=1e-5, atol=1e-6)

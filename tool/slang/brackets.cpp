@@ -77,6 +77,19 @@ bool is_wide(std::string_view word) {
     return is_one_of(word, "half", "float", "double");
 }
 
+bool has_no_derivative(std::string_view type) {
+    for (const std::string_view name : {"bool", "int", "uint", "int8_t", "int16_t", "int32_t", "int64_t",
+                                        "uint8_t", "uint16_t", "uint32_t", "uint64_t"}) {
+        if (type == name || (type.starts_with(name) && type.size() == name.size() + 1)) return true;
+    }
+    const auto holds = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+    const bool is_interface = type.size() > 2 && type[0] == 'I' && type[1] >= 'A' && type[1] <= 'Z' &&
+                              !(type[2] >= 'A' && type[2] <= 'Z');
+    return is_interface || holds("Tensor") || holds("Buffer") || holds("Texture") || holds("Sampler") ||
+           holds("Ptr") || holds("Query") || holds("HitObject") || holds("Atomic") ||
+           holds("AccelerationStructure") || type == "void";
+}
+
 std::string hash_of(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

@@ -48,6 +48,9 @@ private:
 /// float3, half2x2.
 [[nodiscard]] bool is_wide(std::string_view word);
 
+/// A type that has no derivative, or whose values can't be assigned: int3, RWTensor, IShape.
+[[nodiscard]] bool has_no_derivative(std::string_view type);
+
 /// Differs from text to text, for names.
 [[nodiscard]] std::string hash_of(std::string_view text);
 

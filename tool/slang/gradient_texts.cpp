@@ -9,6 +9,7 @@
 #include "slang/tokens.h"
 #include "slang/workarounds/elements.h"
 #include "slang/workarounds/loops.h"
+#include "slang/workarounds/stored_parts.h"
 #include "slang/workarounds/written_values.h"
 
 namespace kf::gen {
@@ -19,6 +20,9 @@ std::string keep_gradients(std::string_view original) {
     const Tokens tokens = tokenise(text);
     // First: it may put braces around a statement.
     Insertions insertions = keep_written_gradients(text, tokens);
+    for (auto& [offset, inserted] : keep_part_gradients(tokens)) {
+        insertions[offset] += inserted;
+    }
     for (auto& [offset, inserted] : keep_scalar_gradients(tokens)) {
         insertions[offset] += inserted;
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slang/brackets.h"
+#include "slang/statements.h"
 
 namespace kf::gen {
 
@@ -13,20 +14,6 @@ namespace {
 
 constexpr std::string_view prefix = "kf_kept_";
 constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-/// A type that has no derivative, or whose values can't be assigned.
-bool is_excluded_type(std::string_view type) {
-    for (const std::string_view name : {"bool", "int", "uint", "int8_t", "int16_t", "int32_t", "int64_t",
-                                        "uint8_t", "uint16_t", "uint32_t", "uint64_t"}) {
-        if (type == name || (type.starts_with(name) && type.size() == name.size() + 1)) return true;
-    }
-    const auto holds = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
-    const bool is_interface = type.size() > 2 && type[0] == 'I' && type[1] >= 'A' && type[1] <= 'Z' &&
-                              !(type[2] >= 'A' && type[2] <= 'Z');
-    return is_interface || holds("Tensor") || holds("Buffer") || holds("Texture") || holds("Sampler") ||
-           holds("Ptr") || holds("Query") || holds("HitObject") || holds("Atomic") ||
-           holds("AccelerationStructure") || type == "void";
-}
 
 bool is_keyword(std::string_view word) {
     return is_one_of(word, "return", "else", "do", "case", "in", "out", "inout", "throw", "no_diff", "const",
@@ -180,7 +167,7 @@ private:
         const bool fixed = is_one_of(word, "let", "const", "static") ||
                            is_one_of(token_[type - 1], "const", "no_diff", "constref", "borrow", "uniform") ||
                            is_one_of(token_[type - 2], "const", "no_diff");
-        if (fixed || is_excluded_type(word)) {
+        if (fixed || has_no_derivative(word)) {
             function.others.insert(token_[at]);
         } else {
             function.variables.insert(token_[at]);
@@ -218,53 +205,20 @@ private:
 
     // ---- Its statements ----
 
-    void read_statements(std::size_t at, std::size_t end, bool loops, const Function& function) {
-        bool bare = false;  // a loop's body, or a branch, without braces
+    void read_statements(std::size_t begin, std::size_t end, bool loops, const Function& function) {
+        const Statements statements = simple_statements(token_, begin, end);
         bool returned = false;
-        while (at < end) {
-            const std::string_view word = token_[at];
-            if (is_one_of(word, "{", "}", ";")) {
-                bare = false;
-                ++at;
-            } else if (word == "[") {
-                at = token_.after_bracket(at);
-            } else if (is_one_of(word, "if", "for", "while", "switch") && token_[at + 1] == "(") {
-                at = token_.after_bracket(at + 1);
-                bare = true;
-            } else if (is_one_of(word, "else", "do")) {
-                bare = true;
-                ++at;
-            } else if (is_in_capitals(word) && starts_block(at)) {
-                at = token_[at + 1] == "(" ? token_.after_bracket(at + 1) : at + 1;
-            } else if (word == "case" || token_[at + 1] == ":") {
-                while (at < end && !is_one_of(token_[at], ":", "{", "}", ";")) ++at;
-                ++at;
-            } else {
-                const std::size_t stop = token_.semicolon(at, end);
-                if (stop >= end) return;
-                returned = word == "return" && stop + 1 == end;
-                if (word == "return") {
-                    put(at, stop, bare, endings(function), {});
-                } else if (loops) {
-                    put(at, stop, bare, {}, copies(at, stop, bare, function));
-                }
-                at = stop + 1;
-                bare = false;
+        for (const Statement& statement : statements.all) {
+            const bool returns = token_[statement.first] == "return";
+            returned = returns && statement.stop + 1 == end;
+            if (returns) {
+                put_around(statement, token_, endings(function), {}, insertions_);
+            } else if (loops) {
+                put_around(statement, token_, {}, copies(statement, function), insertions_);
             }
         }
-        if (!returned && !function.ending.empty()) insertions_[token_.offset(end)] += endings(function);
-    }
-
-    [[nodiscard]] bool starts_block(std::size_t at) const {
-        return token_[token_[at + 1] == "(" ? token_.after_bracket(at + 1) : at + 1] == "{";
-    }
-
-    /// Statements before one and behind it.
-    void put(std::size_t at, std::size_t stop, bool bare, const std::string& before,
-             const std::string& behind) {
-        if (before.empty() && behind.empty()) return;
-        insertions_[token_.offset(at)] += (bare ? "{ " : "") + before;
-        insertions_[token_.offset(stop) + 1] += behind + (bare ? "} " : "");
+        if (statements.complete && !returned && !function.ending.empty())
+            insertions_[token_.offset(end)] += endings(function);
     }
 
     std::string copied(std::string_view name) {
@@ -279,7 +233,8 @@ private:
     }
 
     /// Of what the calls in a statement write.
-    std::string copies(std::size_t first, std::size_t stop, bool bare, const Function& function) {
+    std::string copies(const Statement& statement, const Function& function) {
+        const auto& [first, stop, bare] = statement;
         Names written;
         for (std::size_t at = first; at < stop; ++at) {
             if (token_[at] == "(" && at > first && (token_.is_word(at - 1) || token_[at - 1] == ">")) {
