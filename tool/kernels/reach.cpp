@@ -38,6 +38,7 @@ bool is_variable(const Reached& reached) {
 
 std::string error_id(Reach what) {
     if (what == Reach::parameter) return "global-parameter";
+    if (what == Reach::loop_start) return "slang-loop-start";
     return what == Reach::static_variable ? "mutable-static" : "thread-dependent";
 }
 
@@ -59,6 +60,9 @@ std::string message(const Reached& reached, const std::string& function) {
                    ": its results would depend on how calls are mapped to threads";
         case Reach::clock:
             return "'" + function + "' reaches " + reached.name + ": its results would depend on the time";
+        case Reach::loop_start:
+            return "Slang can't differentiate this loop of '" + function +
+                   "', which starts at a value that is computed";
     }
     return {};
 }
@@ -77,6 +81,8 @@ std::string cure(const Reached& reached) {
         case Reach::builtin:
             return "a call learns its own index from an argument of the kind call_id or thread_id";
         case Reach::clock: return "pass the time as an argument";
+        case Reach::loop_start:
+            return "start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'";
         case Reach::group_memory:
         case Reach::barrier:
         case Reach::lanes:

@@ -17,7 +17,8 @@ struct ReachSettings {
 };
 
 struct ReachReport {
-    /// "global-parameter", "mutable-static", "thread-dependent"; "slang-timeout".
+    /// "global-parameter", "mutable-static", "thread-dependent"; "slang-loop-start" for CUDA alone;
+    /// "slang-timeout".
     Diagnostics errors;
     /// Why some calls could not be looked at. Their kernels fail in the same way, and say it better.
     Diagnostics failures;

@@ -1,6 +1,8 @@
 // What `kfgen list` prints.
 #include "run/listing.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "kernels/reach.h"
@@ -18,6 +20,11 @@ std::string overload_of(const PlannedCall& call) {
     for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
     for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
     return overload_text(host);
+}
+
+/// Whether it is clear why a probe doesn't compile: its kernels won't either.
+bool has_known_reason(const Diagnostic& failure) {
+    return failure.id == "slang-loop-start" || failure.id == "slang-target-code";
 }
 
 /// How many overloads use each kernel.
@@ -73,9 +80,12 @@ Outcome<std::string> list_calls(const Spec& spec, const Options& options) {
     const std::vector<CodeTarget> targets = code_targets(spec);
     const Outcome<KernelSet> kernels = collect_kernels(plan, targets);
     if (!kernels) return warned(kernels.errors());
-    // What doesn't compile is for the commands that compile it to say.
     const ReachReport reach = check_reach(plan, {targets, {}, nullptr}, *compiler.value());
     if (!reach.errors.empty()) return warned(reach.errors);
+    // Anything else that doesn't compile is for the commands that compile it to say.
+    Diagnostics known;
+    std::copy_if(reach.failures.begin(), reach.failures.end(), std::back_inserter(known), has_known_reason);
+    if (!known.empty()) return warned(known);
     return warned(listing(plan, kernels.value()));
 }
 

@@ -94,8 +94,10 @@ public:
     }
 
     Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) override {
-        return call(ReachRequest{source, form}, decode_reached, "compiling '" + source.entry_point + "'",
-                    source.origin);
+        Outcome<std::vector<Reached>> reached = call(ReachRequest{source, form}, decode_reached,
+                                                     "compiling '" + source.entry_point + "'", source.origin);
+        if (reached) return reached;
+        return with_reasons(reached.errors(), source, options_.sources);
     }
 
     Outcome<std::optional<Type>> type_named(const std::string& name) override { return type_named(name, {}); }

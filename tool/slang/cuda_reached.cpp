@@ -175,9 +175,13 @@ private:
             }
             return;
         }
-        // Slang declares all that it makes up but the group's size, which probes don't say.
-        if (is_guard(token.text) && !token.function.empty() && !declared_.contains(token.text))
-            return add(Reach::builtin, "WorkgroupSize", &token);
+        // Slang declares all that it makes up but the group's size, which probes don't say, and what is lost
+        // of a loop: its iterations are counted in `_dc_0`, from 0.
+        if (is_guard(token.text) && !token.function.empty() && !declared_.contains(token.text)) {
+            const bool counts = index > 1 && at(index - 1) == "+" && at(index - 2).starts_with("_dc_");
+            return counts ? add(Reach::loop_start, "the start of a loop", &token)
+                          : add(Reach::builtin, "WorkgroupSize", &token);
+        }
         // Slang's own functions are numbered, and a user's may be called as those of CUDA's are.
         if (plain(token.text) != token.text || token.function.empty()) return;
         // Where functions ask for lanes, the entry point says which there are.

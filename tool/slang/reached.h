@@ -19,6 +19,7 @@ enum class Reach : std::uint8_t {
     lanes,    ///< wave, quad and derivative intrinsics
     builtin,  ///< what SV_ semantics stand for
     clock,
+    loop_start,  ///< the first value of a loop, which Slang's derivative of it lacks
 };
 
 struct Reached {

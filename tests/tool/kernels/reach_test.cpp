@@ -37,6 +37,12 @@ public:
 class ReachTest : public testing::TestWithParam<CodeTarget> {
 protected:
     ReachReport check(const std::string& text, const std::string& calls, KernelStore* store = nullptr) {
+        ReachReport report = report_of(text, calls, store);
+        EXPECT_THAT(report.failures, IsEmpty()) << describe(report.failures);
+        return report;
+    }
+
+    ReachReport report_of(const std::string& text, const std::string& calls, KernelStore* store = nullptr) {
         const std::string module = folder_.write("shading.slang", text).string();
         const std::string spec_text =
             R"({"version": 1, "name": "s", "modules": [")" + module + R"("], "calls": [)" + calls + "]}";
@@ -47,10 +53,7 @@ protected:
         auto compiler = make_slang_compiler(options, support_modules());
         const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
         if (!planned) return {planned.errors(), {}};
-        ReachReport report =
-            check_reach(planned.value().plan, {{GetParam()}, "environment", store}, *compiler.value());
-        EXPECT_THAT(report.failures, IsEmpty()) << describe(report.failures);
-        return report;
+        return check_reach(planned.value().plan, {{GetParam()}, "environment", store}, *compiler.value());
     }
 
     /// "global-parameter bias shading.slang:3", sorted by the calls; the name is what the message quotes or
@@ -80,6 +83,30 @@ constexpr const char* paint = R"(module paint;
 public namespace paint { uniform float exposure; public float expose(float x) { return x * exposure; }
 public static const float3 weights = float3(0.2126, 0.7152, 0.0722); }
 )";
+
+// Of a type that kfgen doesn't know, as it is another file's.
+TEST_P(ReachTest, LoopsThatStartAtComputedValuesAreNamed) {
+    (void)folder_.write("counts.slang", "module counts;\npublic typealias Count = int;\n");
+    const ReachReport report =
+        report_of(R"(import counts;
+[Differentiable]
+float grow(float x, int n)
+{
+    float y = x;
+    [MaxIters(8)]
+    for (Count i = n; i < 8; ++i) y *= x;
+    return y;
+}
+)",
+                  R"({"function": "grow", "args": {"x": "value", "n": "value"}, "backward": true})");
+    const Diagnostics& found = GetParam() == CodeTarget::spirv ? report.failures : report.errors;
+    ASSERT_EQ(found.size(), 1U) << describe(found);
+    EXPECT_EQ(found[0].id, "slang-loop-start");
+    EXPECT_THAT(found[0].location.file, testing::EndsWith("shading.slang"));
+    EXPECT_EQ(found[0].location.line, 7);
+    EXPECT_THAT(found[0].message, HasSubstr("of 'grow', which starts at a value that is computed"));
+    EXPECT_THAT(found[0].notes, Contains(HasSubstr("start at 0 and add")));
+}
 
 TEST_P(ReachTest, EveryFormOfGlobalParameterIsNamedWhereItIsDeclared) {
     (void)folder_.write("paint.slang", paint);
