@@ -22,6 +22,7 @@
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
+#include "slang/spirv_validator.h"
 #include "slang/types.h"
 #include "slang/workarounds/loops.h"
 
@@ -575,6 +576,17 @@ private:
         return errors;
     }
 
+    /// Drivers make of such code what they can.
+    static Diagnostic invalid_code(const KernelSource& source, const std::string& wrong) {
+        return {Severity::error,
+                "slang-invalid-code",
+                source.origin,
+                "Slang makes invalid SPIR-V of this",
+                {"SPIR-V's validator: " + wrong,
+                 "write what the functions do in another way: docs/slang_faults.md lists what is known to do "
+                 "this"}};
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
         const CodeForm form{target};
         const Outcome<Session*> found = session_for(form);
@@ -619,6 +631,9 @@ private:
                 return internal_error("its optimiser made a constant vector for '" + source.entry_point +
                                       "' that isn't valid in SPIR-V");
             }
+            if (const std::string wrong = validator_.first_error(kernel.code); !wrong.empty()) {
+                return invalid_code(source, wrong);
+            }
             kernel.features = required_features(kernel.code);
         }
         if (Diagnostics errors = check_globals(source, target, kernel.code); !errors.empty()) {
@@ -639,7 +654,8 @@ private:
     bool keeps_gradients_ = true;           ///< unless modules load only without that
     Diagnostics unprotected_;               ///< that they do, until it is said
     ComPtr<slang::IGlobalSession> global_;  // likewise
-    std::array<Entry, 4> entries_;          ///< by entry()
+    SpirvValidator validator_{slang_library_path()};
+    std::array<Entry, 4> entries_;  ///< by entry()
 };
 
 }  // namespace
