@@ -1,3 +1,4 @@
+// Which functions a module keeps to itself.
 #include "slang/function_access.h"
 
 #include <gtest/gtest.h>

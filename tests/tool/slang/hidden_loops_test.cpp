@@ -1,3 +1,4 @@
+// Which loops of macros are warned of.
 #include "slang/hidden_loops.h"
 
 #include <gmock/gmock.h>
