@@ -79,7 +79,7 @@ private:
                    !is_one_of(token_[type], "return", "else", "do", "throw", "typedef", "struct");
         };
         if (token_[at + 1] == ":") {  // `a : float3[2]`
-            return token_[at + 3] == "[" && !has_no_derivative(token_[at + 2]);
+            return token_[at + 3] == "[" && token_[at - 1] != "?" && !has_no_derivative(token_[at + 2]);
         }
         if (is_one_of(token_[at - 1], "var", "let") && token_[at + 1] == "=") {
             return arrays.contains(token_[at + 2]) && is_one_of(token_[at + 3], ";", ",");

@@ -55,6 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
              "Array<float3, 2> b; b[0] = x; b[1] = b[1]; b[1].x = x; b[1] = b[1]; "},
         Case{"float3[2] b; b[0] = x; b[1].x = x;",
              "float3[2] b; b[0] = x; b[1] = b[1]; b[1].x = x; b[1] = b[1]; "},
+        Case{"var b : float3[2]; b[0] = x; b[1].x = x;",
+             "var b : float3[2]; b[0] = x; b[1] = b[1]; b[1].x = x; b[1] = b[1]; "},
         Case{"var b = a; b[0] = x; b[1].x = x;",
              "var b = a; b[0] = x; b[1] = b[1]; b[1].x = x; b[1] = b[1]; "},
         Case{"a[0] = 2; put(a[1].x);", "a[0] = 2; a[1] = a[1]; put(a[1].x); a[1] = a[1]; "},
@@ -76,6 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"a[0] = x; a[n++].x = x;", "a[0] = x; a[n++].x = x;"},
                     Case{"a[0] = x; a[n].x = x, ++n;", "a[0] = x; a[n].x = x, ++n;"},
                     Case{"a[0] = x; a[next()].x = x;", "a[0] = x; a[next()].x = x;"},
+                    Case{"x = n > 1 ? t : a[1]; t[0] = x; t[1].x = x;",
+                         "x = n > 1 ? t : a[1]; t[0] = x; t[1].x = x;"},
                     Case{"float3 v; v[0] = x; v.y = x;", "float3 v; v[0] = x; v.y = x;"}));
 
 TEST(StoredParts, OnlyDifferentiableFunctions) {
