@@ -428,7 +428,8 @@ View embedded_view(std::span<const std::byte> bytes) {
                         {"lines", std::move(lines)}};
 }
 
-/// A variable of the module's own methods that hides none of its functions, of which compilers would warn.
+/// Names a variable of the module's own methods that hides none of its functions, of which compilers would
+/// warn.
 std::string variable_name(std::string name, const std::vector<CppFunction>& functions) {
     const auto hides = [&](const CppFunction& function) { return function.member == name; };
     while (std::any_of(functions.begin(), functions.end(), hides)) name += "_";

@@ -6,6 +6,7 @@
 
 #include "core/sha256.h"
 #include "emit/probe.h"
+#include "slang/loop_starts.h"
 
 namespace kf::gen {
 
@@ -60,9 +61,7 @@ std::string message(const Reached& reached, const std::string& function) {
                    ": its results would depend on how calls are mapped to threads";
         case Reach::clock:
             return "'" + function + "' reaches " + reached.name + ": its results would depend on the time";
-        case Reach::loop_start:
-            return "Slang can't differentiate this loop of '" + function +
-                   "', which starts at a value that is computed";
+        case Reach::loop_start: return computed_start_message(function);
     }
     return {};
 }
@@ -81,8 +80,7 @@ std::string cure(const Reached& reached) {
         case Reach::builtin:
             return "a call learns its own index from an argument of the kind call_id or thread_id";
         case Reach::clock: return "pass the time as an argument";
-        case Reach::loop_start:
-            return "start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'";
+        case Reach::loop_start: return std::string(computed_start_cure);
         case Reach::group_memory:
         case Reach::barrier:
         case Reach::lanes:

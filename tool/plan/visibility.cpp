@@ -49,16 +49,15 @@ Diagnostics check_public(const std::vector<const Function*>& candidates, const M
               "and their fields; or take this line out"}}};
     }
     // Slang leaves those out that it may not call.
-    const auto open = std::find_if(candidates.begin(), candidates.end(),
-                                   [](const Function* function) { return !function->is_closed; });
-    if (open != candidates.end() || candidates.empty()) return {};
+    const bool closed = std::all_of(candidates.begin(), candidates.end(),
+                                    [](const Function* function) { return function->is_closed; });
+    if (!closed || candidates.empty()) return {};
     const Function& function = *candidates.front();
     return {{Severity::error,
              "function-not-public",
              function.location,
              "'" + function.name + "' is not public, and kernels have to call it",
-             {"write 'public' before it: a module that says public or internal anywhere, or has a line with "
-              "module, __include or #language, keeps all else to itself"}}};
+             {"write 'public' before it: " + std::string(why_closed)}}};
 }
 
 Diagnostics check_tensor_types(const CallSpec& call, const std::vector<const Function*>& candidates) {

@@ -22,7 +22,7 @@ std::string overload_of(const PlannedCall& call) {
     return overload_text(host);
 }
 
-/// Whether it is clear why a probe doesn't compile: its kernels won't either.
+/// Tells whether it is clear why a probe doesn't compile: its kernels won't either.
 bool has_known_reason(const Diagnostic& failure) {
     return failure.id == "slang-loop-start" || failure.id == "slang-target-code";
 }

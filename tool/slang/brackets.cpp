@@ -45,6 +45,21 @@ std::size_t TokenView::start_of_statement(std::size_t at) const {
     return at;
 }
 
+std::size_t TokenView::parenthesis_around(std::size_t at) const {
+    while (at > 0 && !is_one_of((*this)[at], "(", "{", "}", ";")) {
+        const std::size_t open = is_one_of((*this)[at], ")", "]") ? opening_bracket(at) : at;
+        at = open > 0 ? open - 1 : 0;
+    }
+    return (*this)[at] == "(" ? at : 0;
+}
+
+std::size_t TokenView::body_behind(std::size_t at) const {
+    while (at < size() && !is_one_of((*this)[at], "{", ";")) {
+        at = (*this)[at] == "(" ? after_bracket(at) : at + 1;
+    }
+    return (*this)[at] == "{" ? at : size();
+}
+
 std::size_t TokenView::place_in(std::size_t open, std::size_t end) const {
     std::size_t count = 0;
     int angles = 0;

@@ -35,6 +35,11 @@ public:
     [[nodiscard]] std::size_t semicolon(std::size_t at, std::size_t end) const;
     /// Returns the first token of the statement or declaration that `at` is in.
     [[nodiscard]] std::size_t start_of_statement(std::size_t at) const;
+    /// Returns the parenthesis that is open at `at`, in the same statement or declaration; 0 where none is.
+    [[nodiscard]] std::size_t parenthesis_around(std::size_t at) const;
+    /// Returns the brace that opens the body of the function whose attribute is at `at`; size() where it has
+    /// none.
+    [[nodiscard]] std::size_t body_behind(std::size_t at) const;
     /// Returns how many commas are between the bracket at `open` and `end`, outside of other brackets.
     [[nodiscard]] std::size_t place_in(std::size_t open, std::size_t end) const;
 
@@ -48,7 +53,7 @@ private:
 /// float3, half2x2.
 [[nodiscard]] bool is_wide(std::string_view word);
 
-/// A type that has no derivative, or whose values can't be assigned: int3, RWTensor, IShape.
+/// Tells whether a type has no derivative, or values that can't be assigned: int3, RWTensor, IShape.
 [[nodiscard]] bool has_no_derivative(std::string_view type);
 
 /// Differs from text to text, for names.

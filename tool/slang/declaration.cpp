@@ -276,12 +276,11 @@ std::string SourceText::type_around(std::int64_t line, std::int64_t column, std:
     if (index == tokens_.size()) {
         return {};
     }
-    // And on to the start of what the brace belongs to.
     const std::size_t brace = brace_around(index);
     if (brace == tokens_.size()) {
         return {};
     }
-    std::size_t first = brace;
+    std::size_t first = brace;  // of what the brace belongs to
     while (first > 0 && tokens_[first - 1].kind != Kind::boundary) {
         --first;
     }

@@ -29,8 +29,8 @@ public:
                                           std::string_view keyword) const;
     /// Whether the declaration of the parameter whose name is there has the word in front of the name.
     [[nodiscard]] bool is_marked(std::int64_t line, std::int64_t column, std::string_view word) const;
-    /// Whether the function whose name is there is closed to other modules, in one that keeps to itself what
-    /// isn't `public`. No where that can't be seen: of members of types that conform to something.
+    /// Tells whether the function whose name is there is closed to other modules, in one that keeps to itself
+    /// what isn't `public`. No where that can't be seen: for members of types that conform to something.
     [[nodiscard]] bool is_closed(std::int64_t line, std::int64_t column) const;
     /// Whether the function whose name is there is given a body.
     [[nodiscard]] bool has_body(std::int64_t line, std::int64_t column) const;
@@ -49,7 +49,7 @@ private:
     [[nodiscard]] std::string_view text_of(const Token& token) const;
     /// The token at a place in the source; how many there are where there is none.
     [[nodiscard]] std::size_t token_at(std::int64_t line, std::int64_t column) const;
-    /// The brace that is open around the token; how many tokens there are where none is.
+    /// Finds the brace that is open around the token; how many tokens there are where none is.
     [[nodiscard]] std::size_t brace_around(std::size_t token) const;
     [[nodiscard]] std::string comment_above(std::size_t token) const;
     [[nodiscard]] std::vector<std::string> attributes_between(std::size_t first, std::size_t last) const;

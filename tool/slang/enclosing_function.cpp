@@ -69,8 +69,7 @@ private:
         bool marked = false;
         for (std::size_t at = name; at-- > 0 && !is_one_of(text(at), ";", "{", "}");) {
             if (text(at) == "BackwardDerivative") return false;
-            marked = marked || says_differentiable(text(at)) || tokens_.attributes.contains(text(at)) ||
-                     tokens_.names.contains(text(at));
+            marked = marked || tokens_.marks_differentiable(text(at));
         }
         return marked;
     }

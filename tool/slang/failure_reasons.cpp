@@ -70,13 +70,11 @@ Diagnostics computed_starts(const Functions& reached, const Diagnostic& said) {
         if (!function->differentiable) continue;
         for (std::size_t index = function->body; index < function->end; ++index) {
             if (!starts_computed(*function->text, index)) continue;
-            Diagnostic reason{
-                Severity::error,
-                "slang-loop-start",
-                function->place(index),
-                "Slang can't differentiate this loop of '" + function->name +
-                    "', which starts at a value that is computed",
-                {"start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'"}};
+            Diagnostic reason{Severity::error,
+                              "slang-loop-start",
+                              function->place(index),
+                              computed_start_message(function->name),
+                              {std::string(computed_start_cure)}};
             add_origin(reason, said);
             reasons.push_back(std::move(reason));
         }

@@ -1,12 +1,11 @@
 // Reads what stands before the names of functions.
 #include "slang/function_access.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 
 #include "slang/declaration.h"
-#include "slang/lexer.h"
+#include "slang/lexed_text.h"
 #include "slang/tokens.h"
 
 namespace kf::gen {
@@ -14,18 +13,17 @@ namespace kf::gen {
 namespace {
 
 /// "define" of "# define X 1".
-std::string_view name_of_directive(std::string_view directive) {
-    directive.remove_prefix(std::min(directive.find_first_not_of("# \t"), directive.size()));
-    return directive.substr(0, directive.find_first_of(" \t\\\r\n"));
-}
+std::string_view name_of_directive(std::string_view directive) { return LexedText(directive.substr(1))[0]; }
 
+/// Tells whether a macro of the text may write `public`.
 bool defines_public(std::string_view text) {
-    const std::vector<Lexeme> lexemes = lex(text);
-    return std::any_of(lexemes.begin(), lexemes.end(), [&](const Lexeme& lexeme) {
-        if (lexeme.kind != Lexeme::Kind::directive) return false;
-        const std::string_view directive = text.substr(lexeme.begin, lexeme.end - lexeme.begin);
-        return name_of_directive(directive) == "define" && directive.find("public") != std::string_view::npos;
-    });
+    const LexedText lexemes(text);
+    for (std::size_t index = 0; index < lexemes.size(); ++index) {
+        if (lexemes.kind(index) == Lexeme::Kind::directive && name_of_directive(lexemes[index]) == "define" &&
+            lexemes[index].find("public") != std::string_view::npos)
+            return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -33,17 +31,17 @@ bool defines_public(std::string_view text) {
 bool keeps_to_itself(std::string_view text) {
     int conditions = 0;
     bool begins = true;
-    for (const Lexeme& lexeme : lex(text)) {
-        const std::string_view word = text.substr(lexeme.begin, lexeme.end - lexeme.begin);
-        if (lexeme.kind == Lexeme::Kind::comment) continue;
-        if (lexeme.kind == Lexeme::Kind::directive) {
+    const LexedText lexemes(text);
+    for (std::size_t index = 0; index < lexemes.size(); ++index) {
+        const std::string_view word = lexemes[index];
+        if (lexemes.kind(index) == Lexeme::Kind::directive) {
             const std::string_view name = name_of_directive(word);
             if (is_one_of(name, "if", "ifdef", "ifndef")) ++conditions;
             if (name == "endif") --conditions;
             if (name == "language" && conditions == 0) return true;
             continue;
         }
-        if (conditions == 0 && lexeme.kind == Lexeme::Kind::word) {
+        if (conditions == 0 && lexemes.is_word(index)) {
             if (is_one_of(word, "public", "internal", "__include")) return true;
             if (begins && is_one_of(word, "module", "implementing")) return true;
         }

@@ -14,26 +14,26 @@
 
 namespace kf::gen {
 
+namespace {
+
+void add(Insertions& all, const Insertions& more) {
+    for (const auto& [offset, inserted] : more) all[offset] += inserted;
+}
+
+}  // namespace
+
 std::string keep_gradients(std::string_view original) {
     // Before all: the others' #line directives would hide its lines.
     const std::string text = keep_loop_starts(original);
     const Tokens tokens = tokenise(text);
     // First: it may put braces around a statement.
     Insertions insertions = keep_written_gradients(text, tokens);
-    for (auto& [offset, inserted] : keep_part_gradients(tokens)) {
-        insertions[offset] += inserted;
-    }
-    for (auto& [offset, inserted] : keep_scalar_gradients(tokens)) {
-        insertions[offset] += inserted;
-    }
-    LoopChanges loops = keep_loop_gradients(text, tokens);
-    for (auto& [offset, inserted] : loops.insertions) {
-        insertions[offset] += inserted;  // behind statements, which may stand before a loop
-    }
+    add(insertions, keep_part_gradients(tokens));
+    add(insertions, keep_scalar_gradients(tokens));
+    const LoopChanges loops = keep_loop_gradients(text, tokens);
+    add(insertions, loops.insertions);  // behind statements, which may stand before a loop
     // Last: a loop's condition may begin with an element.
-    for (auto& [offset, inserted] : keep_element_gradients(text, tokens)) {
-        insertions[offset] += inserted;
-    }
+    add(insertions, keep_element_gradients(text, tokens));
     return with_insertions(loops.text, tokens, std::move(insertions));
 }
 

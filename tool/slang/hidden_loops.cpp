@@ -24,7 +24,7 @@ struct Contents {
     int limited = 0;         ///< loops with [MaxIters(4)], a number
     std::set<std::string_view> limits = {};
 
-    /// Whether all of them have one limit.
+    /// Tells whether all of the loops have one limit.
     [[nodiscard]] bool is_even() const { return limits.size() == 1 && limited == loops; }
 
     void add(const Contents& other) {
@@ -123,7 +123,7 @@ private:
         return found;
     }
 
-    /// Behind the statement that begins there; a loop's without its head.
+    /// Gives the lexeme behind the statement that begins there; a loop's without its head.
     static std::size_t after_statement(const LexedText& text, std::size_t index) {
         while (index < text.size() && !is_one_of(text[index], ";", "{", "}")) {
             index = is_one_of(text[index], "(", "[") ? text.closing(index) + 1 : index + 1;
@@ -131,14 +131,14 @@ private:
         return text[index] == "{" ? text.closing(index) + 1 : index + 1;
     }
 
-    /// Behind the loop, or behind what a macro and what it is followed by may make of one.
+    /// Gives the lexeme behind the loop, or behind what a macro and what it is followed by may make of one.
     static std::size_t after_loop(const LexedText& text, std::size_t index) {
         ++index;
         if (text[index] == "(") index = text.closing(index) + 1;
         return std::min(after_statement(text, index), text.size());
     }
 
-    /// Whether a loop that the text shows, or another macro's, is around that place of the function.
+    /// Tells whether a loop that the text shows, or another macro's, is around that place of the function.
     bool is_within_loop(const SourceFunction& function, std::size_t place) const {
         const LexedText& text = *function.text;
         for (std::size_t index = function.body; index < place; ++index) {

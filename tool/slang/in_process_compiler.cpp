@@ -99,9 +99,7 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
         }
         if (generated && error.id == not_public) {
             // Every kernel of the call says so, of each place that names it.
-            error.notes = {
-                "mark it public: a module that says public or internal anywhere, or has a line with module, "
-                "__include or #language, keeps all else to itself"};
+            error.notes = {"mark it public: " + std::string(why_closed)};
         } else if (generated) {
             error.notes.insert(error.notes.begin(),
                                "in the generated kernel '" + source.entry_point + "', line " +
@@ -631,7 +629,10 @@ private:
                 return internal_error("its optimiser made a constant vector for '" + source.entry_point +
                                       "' that isn't valid in SPIR-V");
             }
-            if (const std::string wrong = validator_.first_error(kernel.code); !wrong.empty()) {
+            if (!validator_) {
+                validator_.emplace(slang_library_path());
+            }
+            if (const std::string wrong = validator_->first_error(kernel.code); !wrong.empty()) {
                 return invalid_code(source, wrong);
             }
             kernel.features = required_features(kernel.code);
@@ -649,13 +650,13 @@ private:
 
     CompilerOptions options_;
     SupportModules support_modules_;
-    Sources sources_;                       // before the sessions, which must go first
-    bool needs_support_ = false;            ///< of all of them
-    bool keeps_gradients_ = true;           ///< unless modules load only without that
-    Diagnostics unprotected_;               ///< that they do, until it is said
-    ComPtr<slang::IGlobalSession> global_;  // likewise
-    SpirvValidator validator_{slang_library_path()};
-    std::array<Entry, 4> entries_;  ///< by entry()
+    Sources sources_;                          // before the sessions, which must go first
+    bool needs_support_ = false;               ///< of all of them
+    bool keeps_gradients_ = true;              ///< unless modules load only without that
+    Diagnostics unprotected_;                  ///< that they do, until it is said
+    ComPtr<slang::IGlobalSession> global_;     // likewise
+    std::optional<SpirvValidator> validator_;  ///< once there is code for it
+    std::array<Entry, 4> entries_;             ///< by entry()
 };
 
 }  // namespace

@@ -21,4 +21,10 @@ namespace kf::gen {
 /// Whether a loop begins at the lexeme that keep_loop_starts() can't help: what its counter is, isn't known.
 [[nodiscard]] bool starts_computed(const LexedText& text, std::size_t index);
 
+/// Says that Slang can't differentiate such a loop of the function.
+[[nodiscard]] std::string computed_start_message(const std::string& function);
+
+inline constexpr std::string_view computed_start_cure =
+    "start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'";
+
 }  // namespace kf::gen

@@ -14,7 +14,7 @@ public:
     /// `slang`: Slang's own library, beside which the other lies.
     explicit SpirvValidator(const std::filesystem::path& slang);
 
-    /// What is wrong first, in a line; empty where nothing is, and where that library has no validator.
+    /// Says what is wrong first, in a line; empty where nothing is, and where that library has no validator.
     [[nodiscard]] std::string first_error(const std::string& code) const;
 
 private:

@@ -10,13 +10,11 @@
 
 namespace kf::gen {
 
-/// One that holds no other: an assignment, a call, a declaration, a return.
+/// A statement that holds no other: an assignment, a call, a declaration, a return.
 struct Statement {
     std::size_t first = 0;
     std::size_t stop = 0;  ///< its semicolon
     bool bare = false;     ///< a loop's body, or a branch, without braces
-
-    bool operator==(const Statement&) const = default;
 };
 
 struct Statements {
@@ -24,7 +22,7 @@ struct Statements {
     bool complete = false;  ///< false: behind the last one it is unclear where another ends
 };
 
-/// Those from `begin` to `end`, at every depth, in order.
+/// Lists the statements from `begin` to `end`, at every depth, in order.
 [[nodiscard]] Statements simple_statements(const TokenView& tokens, std::size_t begin, std::size_t end);
 
 /// Puts statements before one and behind it.

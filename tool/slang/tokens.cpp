@@ -113,6 +113,10 @@ bool says_differentiable(std::string_view word) {
     return word == "Differentiable" || word == "BackwardDifferentiable";
 }
 
+bool Tokens::marks_differentiable(std::string_view word) const {
+    return says_differentiable(word) || attributes.contains(word) || names.contains(word);
+}
+
 Tokens tokenise(std::string_view text) { return Tokeniser(text).run(); }
 
 }  // namespace kf::gen

@@ -29,6 +29,10 @@ struct Tokens {
     Names names;                        ///< macros that stand for the word alone
     Names scalars;                      ///< macros that stand for a floating scalar
     bool counts_lines = true;
+
+    /// Tells whether the word marks a function as differentiable: the attribute, or a macro that stands for
+    /// it.
+    [[nodiscard]] bool marks_differentiable(std::string_view word) const;
 };
 
 template <class Word, class... Words>

@@ -84,7 +84,7 @@ public namespace paint { uniform float exposure; public float expose(float x) { 
 public static const float3 weights = float3(0.2126, 0.7152, 0.0722); }
 )";
 
-// Of a type that kfgen doesn't know, as it is another file's.
+// The counter has a type of another file, which kfgen doesn't know.
 TEST_P(ReachTest, LoopsThatStartAtComputedValuesAreNamed) {
     (void)folder_.write("counts.slang", "module counts;\npublic typealias Count = int;\n");
     const ReachReport report =

@@ -1,4 +1,4 @@
-// Which functions a module keeps to itself.
+// Tests which functions a module keeps to itself.
 #include "slang/function_access.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(FunctionAccess, WhatMakesAModuleKeepThingsToItself) {
     }
 }
 
-/// Whether the first `f` of the text is closed.
+/// Tells whether the first `f` of the text is closed.
 bool is_closed(const std::string& text, const std::string& other = "") {
     const std::size_t at = text.find(" f(") + 1;
     const auto begin = text.begin();

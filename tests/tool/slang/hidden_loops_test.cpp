@@ -1,4 +1,4 @@
-// Which loops of macros are warned of.
+// Tests which loops of macros are warned of.
 #include "slang/hidden_loops.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// "3:15 message" of each, of a function with these lines within.
+/// Gives "3:15 message" for each warning about a function with these lines within.
 std::vector<std::string> found(const std::string& macros, const std::string& lines) {
     const std::string text = macros + "\n[Differentiable] float f(float x)\n{\n" + lines + "\n}\n";
     std::vector<std::string> places;

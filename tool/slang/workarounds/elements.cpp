@@ -22,11 +22,7 @@ public:
     std::map<std::size_t, std::string> run() {
         note_fields();
         for (std::size_t at = 0; at < size(); ++at) {
-            const std::string_view word = token(at);
-            if (says_differentiable(word) || tokens_.attributes.contains(word) ||
-                tokens_.names.contains(word)) {
-                at = read_function(at);
-            }
+            if (tokens_.marks_differentiable(token(at))) at = read_function(at);
         }
         if (!insertions_.empty()) {
             // Behind all that is conditional, which may be the whole text.
@@ -140,11 +136,8 @@ private:
     }
 
     void note_writer(std::size_t at) {
-        std::size_t open = at;
-        while (open > 0 && token(open) != "(" && !is_one_of(token(open), "{", "}", ";")) {
-            open = (is_one_of(token(open), ")", "]") ? opening_bracket(open) : open) - 1;
-        }
-        if (open > 0 && token(open) == "(") writers_[token(open - 1)].insert(view_.place_in(open, at));
+        const std::size_t open = view_.parenthesis_around(at);
+        if (open > 0) writers_[token(open - 1)].insert(view_.place_in(open, at));
     }
 
     /// Whether a value that can be read by an index is a vector, matrix or array of floats, by its first
@@ -207,11 +200,8 @@ private:
     /// The body of the function whose attribute is at `at`; gives its last token, or `at` where there is
     /// none.
     std::size_t read_function(std::size_t at) {
-        std::size_t open = at;
-        while (open < size() && token(open) != "{" && token(open) != ";") {
-            open = token(open) == "(" ? after_bracket(open) : open + 1;
-        }
-        if (token(open) != "{") return at;
+        const std::size_t open = view_.body_behind(at);
+        if (open == size()) return at;
         const std::size_t end = after_bracket(open);
         Locals declared;
         declared.owner = owner_of(at);
@@ -337,11 +327,8 @@ private:
         if (changes && (second == "=" || (second == next && is_one_of(next, "+", "-")))) return true;
         if (is_one_of(token(first - 1), "+", "-") && token(first - 2) == token(first - 1)) return true;
         if (!is_one_of(token(first - 1), "(", ",") || !is_one_of(next, ",", ")")) return false;
-        std::size_t open = first - 1;
-        while (open > 0 && token(open) != "(" && !is_one_of(token(open), "{", "}", ";")) {
-            open = (is_one_of(token(open), ")", "]") ? opening_bracket(open) : open) - 1;
-        }
-        if (token(open) != "(" || !is_word(open - 1)) return false;
+        const std::size_t open = view_.parenthesis_around(first - 1);
+        if (!is_word(open - 1)) return false;
         if (const auto writer = writers_.find(token(open - 1)); writer != writers_.end()) {
             return writer->second.contains(view_.place_in(open, first));
         }

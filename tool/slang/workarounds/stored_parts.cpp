@@ -26,11 +26,7 @@ public:
     Insertions run() {
         note_declarations();
         for (std::size_t at = 0; at < token_.size(); ++at) {
-            const std::string_view word = token_[at];
-            if (says_differentiable(word) || tokens_.attributes.contains(word) ||
-                tokens_.names.contains(word)) {
-                at = read_function(at);
-            }
+            if (tokens_.marks_differentiable(token_[at])) at = read_function(at);
         }
         return std::move(insertions_);
     }
@@ -42,11 +38,8 @@ private:
         for (std::size_t at = 0; at < token_.size(); ++at) {
             const std::string_view word = token_[at];
             if (is_one_of(word, "out", "inout")) {
-                std::size_t open = at;
-                while (open > 0 && token_[open] != "(" && !is_one_of(token_[open], "{", "}", ";")) {
-                    open = (is_one_of(token_[open], ")", "]") ? token_.opening_bracket(open) : open) - 1;
-                }
-                if (token_[open] == "(" && open > 0) writers_.insert(token_[open - 1]);
+                if (const std::size_t open = token_.parenthesis_around(at); open > 0)
+                    writers_.insert(token_[open - 1]);
             } else if (word == "typedef") {
                 // `typedef float3 Two[2];`, `typedef float3[2] Two;`
                 const std::size_t stop = token_.semicolon(at, token_.size());
@@ -65,13 +58,13 @@ private:
         }
     }
 
-    /// Whether a declaration may begin with the token.
+    /// Tells whether a declaration may begin with the token.
     [[nodiscard]] bool begins_declaration(std::size_t type) const {
         return type == 0 || is_one_of(token_[type - 1], "(", ",", "{", "}", ";", ")", "in", "out", "inout",
                                       "const", "no_diff", "static", "case", ":");
     }
 
-    /// Whether the name at `at` is declared there, as an array of what may have a derivative.
+    /// Tells whether the name at `at` is declared there, as an array of what may have a derivative.
     [[nodiscard]] bool declares_array(std::size_t at, const Names& arrays) const {
         if (!token_.is_word(at) || at == 0) return false;
         const auto fits = [&](std::size_t type) {
@@ -103,11 +96,8 @@ private:
 
     /// Returns the last token of the function whose attribute is at `at`, or `at` where there is none.
     std::size_t read_function(std::size_t at) {
-        std::size_t open = at;
-        while (open < token_.size() && token_[open] != "{" && token_[open] != ";") {
-            open = token_[open] == "(" ? token_.after_bracket(open) : open + 1;
-        }
-        if (token_[open] != "{") return at;
+        const std::size_t open = token_.body_behind(at);
+        if (open == token_.size()) return at;
         const std::size_t end = token_.after_bracket(open) - 1;
         Names arrays;
         for (std::size_t inner = at + 1; inner < end; ++inner) {
@@ -120,7 +110,7 @@ private:
             if (!arrays.contains(token_[inner]) || token_[inner - 1] == "." || token_[inner + 1] != "[" ||
                 declares_array(inner, {}))
                 continue;
-            if (const Store store = store_at(inner, open); store.depth > 0) stores.push_back(store);
+            if (const Store store = store_at(inner); store.depth > 0) stores.push_back(store);
         }
         const std::vector<Store> parts = parts_of_mixed(stores);
         if (parts.empty()) return end;
@@ -129,7 +119,7 @@ private:
         return end;
     }
 
-    /// Whether `=` or `+=`, `++` is at `at`.
+    /// Tells whether `=` or `+=`, `++` is at `at`.
     [[nodiscard]] bool is_changed(std::size_t at) const {
         if (is_one_of(token_[at], "+", "-") && token_[at + 1] == token_[at]) return true;
         const bool combined =
@@ -142,8 +132,8 @@ private:
                !token_.is_word(at - 3) && !token_.closes(at - 3);
     }
 
-    /// Of depth 0 where nothing is stored.
-    [[nodiscard]] Store store_at(std::size_t name, std::size_t body) const {
+    /// Reads what is stored to at the array's name; its depth is 0 where nothing is.
+    [[nodiscard]] Store store_at(std::size_t name) const {
         Store store{name, name + 1, 0};
         for (;;) {
             if (token_[store.end] == "[") {
@@ -155,20 +145,17 @@ private:
             }
             ++store.depth;
         }
-        const bool stored = is_changed(store.end) || is_stepped_before(name) || may_be_written(store, body);
+        const bool stored = is_changed(store.end) || is_stepped_before(name) || may_be_written(store);
         return stored ? store : Store{};
     }
 
-    /// By a call that it is an argument of: of a function that has such parameters, or that isn't this
-    /// text's, and whose result is not used.
-    [[nodiscard]] bool may_be_written(const Store& store, std::size_t body) const {
+    /// Tells whether a call that it is an argument of may write it: of a function that has such parameters,
+    /// or that isn't this text's, and whose result is not used.
+    [[nodiscard]] bool may_be_written(const Store& store) const {
         if (!is_one_of(token_[store.name - 1], "(", ",") || !is_one_of(token_[store.end], ")", ","))
             return false;
-        std::size_t open = store.name - 1;
-        while (open > body && token_[open] != "(" && !is_one_of(token_[open], "{", "}", ";")) {
-            open = (token_.closes(open) ? token_.opening_bracket(open) : open) - 1;
-        }
-        if (token_[open] != "(" || !token_.is_word(open - 1)) return false;
+        const std::size_t open = token_.parenthesis_around(store.name - 1);
+        if (!token_.is_word(open - 1)) return false;
         const std::string_view callee = token_[open - 1];
         if (writers_.contains(callee)) return true;
         const bool alone =
@@ -176,7 +163,7 @@ private:
         return alone && !functions_.contains(callee) && !is_one_of(callee, "if", "for", "while", "switch");
     }
 
-    /// The stores to parts of arrays that are stored to at several depths.
+    /// Selects the stores to parts of arrays that are stored to at several depths.
     [[nodiscard]] std::vector<Store> parts_of_mixed(const std::vector<Store>& stores) const {
         std::vector<Store> parts;
         for (const Store& store : stores) {
@@ -197,14 +184,14 @@ private:
             const std::string element = element_of(part, statement);
             if (!element.empty()) elements.insert(element);
         }
+        if (elements.empty()) return;
         std::string stores;
         for (const std::string& element : elements) stores += element + " = " + element + "; ";
         const bool leaves = token_[statement.first] == "return";
-        put_around(statement, token_, stores, leaves || stores.empty() ? std::string() : " " + stores,
-                   insertions_);
+        put_around(statement, token_, stores, leaves ? std::string() : " " + stores, insertions_);
     }
 
-    /// "a[i]"; nothing where `i` may not be read once more.
+    /// Gives "a[i]"; nothing where `i` may not be read once more.
     [[nodiscard]] std::string element_of(const Store& part, const Statement& statement) const {
         const std::size_t end = token_.after_bracket(part.name + 1);
         std::string text(token_[part.name]);

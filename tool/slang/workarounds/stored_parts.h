@@ -1,8 +1,6 @@
 // A way round Slang's wrong gradients of arrays that are stored to in parts, in the text of modules.
 #pragma once
 
-#include <string_view>
-
 #include "slang/insertions.h"
 #include "slang/tokens.h"
 

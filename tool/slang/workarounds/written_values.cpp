@@ -31,11 +31,7 @@ public:
     std::map<std::size_t, std::string> run() {
         note_functions();
         for (std::size_t at = 0; at < token_.size(); ++at) {
-            const std::string_view word = token_[at];
-            if (says_differentiable(word) || tokens_.attributes.contains(word) ||
-                tokens_.names.contains(word)) {
-                at = read_function(at);
-            }
+            if (tokens_.marks_differentiable(token_[at])) at = read_function(at);
         }
         if (!insertions_.empty()) {
             insertions_[end_] += "\n#ifndef " + function_ + "\n#define " + function_ + " " + function_ +
@@ -78,11 +74,8 @@ private:
     }
 
     void note_writer(std::size_t at) {
-        std::size_t open = at;
-        while (open > 0 && token_[open] != "(" && !is_one_of(token_[open], "{", "}", ";")) {
-            open = (is_one_of(token_[open], ")", "]") ? token_.opening_bracket(open) : open) - 1;
-        }
-        if (token_[open] != "(" || open == 0) return;
+        const std::size_t open = token_.parenthesis_around(at);
+        if (open == 0) return;
         const std::size_t name = name_before(open);
         writers_[token_[name]].insert(token_.place_in(open, at));
     }
@@ -121,13 +114,8 @@ private:
 
     /// Returns the last token of the function whose attribute is at `at`, or `at` where there is none.
     std::size_t read_function(std::size_t at) {
-        std::size_t open = at;
-        std::size_t parameters = none;
-        while (open < token_.size() && token_[open] != "{" && token_[open] != ";") {
-            if (token_[open] == "(" && !closes_attribute(open) && parameters == none) parameters = open;
-            open = token_[open] == "(" ? token_.after_bracket(open) : open + 1;
-        }
-        if (token_[open] != "{") return at;
+        const std::size_t open = token_.body_behind(at);
+        if (open == token_.size()) return at;
         const std::size_t end = token_.after_bracket(open) - 1;
         bool loops = false;
         for (std::size_t i = token_.start_of_statement(at); i < end; ++i) {
@@ -144,9 +132,20 @@ private:
             function.mutating = function.mutating || token_[i] == "mutating";
         }
         for (std::size_t i = at + 1; i < end; ++i) note(i, function);
-        if (parameters != none) note_endings(parameters, open, end, function);
+        if (const std::size_t parameters = parameters_of(at, open); parameters < open)
+            note_endings(parameters, open, end, function);
         if (loops || !function.ending.empty()) read_statements(open + 1, end, loops, function);
         return end;
+    }
+
+    /// Returns the first parenthesis between the attribute and the body that isn't an attribute's; `body`
+    /// where there is none.
+    [[nodiscard]] std::size_t parameters_of(std::size_t attribute, std::size_t body) const {
+        std::size_t open = attribute;
+        while (open < body && (token_[open] != "(" || closes_attribute(open))) {
+            open = token_[open] == "(" ? token_.after_bracket(open) : open + 1;
+        }
+        return std::min(open, body);
     }
 
     /// Whether the parentheses are within `[…]`.

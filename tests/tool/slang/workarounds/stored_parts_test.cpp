@@ -1,4 +1,4 @@
-// Which stores to parts of arrays are kept by themselves.
+// Tests which stores to parts of arrays are kept by themselves.
 #include "slang/workarounds/stored_parts.h"
 
 #include <gtest/gtest.h>
