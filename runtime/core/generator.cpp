@@ -9,6 +9,7 @@
 #include "core/bind_error.h"
 #include "core/convert.h"
 #include "core/describe.h"
+#include "core/put.h"
 
 namespace kf::detail {
 namespace {
@@ -147,11 +148,6 @@ void check_random(const BindRequest& request, std::size_t i, const void* value) 
                        ": both must be finite, the second greater, and their distance a float");
         }
     }
-}
-
-template <class T>
-void put(std::byte* target, T value) {
-    std::memcpy(target, &value, sizeof value);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/convert.h"
 #include "core/items.h"
 #include "core/module_state.h"
+#include "core/put.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -53,11 +54,6 @@ bool are_apart(const LaunchKey& key, std::span<const KnownLaunch::Use> uses) {
         }
     }
     return true;
-}
-
-template <class T>
-void put(std::byte* target, T value) {
-    std::memcpy(target, &value, sizeof value);
 }
 
 /// Which of the host's arguments each leaf is part of.

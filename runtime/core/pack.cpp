@@ -7,17 +7,13 @@
 #include "core/bind.h"
 #include "core/convert.h"
 #include "core/generator.h"
+#include "core/put.h"
 
 namespace kf::detail {
 namespace {
 
 using manifest::Slot;
 using manifest::SlotKind;
-
-template <class T>
-void put(std::byte* target, T value) {
-    std::memcpy(target, &value, sizeof value);
-}
 
 /// Copies scalars of type From as scalars of type To.
 template <class From, class To>

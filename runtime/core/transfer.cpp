@@ -36,13 +36,13 @@ void fill(const AnyTensor& tensor, std::uint32_t word) {
 }
 
 /// The bytes of the allocation that a view's elements lie in.
-struct Range {
+struct ByteRange {
     std::uint64_t begin = 0;
     std::uint64_t size = 0;
     std::uint64_t first = 0;  ///< where in it the first element is
 };
 
-Range range_of(const TensorState& state) {
+ByteRange byte_range_of(const TensorState& state) {
     std::int64_t low = 0;
     std::int64_t high = 0;
     for (std::size_t i = 0; i < state.shape.size(); ++i) {
@@ -177,7 +177,7 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
         driver.read_back(state.allocation, state.offset, bytes);
         return;
     }
-    const Range range = range_of(state);
+    const ByteRange range = byte_range_of(state);
     std::vector<std::byte> content(range.size);
     driver.read_back(state.allocation, range.begin, content);
     const std::size_t element = state.element.size();
@@ -206,7 +206,7 @@ void AnyTensor::write(std::span<const std::byte> bytes) const {
                             "write: elements of the view share memory (it is broadcast); shape " +
                                 to_string(state.shape) + ", strides " + to_string(state.strides));
     }
-    const Range range = range_of(state);
+    const ByteRange range = byte_range_of(state);
     std::vector<std::byte> content(range.size);
     driver.read_back(state.allocation, range.begin, content);
     const std::size_t element = state.element.size();

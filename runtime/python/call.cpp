@@ -768,7 +768,7 @@ py::object Call::results(const ContextPtr& context) {
     std::map<std::size_t, std::size_t> places;  // of parameters among the values
     std::size_t at = 0;
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
-        const Parameter& parameter = info_.parameters[i];
+        const HostParameter& parameter = info_.parameters[i];
         const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
         if (!is_returned(parameter)) {
             const std::size_t end = at + (tree == nullptr ? 1 : manifest::item_count(*tree));

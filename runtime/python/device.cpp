@@ -52,7 +52,7 @@ ContextPtr open(const std::string& name) {
     return std::make_shared<Context>(std::move(device));
 }
 
-std::string describe(const DeviceInfo& info) {
+std::string device_text(const DeviceInfo& info) {
     return "DeviceInfo(id='" + info.id + "', name='" + info.name + "', driver='" + info.driver + "')";
 }
 
@@ -102,7 +102,7 @@ void bind_device(py::module_& module) {
         .def_readonly("is_cpu", &DeviceInfo::is_cpu)
         .def_readonly("memory", &DeviceInfo::memory, "Bytes.")
         .def_readonly("features", &DeviceInfo::features)
-        .def("__repr__", &describe);
+        .def("__repr__", &device_text);
 
     py::class_<Context, ContextPtr>(
         module, "Device",

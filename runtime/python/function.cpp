@@ -337,7 +337,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
       index(number),
       function(artifact->manifest.functions[number]),
       classes(std::move(registered)) {
-    std::vector<std::vector<Parameter>> lists;
+    std::vector<std::vector<HostParameter>> lists;
     const bool tangents = manifest::is_jvp(function);
     if (function.jvp >= 0 && first == 0) {
         jvp = std::make_shared<const FunctionInfo>(artifact, static_cast<std::size_t>(function.jvp), classes);
@@ -347,7 +347,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
         has_fused = has_fused || overload.has_fused;
         has_structs = has_structs || !overload.parameters.empty();
         std::vector<HostItem>& list = items.emplace_back();
-        std::vector<Parameter>& taken = lists.emplace_back();
+        std::vector<HostParameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
             const bool in_place = parameter.name == object_name || parameter.name == object_tangent;
             const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);

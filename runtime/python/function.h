@@ -16,13 +16,13 @@
 namespace kf::python {
 
 /// One host argument of overloads, in the manifest's order: parameters, then the result.
-struct Parameter {
+struct HostParameter {
     std::string keyword;  ///< the Slang name; "out", "shape" and "stream" get a trailing underscore
     manifest::Role role = manifest::Role::in;  ///< of `this` always that, since it doesn't come back
     bool hidden = false;                       ///< a generator that the host gives nothing for
     std::optional<std::size_t> tangent_of;     ///< of forward derivatives: the parameter whose tangent it is
 
-    bool operator==(const Parameter&) const = default;
+    bool operator==(const HostParameter&) const = default;
 };
 
 /// What the host passes as one thing to an overload.
@@ -48,7 +48,7 @@ struct FunctionInfo {
     std::shared_ptr<const Artifact> artifact;
     std::size_t index = 0;
     const manifest::Function& function;
-    std::vector<Parameter> parameters;
+    std::vector<HostParameter> parameters;
     std::vector<std::size_t> calls;   ///< the overloads with these parameters
     manifest::Function alternatives;  ///< those alone; empty where they are all
     std::vector<std::shared_ptr<const FunctionInfo>> others;
@@ -62,7 +62,7 @@ struct FunctionInfo {
 };
 
 /// Whether a parameter's values come back to the caller.
-inline bool is_returned(const Parameter& parameter) { return parameter.role != manifest::Role::in; }
+inline bool is_returned(const HostParameter& parameter) { return parameter.role != manifest::Role::in; }
 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
 /// of a forward call: a number, array or tensor, a named tuple of several, or None. A forward derivative has

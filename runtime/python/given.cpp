@@ -19,7 +19,7 @@ bool asks_for_array(py::handle value) {
 std::string parameter_list(const FunctionInfo& info) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-        const Parameter& parameter = info.parameters[i];
+        const HostParameter& parameter = info.parameters[i];
         const bool given = !parameter.tangent_of || parameter.role == Role::in;
         if (!parameter.hidden && given) which.push_back(i);
     }
@@ -29,7 +29,7 @@ std::string parameter_list(const FunctionInfo& info) {
 std::string parameter_list(const FunctionInfo& info, const std::vector<std::size_t>& which) {
     std::string text;
     for (const std::size_t i : which) {
-        const Parameter& parameter = info.parameters[i];
+        const HostParameter& parameter = info.parameters[i];
         text += (text.empty() ? "" : ", ") + (parameter.role == Role::result ? "out" : parameter.keyword);
     }
     return text;
@@ -47,8 +47,8 @@ std::string fields_of_results(const FunctionInfo& info, py::handle value) {
     std::string own;
     std::string text;
     std::size_t next = 0;
-    for (const Parameter& parameter : info.parameters) next += parameter.role == Role::result ? 1 : 0;
-    for (const Parameter& parameter : info.parameters) {
+    for (const HostParameter& parameter : info.parameters) next += parameter.role == Role::result ? 1 : 0;
+    for (const HostParameter& parameter : info.parameters) {
         if (!is_returned(parameter) || parameter.tangent_of) continue;
         const bool result = parameter.role == Role::result;
         std::string& list = result ? own : text;
@@ -71,7 +71,7 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
     std::vector<bool> given;
     std::size_t places = 0;
     std::size_t named = 0;
-    for (const Parameter& parameter : info.parameters) {
+    for (const HostParameter& parameter : info.parameters) {
         const bool result = parameter.role == Role::result;
         const bool by_place =
             !parameter.hidden && !parameter.tangent_of && (pass == PassKind::backward || !result);
@@ -85,7 +85,7 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
     for (const char* word : {"shape", "stream"}) named += keywords.contains(word) ? 1 : 0;
     std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
-        const Parameter& parameter = info.parameters[i];
+        const HostParameter& parameter = info.parameters[i];
         if (given[i] || parameter.hidden || parameter.tangent_of) continue;
         // A backward pass that lacks its result is as near as one whose result could be the other's input.
         if (parameter.role == Role::result && pass == PassKind::backward) continue;

@@ -12,8 +12,9 @@
 namespace kf::python {
 namespace {
 
-constexpr std::array<const char*, 12> names{"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
-                                            "uint16", "uint32", "uint64", "float16", "float32", "float64"};
+constexpr std::array<const char*, 12> dtype_names{"bool",   "int8",    "int16",   "int32",
+                                                  "int64",  "uint8",   "uint16",  "uint32",
+                                                  "uint64", "float16", "float32", "float64"};
 // NumPy's type numbers, of which pybind11 knows only some.
 constexpr std::array<int, 12> numbers{0, 1, 3, 5, 7, 2, 4, 6, 8, 23, 11, 12};
 
@@ -29,7 +30,9 @@ T load(const std::byte* source) {
     return value;
 }
 
-std::string text_of(const py::dtype& dtype) { return std::string(py::str(static_cast<py::handle>(dtype))); }
+std::string dtype_text(const py::dtype& dtype) {
+    return std::string(py::str(static_cast<py::handle>(dtype)));
+}
 
 std::string article(ScalarType scalar) {
     const std::string name = numpy_name(scalar);
@@ -84,7 +87,7 @@ void pack_floating(py::handle value, double number, ScalarType scalar, std::byte
 
 }  // namespace
 
-const char* numpy_name(ScalarType scalar) { return names[static_cast<std::size_t>(scalar)]; }
+const char* numpy_name(ScalarType scalar) { return dtype_names[static_cast<std::size_t>(scalar)]; }
 
 py::dtype dtype_of(ScalarType scalar) { return py::dtype(numbers[static_cast<std::size_t>(scalar)]); }
 
@@ -113,7 +116,7 @@ ScalarType scalar_of(const py::array& array, const Where& where) {
     if (const auto scalar = scalar_of(dtype)) return *scalar;
     const bool foreign = dtype.byteorder() == '>' || dtype.byteorder() == '<';
     refuse(ErrorCode::type_mismatch, where,
-           "kernels have no dtype " + text_of(dtype) +
+           "kernels have no dtype " + dtype_text(dtype) +
                (foreign ? ": convert it to the machine's byte order"
                         : ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known"));
 }
@@ -123,7 +126,7 @@ ScalarType parse_dtype(py::handle dtype, const Where& where) {
     const py::dtype parsed = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
     if (const auto scalar = scalar_of(parsed)) return *scalar;
     refuse(ErrorCode::type_mismatch, where,
-           "kernels have no dtype " + text_of(parsed) +
+           "kernels have no dtype " + dtype_text(parsed) +
                ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
 }
 

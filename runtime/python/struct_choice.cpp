@@ -46,7 +46,7 @@ std::size_t first_difference(const FunctionInfo& info, std::size_t one, std::siz
     return i < count ? i : given.size();
 }
 
-std::string text_of(const manifest::Parameter& structure) {
+std::string struct_text(const manifest::Parameter& structure) {
     return structure.form == Form::tensor ? structure.type + " structs" : with_article(structure.type);
 }
 
@@ -91,8 +91,8 @@ void check_structs(const FunctionInfo& info, std::size_t best, const std::vector
         if (i == given.size()) continue;
         refuse(ErrorCode::no_overload, {info.function.name, info.parameters[i].keyword},
                shown(given[i]) + " (" + with_article(type_name(given[i])) + ") could be " +
-                   text_of(info.function.calls[best].parameters[i]) + " or " +
-                   text_of(info.function.calls[other].parameters[i]) +
+                   struct_text(info.function.calls[best].parameters[i]) + " or " +
+                   struct_text(info.function.calls[other].parameters[i]) +
                    ": give objects of the class that is meant");
     }
 }

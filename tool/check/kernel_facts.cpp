@@ -39,11 +39,11 @@ struct Instruction {
 };
 
 /// Which arguments something depends on.
-using Arguments = std::bitset<256>;
+using ArgumentSet = std::bitset<256>;
 
 struct Origin {
-    Arguments addresses;  ///< it is where their data lie
-    Arguments data;
+    ArgumentSet addresses;  ///< it is where their data lie
+    ArgumentSet data;
 
     bool add(const Origin& other) {
         const auto before = *this;
@@ -71,7 +71,7 @@ public:
 
     /// Nothing where the module isn't understood.
     std::optional<std::vector<InputFacts>> read(std::span<const std::byte> bytes) {
-        if (has_slot_.size() > Arguments().size() || !split(bytes)) return std::nullopt;
+        if (has_slot_.size() > ArgumentSet().size() || !split(bytes)) return std::nullopt;
         declare();
         if (blocks_.empty()) return std::nullopt;
         for (changed_ = true; changed_ && understood_;) {
@@ -365,7 +365,7 @@ private:
     std::map<Word, Origin> members_;            ///< of pointers into the block: what is there
     std::map<Word, std::vector<Word>> called_;  ///< parameters, by function
     Word function_ = 0;
-    Arguments used_;
+    ArgumentSet used_;
     bool changed_ = false;
     bool understood_ = true;
 };

@@ -137,7 +137,7 @@ std::string definition(const std::string& name, const std::vector<std::string>& 
     return text;
 }
 
-enum class Form : std::uint8_t {
+enum class MethodForm : std::uint8_t {
     call,
     append_to,
     backward,
@@ -148,15 +148,17 @@ enum class Form : std::uint8_t {
     jvp_append_to
 };
 
-bool is_fused(Form form) { return form == Form::fused || form == Form::fused_append_to; }
+bool is_fused(MethodForm form) { return form == MethodForm::fused || form == MethodForm::fused_append_to; }
 
-bool is_jvp(Form form) { return form == Form::jvp || form == Form::jvp_append_to; }
-bool is_recorded(Form form) {
-    return form == Form::append_to || form == Form::backward_append_to || form == Form::fused_append_to ||
-           form == Form::jvp_append_to;
+bool is_jvp(MethodForm form) { return form == MethodForm::jvp || form == MethodForm::jvp_append_to; }
+bool is_recorded(MethodForm form) {
+    return form == MethodForm::append_to || form == MethodForm::backward_append_to ||
+           form == MethodForm::fused_append_to || form == MethodForm::jvp_append_to;
 }
 
-bool is_backward(Form form) { return form == Form::backward || form == Form::backward_append_to; }
+bool is_backward(MethodForm form) {
+    return form == MethodForm::backward || form == MethodForm::backward_append_to;
+}
 
 /// The stub's classes of one function.
 class FunctionWriter {
@@ -180,16 +182,17 @@ public:
         View::List backward;
         if (has_backward)
             backward.emplace_back(
-                View::Object{{"methods", methods(Form::backward, Form::backward_append_to)}});
+                View::Object{{"methods", methods(MethodForm::backward, MethodForm::backward_append_to)}});
         const bool has_fused = std::any_of(
             function_.calls.begin(), function_.calls.end(),
             [&](const PlannedCall& call) { return call.has_fused && (!bound_ || takes_object(call)); });
         View::List fused;
         if (has_fused)
-            fused.emplace_back(View::Object{{"methods", methods(Form::fused, Form::fused_append_to)}});
+            fused.emplace_back(
+                View::Object{{"methods", methods(MethodForm::fused, MethodForm::fused_append_to)}});
         View::List jvp;
         if (jvp_ != nullptr)
-            jvp.emplace_back(View::Object{{"methods", methods(Form::jvp, Form::jvp_append_to)}});
+            jvp.emplace_back(View::Object{{"methods", methods(MethodForm::jvp, MethodForm::jvp_append_to)}});
         const std::vector<std::string> doc = docstring(4, doc_lines(function_.doc));
         View::List lines(doc.begin(), doc.end());
         return View::Object{{"class", class_},
@@ -201,7 +204,7 @@ public:
                             {"fused", std::move(fused)},
                             {"fused_type", has_fused ? class_ + "Fused" : "None"},
                             {"jvp", std::move(jvp)},
-                            {"methods", methods(Form::call, Form::append_to)},
+                            {"methods", methods(MethodForm::call, MethodForm::append_to)},
                             {"jvp_type", jvp_ != nullptr ? class_ + "Jvp" : "None"},
                             {"backward_type", has_backward ? class_ + "Backward" : "None"}};
     }
@@ -219,7 +222,7 @@ private:
         return parameters_of(call).front().host.form != manifest::Form::tensor;
     }
 
-    View::List methods(Form call, Form append) {
+    View::List methods(MethodForm call, MethodForm append) {
         View::List list;
         add_methods(list, "__call__", call);
         add_methods(list, "call", call);
@@ -227,7 +230,7 @@ private:
         return list;
     }
 
-    void add_methods(View::List& list, const std::string& name, Form form) {
+    void add_methods(View::List& list, const std::string& name, MethodForm form) {
         std::vector<PythonSignature> signatures;
         const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
         for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -248,7 +251,7 @@ private:
     }
 
     /// Recording is for calls that leave their results in tensors.
-    bool offers(const PlannedCall& call, Form form) const {
+    bool offers(const PlannedCall& call, MethodForm form) const {
         if (bound_ && !takes_object(call)) return false;
         if (is_backward(form) && !call.has_backward) return false;
         if (is_fused(form) && !call.has_fused) return false;
@@ -256,9 +259,9 @@ private:
         const bool gives_value = std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
             return argument.host.role != Role::in && is_value(argument.host);
         });
-        if (form == Form::fused_append_to && gives_value) return false;
-        if (form == Form::append_to || form == Form::jvp_append_to) return !gives_value;
-        if (form == Form::backward_append_to || form == Form::fused_append_to)
+        if (form == MethodForm::fused_append_to && gives_value) return false;
+        if (form == MethodForm::append_to || form == MethodForm::jvp_append_to) return !gives_value;
+        if (form == MethodForm::backward_append_to || form == MethodForm::fused_append_to)
             return std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
                 return is_input(argument.host) && !is_value(argument.host) &&
                        argument.host.gradient != Gradient::never;
@@ -266,7 +269,7 @@ private:
         return true;
     }
 
-    PythonSignature signature(const PlannedCall& call, std::size_t index, Form form) {
+    PythonSignature signature(const PlannedCall& call, std::size_t index, MethodForm form) {
         const std::vector<std::string> names = argument_names(call).parameters;
         const std::vector<PlannedParameter> parameters = parameters_of(call);
         const std::vector<PlannedArgument> items = host_items(call);
@@ -324,14 +327,15 @@ private:
 
     /// `item`: what the host passes for the parameter, or for its first field.
     void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
-                       const std::string& name, Form form) const {
+                       const std::string& name, MethodForm form) const {
         const bool fields = parameter.host.form == manifest::Form::fields;
         const Argument& argument = item.host;
         const bool returned = parameter.role == Role::result;
         if (!fields && !has_host_value(argument)) return;
         if (parameter.role == Role::in || parameter.role == Role::inout) {
             // A recorded pass can't add to a value's gradient. Forward ones take the value inside.
-            const bool recorded = form == Form::backward_append_to || form == Form::fused_append_to;
+            const bool recorded =
+                form == MethodForm::backward_append_to || form == MethodForm::fused_append_to;
             const bool gradient = !recorded && argument.gradient != Gradient::never;
             PythonTypes types = types_of(item, gradient);
             if (fields) types = parameter.type.kind == TypeKind::vector ? python_components : python_struct;
@@ -380,7 +384,7 @@ private:
     }
 
     /// The array that a request for one is answered with.
-    std::string array_type(const PythonSignature& signature, Form form) const {
+    std::string array_type(const PythonSignature& signature, MethodForm form) const {
         std::set<std::string> types;
         for (const std::size_t call : signature.calls) {
             const PlannedArgument last =
@@ -403,7 +407,7 @@ private:
         std::string result;
     };
 
-    std::vector<Definition> definitions(const PythonSignature& signature, Form form) {
+    std::vector<Definition> definitions(const PythonSignature& signature, MethodForm form) {
         const auto& all = signature.parameters;
         std::size_t inputs_end = 0;
         std::size_t first_output = all.size();
@@ -427,7 +431,7 @@ private:
         return made;
     }
 
-    bool returns_one(const PythonSignature& signature, Form form) const {
+    bool returns_one(const PythonSignature& signature, MethodForm form) const {
         const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
                             [](const PythonParameter& parameter) { return parameter.output; }) &&
@@ -439,7 +443,7 @@ private:
                });
     }
 
-    void add_result(Definition& made, const PythonSignature& signature, Form form, bool generic,
+    void add_result(Definition& made, const PythonSignature& signature, MethodForm form, bool generic,
                     GivenResult given) {
         auto& list = made.parameters;
         const bool shape = signature.takes_shape && given != GivenResult::output;
@@ -473,8 +477,8 @@ private:
 
     /// Outputs before `inputs_end` must be given (or None) by those who go by place; from `by_name` on all
     /// goes by name.
-    std::vector<std::string> parameters(const PythonSignature& signature, Form form, std::size_t inputs_end,
-                                        std::size_t by_name) {
+    std::vector<std::string> parameters(const PythonSignature& signature, MethodForm form,
+                                        std::size_t inputs_end, std::size_t by_name) {
         const auto named = [&](const std::string& name) {
             return std::any_of(signature.parameters.begin(), signature.parameters.end(),
                                [&](const PythonParameter& parameter) { return parameter.name == name; });

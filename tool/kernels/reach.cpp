@@ -100,7 +100,7 @@ std::string use_note(const Reached& reached, bool has_place) {
     return text;
 }
 
-Diagnostic error_of(const Reached& reached, const PlannedCall& call) {
+Diagnostic reach_error(const Reached& reached, const PlannedCall& call) {
     Diagnostic error{
         Severity::error, error_id(reached.what), call.location, message(reached, call.function), {}};
     const bool by_declaration = is_variable(reached) && !reached.declared.file.empty();
@@ -116,11 +116,11 @@ Diagnostic error_of(const Reached& reached, const PlannedCall& call) {
 }
 
 /// One error for what several calls reach, with those calls in its notes.
-class Collector {
+class ReachCollector {
 public:
     void add(const Subject& subject) {
         for (const Reached& reached : subject.reached) {
-            Diagnostic error = error_of(reached, *subject.calls.front());
+            Diagnostic error = reach_error(reached, *subject.calls.front());
             auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
                 return entry.error.id == error.id && entry.error.location == error.location &&
                        entry.name == reached.name;
@@ -176,7 +176,7 @@ public:
             for (std::size_t first = 0; first < all.size(); first += batch)
                 look_at(all.subspan(first, std::min(batch, all.size() - first)), target);
         }
-        Collector collector;
+        ReachCollector collector;
         for (const Subject& subject : subjects_) collector.add(subject);
         Diagnostics errors = collector.take();
         report_.errors.insert(report_.errors.end(), errors.begin(), errors.end());

@@ -56,8 +56,8 @@ std::string count_text(std::int64_t count) {
     return std::to_string(count) + (count == 1 ? " index" : " indices");
 }
 
-Diagnostic error(const KindSpec& kind, std::string id, std::string message,
-                 std::vector<std::string> notes = {}) {
+Diagnostic kind_error(const KindSpec& kind, std::string id, std::string message,
+                      std::vector<std::string> notes = {}) {
     return {Severity::error, std::move(id), kind.location, std::move(message), std::move(notes)};
 }
 
@@ -80,14 +80,14 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     const bool result = target.role == manifest::Role::result;
     const std::string subject = result ? "the result" : "argument '" + target.argument + "'";
     if (target.role != manifest::Role::in) {
-        return error(kind, "generator-output",
-                     subject + ": '" + kind.spelling + "' makes values that go into a call; " +
-                         (result ? "a result" : "an out or inout parameter") + " comes out of it",
-                     {"kinds for it: value, tensor[rank]"});
+        return kind_error(kind, "generator-output",
+                          subject + ": '" + kind.spelling + "' makes values that go into a call; " +
+                              (result ? "a result" : "an out or inout parameter") + " comes out of it",
+                          {"kinds for it: value, tensor[rank]"});
     }
     const std::optional<manifest::Element> element = element_of(target.type);
     if (!element || !feeds(generator, *element) || innermost_of(target.type).is_enum) {
-        return error(
+        return kind_error(
             kind, "argument-type",
             subject + ": '" + kind.spelling + "' can't feed a parameter of type '" + target.type.name + "'",
             {"it makes values for a parameter of type " + wanted(generator)});
@@ -104,18 +104,19 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     if (generator == Generator::grid || generator == Generator::range) {
         argument.call_rank = dimensions;
         if (indices != dimensions) {
-            return error(kind, "argument-rank",
-                         subject + ": '" + kind.spelling + "' makes " + count_text(dimensions) +
-                             ", but a parameter of type '" + target.type.name + "' takes " +
-                             count_text(indices),
-                         {"a scalar takes one, a vector or array as many as it is long"});
+            return kind_error(kind, "argument-rank",
+                              subject + ": '" + kind.spelling + "' makes " + count_text(dimensions) +
+                                  ", but a parameter of type '" + target.type.name + "' takes " +
+                                  count_text(indices),
+                              {"a scalar takes one, a vector or array as many as it is long"});
         }
     }
     if (kind.map) {
         if (static_cast<std::int64_t>(kind.map->size()) != dimensions) {
-            return error(kind, "argument-map",
-                         subject + ": \"map\" places " + std::to_string(dimensions) +
-                             " dimension(s) in the call, but it lists " + std::to_string(kind.map->size()));
+            return kind_error(kind, "argument-map",
+                              subject + ": \"map\" places " + std::to_string(dimensions) +
+                                  " dimension(s) in the call, but it lists " +
+                                  std::to_string(kind.map->size()));
         }
         argument.map.assign(kind.map->begin(), kind.map->end());
     }

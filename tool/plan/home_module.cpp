@@ -27,7 +27,7 @@ std::string first_names(const std::vector<std::string>& parts, std::size_t count
 }
 
 /// One way to read a call's function.
-struct Reading {
+struct NameReading {
     const NamedModule* module = nullptr;  ///< null: it is one of the spec's modules'
     Home home;
     std::vector<std::string> found;  ///< the functions of that name, for notes
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    static bool has_functions(const Reading& reading) { return !reading.found.empty(); }
+    static bool has_functions(const NameReading& reading) { return !reading.found.empty(); }
 
     std::optional<Diagnostics> read_modules(std::size_t count) {
         const std::optional<std::string> rest = without_names(call_.function, count);
@@ -72,7 +72,7 @@ private:
     }
 
     std::optional<Diagnostics> read(const CallSpec& named, const NamedModule* one) {
-        Reading& reading = readings_.emplace_back();
+        NameReading& reading = readings_.emplace_back();
         reading.module = one;
         reading.home.call = one == nullptr ? call_ : named;
         if (one != nullptr) {
@@ -110,7 +110,7 @@ private:
     }
 
     /// The module's name with one folder more than the call has.
-    std::string longer_name(const Reading& reading) const {
+    std::string longer_name(const NameReading& reading) const {
         const std::vector<std::string> path = name_parts(reading.module->path);
         const std::size_t count = name_parts(reading.home.call.module).size() + 1;
         if (count > path.size()) return {};
@@ -125,7 +125,7 @@ private:
             "'" + call_.function + "' names functions of several modules, or of one and a struct",
             {}};
         std::string cure;
-        for (const Reading& reading : readings_) {
+        for (const NameReading& reading : readings_) {
             if (reading.found.empty()) continue;
             error.notes.insert(error.notes.end(), reading.found.begin(), reading.found.end());
             const std::string module = reading.module == nullptr ? listed_module() : longer_name(reading);
@@ -140,7 +140,7 @@ private:
     const Module& module_;
     TypeLookup& types_;
     std::vector<std::string> parts_;
-    std::vector<Reading> readings_;
+    std::vector<NameReading> readings_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "run/generate.h"
 #include "run/session.h"
 #include "run/support.h"
+#include "slang/insertions.h"
 #include "slang/tokens.h"
 
 namespace kf::gen {
@@ -36,10 +37,6 @@ std::string why_not(const std::vector<const Function*>& named) {
     return {};
 }
 
-std::int64_t line_at(std::string_view text, std::size_t offset) {
-    return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
-}
-
 }  // namespace
 
 DifferenceProbe difference_probe(const Module& module, double factor) {
@@ -61,7 +58,8 @@ DifferenceProbe difference_probe(const Module& module, double factor) {
             const bool plain = tokens[at + 3].text == ")";
             const std::string why = plain ? why_not(named) : "it isn't called by its name alone";
             if (!why.empty()) {
-                probe.untested.push_back({name, {path, line_at(text, tokens[at].offset), 0}, why});
+                probe.untested.push_back(
+                    {name, {path, static_cast<std::int64_t>(line_at(text, tokens[at].offset)), 0}, why});
                 continue;
             }
             const std::string own = "kf_differences_of_" + name;

@@ -69,9 +69,9 @@ struct Token {
     bool word = false;
 };
 
-class Reader {
+class CudaReader {
 public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    explicit CudaReader(std::string_view text) : text_(text) {}
 
     std::vector<Reached> read() {
         for (const Lexeme& lexeme : lex(text_)) add_lexeme(lexeme);
@@ -315,6 +315,6 @@ private:
 
 }  // namespace
 
-std::vector<Reached> reached_in_cuda(std::string_view text) { return Reader(text).read(); }
+std::vector<Reached> reached_in_cuda(std::string_view text) { return CudaReader(text).read(); }
 
 }  // namespace kf::gen

@@ -9,9 +9,9 @@ namespace kf::gen {
 
 namespace {
 
-class Reader {
+class BodyFinder {
 public:
-    explicit Reader(const Tokens& tokens) : tokens_(tokens) {}
+    explicit BodyFinder(const Tokens& tokens) : tokens_(tokens) {}
 
     [[nodiscard]] EnclosingFunction around(std::size_t at) const {
         int closed = 0;
@@ -80,7 +80,7 @@ private:
 }  // namespace
 
 EnclosingFunction enclosing_function(const Tokens& tokens, std::size_t at) {
-    return Reader(tokens).around(at);
+    return BodyFinder(tokens).around(at);
 }
 
 }  // namespace kf::gen

@@ -21,7 +21,7 @@ struct Word {
     bool conditional = false;       ///< within an #if
 };
 
-struct Member {
+struct FieldDeclaration {
     std::vector<Word> names;  ///< "float a, b;" declares two
     Word first;
     std::optional<Word> says;  ///< private or internal
@@ -31,7 +31,7 @@ struct Member {
 
 struct Struct {
     std::string name;
-    std::vector<Member> fields;
+    std::vector<FieldDeclaration> fields;
 };
 
 bool is_word_start(std::string_view text) {
@@ -40,9 +40,9 @@ bool is_word_start(std::string_view text) {
 }
 
 /// Reads declarations down to the fields of public structs.
-class Reader {
+class FieldReader {
 public:
-    explicit Reader(std::string_view text) {
+    explicit FieldReader(std::string_view text) {
         int nesting = 0;
         std::size_t before = 0;
         bool directive = false;
@@ -104,7 +104,7 @@ private:
 
     /// `fields`: of the public struct that these are members of; null for others.
     void read_declarations(std::size_t begin, std::size_t end, const std::string& prefix,
-                           std::vector<Member>* fields) {
+                           std::vector<FieldDeclaration>* fields) {
         while (begin < end) {
             const std::size_t stop = find(begin, end, ";{}");
             if (at(stop) != "{") {
@@ -132,8 +132,8 @@ private:
         }
     }
 
-    void read_field(std::size_t begin, std::size_t end, std::vector<Member>& fields) const {
-        Member member;
+    void read_field(std::size_t begin, std::size_t end, std::vector<FieldDeclaration>& fields) const {
+        FieldDeclaration member;
         std::size_t first = begin;
         // "[attribute(…)]" may stand before and between the modifiers.
         while (first < end && at(first) == "[") first = find(first + 1, end, "]") + 1;
@@ -192,14 +192,14 @@ private:
     std::vector<Struct> structs_;
 };
 
-bool is_closed(const Member& field) { return !field.is_public; }
+bool is_closed(const FieldDeclaration& field) { return !field.is_public; }
 
 /// Slang makes a constructor of a struct's public fields, in order, of which those with values may be left
 /// out. Where a closed field comes before one of those, a call of it would mean other fields.
 bool may_open(const Struct& read) {
     const auto closed = std::find_if(read.fields.begin(), read.fields.end(), is_closed);
     return std::none_of(closed, read.fields.end(),
-                        [](const Member& field) { return field.is_public && field.has_value; });
+                        [](const FieldDeclaration& field) { return field.is_public && field.has_value; });
 }
 
 /// Numbers of lines as #line directives count them.
@@ -252,9 +252,9 @@ std::string with_open_fields(std::string_view text) {
     std::map<std::size_t, std::string> insertions;
     std::string result(text);
     std::optional<Lines> lines;
-    for (const Struct& read : Reader(text).read()) {
+    for (const Struct& read : FieldReader(text).read()) {
         if (!may_open(read)) continue;
-        for (const Member& field : read.fields) {
+        for (const FieldDeclaration& field : read.fields) {
             if (!is_closed(field)) continue;
             if (field.says) {
                 const std::string_view word = field.says->text;
@@ -287,9 +287,9 @@ std::vector<ClosedField> closed_fields(std::string_view text, bool opened) {
     std::vector<ClosedField> closed;
     if (text.find("public") == std::string_view::npos) return closed;
     const Lines lines(text);
-    for (const Struct& read : Reader(text).read()) {
+    for (const Struct& read : FieldReader(text).read()) {
         if (opened && may_open(read)) continue;
-        for (const Member& field : read.fields) {
+        for (const FieldDeclaration& field : read.fields) {
             if (!is_closed(field)) continue;
             for (const Word& name : field.names) {
                 closed.push_back({read.name, std::string(name.text), lines.line(name.offset),

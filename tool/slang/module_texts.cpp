@@ -25,9 +25,9 @@ std::string file_of_module(std::string_view name) {
     return file + ".slang";
 }
 
-class Reader {
+class ImportReader {
 public:
-    explicit Reader(const std::vector<fs::path>& search_paths) : search_paths_(&search_paths) {}
+    explicit ImportReader(const std::vector<fs::path>& search_paths) : search_paths_(&search_paths) {}
 
     void read(const fs::path& given) {
         const std::string file = canonical_path(given).string();
@@ -93,7 +93,7 @@ std::string imported_name(const LexedText& text, std::size_t index) {
 
 std::vector<std::pair<std::string, std::string>> module_texts(const std::vector<fs::path>& modules,
                                                               const std::vector<fs::path>& search_paths) {
-    Reader reader(search_paths);
+    ImportReader reader(search_paths);
     for (const fs::path& module : modules) reader.read(module);
     return reader.take();
 }

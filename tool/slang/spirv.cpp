@@ -20,13 +20,8 @@ using namespace spirv;
 constexpr std::uint32_t op_source = 3;
 constexpr std::uint32_t source_language_unknown = 0;
 
-constexpr std::uint32_t op_name = 5;
 constexpr std::uint32_t op_type_vector = 23;
 constexpr std::uint32_t op_type_matrix = 24;
-constexpr std::uint32_t op_constant = 43;
-constexpr std::uint32_t op_constant_null = 46;
-constexpr std::uint32_t op_variable = 59;
-constexpr std::uint32_t op_decorate = 71;
 constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t decoration_descriptor_set = 34;
 

@@ -10,6 +10,62 @@
 
 namespace kf::gen {
 
+// Numbers from the SPIR-V specification, section 3.
+/// The instructions that we look for.
+enum Op : std::uint32_t {
+    op_name = 5,
+    op_member_name = 6,
+    op_string = 7,
+    op_line = 8,
+    op_ext_inst = 12,
+    op_entry_point = 15,
+    op_type_bool = 20,
+    op_type_pointer = 32,
+    op_constant_true = 41,
+    op_constant = 43,
+    op_constant_null = 46,
+    op_spec_constant = 50,
+    op_spec_constant_composite = 51,
+    op_spec_constant_op = 52,
+    op_function = 54,
+    op_function_parameter = 55,
+    op_function_end = 56,
+    op_function_call = 57,
+    op_variable = 59,
+    op_load = 61,
+    op_store = 62,
+    op_copy_memory = 63,
+    op_copy_memory_sized = 64,
+    op_access_chain = 65,
+    op_in_bounds_access_chain = 66,
+    op_ptr_access_chain = 67,
+    op_array_length = 68,
+    op_in_bounds_ptr_access_chain = 70,
+    op_decorate = 71,
+    op_vector_shuffle = 79,
+    op_composite_construct = 80,
+    op_composite_extract = 81,
+    op_composite_insert = 82,
+    op_copy_object = 83,
+    op_convert_first = 109,
+    op_convert_last = 122,
+    op_bitcast = 124,
+    op_arithmetic_first = 126,
+    op_arithmetic_last = 191,
+    op_select = 169,
+    op_derivative_first = 207,
+    op_derivative_last = 215,
+    op_control_barrier = 224,
+    op_memory_barrier = 225,
+    op_atomic_first = 227,
+    op_atomic_last = 242,
+    op_phi = 245,
+    op_label = 248,
+    op_return_value = 254,
+    op_no_line = 317,
+    op_read_clock = 5056,
+};
+
 inline std::uint32_t word_at(std::string_view code, std::size_t index) {
     std::uint32_t word = 0;
     std::memcpy(&word, code.data() + index * sizeof(word), sizeof(word));

@@ -53,7 +53,7 @@ constexpr std::array forms{KindForm{"value", Kind::value, true, false, {}},
                            KindForm{"rand_float", Kind::rand_float, false, false, {}},
                            KindForm{"auto", Kind::automatic, false, false, {}}};
 
-constexpr int max_depth = 32;
+constexpr int max_nesting = 32;
 constexpr std::size_t max_length = 1024;
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
@@ -115,7 +115,7 @@ private:
             if (depth == 0) {
                 break;
             }
-            if (depth > max_depth || type.size() > max_length) {
+            if (depth > max_nesting || type.size() > max_length) {
                 at_ = open;
                 return error_here("this element type is longer or nested deeper than any that there is");
             }

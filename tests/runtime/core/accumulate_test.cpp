@@ -12,10 +12,6 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using G = Given;
 
-constexpr std::uint64_t A = 0x1000;
-constexpr std::uint64_t B = 0x10000;
-constexpr std::uint64_t C = 0x20000;
-
 Argument combined(Accumulate way, Argument argument) {
     argument.role = Role::result;
     argument.accumulate = way;

@@ -18,6 +18,12 @@ namespace kf::test {
 using detail::ArgumentView;
 using detail::PassKind;
 
+/// Addresses of memory that nothing reads.
+constexpr std::uint64_t A = 0x1000;
+constexpr std::uint64_t B = 0x10000;
+constexpr std::uint64_t C = 0x20000;
+constexpr std::uint64_t D = 0x30000;
+
 /// A row-major view at `address`; `strides` where they are given.
 inline detail::ScalarView at(std::uint64_t address, Dims extents, Dims strides = {}) {
     detail::ScalarView view{true, address, extents, strides};

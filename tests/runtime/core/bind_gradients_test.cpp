@@ -12,10 +12,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using G = Given;
 
-constexpr std::uint64_t A = 0x1000;
-constexpr std::uint64_t B = 0x10000;
-constexpr std::uint64_t C = 0x20000;
-constexpr std::uint64_t D = 0x30000;
 constexpr std::uint64_t E = 0x40000;
 
 Manifest scale(Scalar scalar, std::vector<std::int64_t> extents = {},

@@ -33,9 +33,6 @@ Manifest derivative() {
     return builder.get();
 }
 
-constexpr std::uint64_t A = 0x1000;
-constexpr std::uint64_t B = 0x10000;
-
 TEST(BindTangents, MayBeAbsent) {
     const auto binding = forward(
         derivative(), {G::tensor(at(A, {3})), G::value(), G::none(), G::none(), G::none(), G::none()});

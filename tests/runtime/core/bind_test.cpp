@@ -20,11 +20,6 @@ Manifest add(std::int64_t a, std::int64_t b) {
     return builder.get();
 }
 
-constexpr std::uint64_t A = 0x1000;
-constexpr std::uint64_t B = 0x10000;
-constexpr std::uint64_t C = 0x20000;
-constexpr std::uint64_t D = 0x30000;
-
 TEST(BindShape, BroadcastsAsNumPyDoes) {
     struct Case {
         Dims a, b, shape;

@@ -9,10 +9,9 @@ using namespace kf;
 using namespace kf::test;
 using G = Given;
 
-constexpr std::uint64_t A = 0x1000;
-constexpr std::uint64_t B = std::uint64_t{1} << 45;
-constexpr std::uint64_t D = std::uint64_t{1} << 50;
-constexpr std::uint64_t E = std::uint64_t{1} << 55;
+constexpr std::uint64_t FarB = std::uint64_t{1} << 45;
+constexpr std::uint64_t FarD = std::uint64_t{1} << 50;
+constexpr std::uint64_t FarE = std::uint64_t{1} << 55;
 
 /// A product of rank 4 with a kernel that walks rows.
 Manifest product(Scalar scalar = Scalar::float32) {
@@ -31,8 +30,8 @@ Manifest product(Scalar scalar = Scalar::float32) {
 }
 
 detail::Binding share(const Manifest& manifest, Dims x, Dims w, Dims x_strides = {}) {
-    return backward(manifest, {G::tensor(at(A, x, x_strides)).out(at(D, x)),
-                               G::tensor(at(B, w)).out(at(E, w)), G::none()});
+    return backward(manifest, {G::tensor(at(A, x, x_strides)).out(at(FarD, x)),
+                               G::tensor(at(FarB, w)).out(at(FarE, w)), G::none()});
 }
 
 bool walks(const Manifest& manifest, const detail::Binding& binding) {

@@ -27,7 +27,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EnumsTest);
 INSTANTIATE_TEST_SUITE_P(Devices, EnumsTest, ::testing::ValuesIn(device_ids()),
                          [](const auto& test) { return test_name(test.param); });
 
-constexpr std::array sizes{0UL, 1UL, 31UL, 33UL, 4097UL};
+constexpr std::array enum_sizes{0UL, 1UL, 31UL, 33UL, 4097UL};
 
 std::vector<std::int32_t> colors_of(std::size_t count) {
     std::vector<std::int32_t> colors(count);
@@ -50,7 +50,7 @@ TEST_P(EnumsTest, Values) {
 }
 
 TEST_P(EnumsTest, TensorsInTheMiddleOfABuffer) {
-    for (const std::size_t size : sizes) {
+    for (const std::size_t size : enum_sizes) {
         SCOPED_TRACE(size);
         std::vector<std::int32_t> expected(size + 7, 77);
         const std::vector<std::int32_t> given = colors_of(size);
@@ -63,7 +63,7 @@ TEST_P(EnumsTest, TensorsInTheMiddleOfABuffer) {
 }
 
 TEST_P(EnumsTest, GradientsBesideThem) {
-    for (const std::size_t size : sizes) {
+    for (const std::size_t size : enum_sizes) {
         SCOPED_TRACE(size);
         const std::vector<std::int32_t> colors = colors_of(size);
         std::vector<float> numbers(size);
@@ -79,7 +79,7 @@ TEST_P(EnumsTest, GradientsBesideThem) {
 }
 
 TEST_P(EnumsTest, FieldsOfStructs) {
-    for (const std::size_t size : sizes) {
+    for (const std::size_t size : enum_sizes) {
         SCOPED_TRACE(size);
         const std::vector<std::int32_t> colors = colors_of(size);
         std::vector<Part> parts(size);

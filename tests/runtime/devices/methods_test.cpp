@@ -21,7 +21,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MethodsTest);
 INSTANTIATE_TEST_SUITE_P(Devices, MethodsTest, ::testing::ValuesIn(device_ids()),
                          [](const auto& test) { return test_name(test.param); });
 
-constexpr std::array sizes{0, 1, 31, 33, 4097};
+constexpr std::array method_sizes{0, 1, 31, 33, 4097};
 constexpr std::size_t border = 3;
 
 /// Values with a border that must stay as it is.
@@ -58,7 +58,7 @@ TEST_P(MethodsTest, OfAnObjectByValue) {
     float one = 4;
     scaler.scale_value(module_, one);
     EXPECT_EQ(one, 13);
-    for (const int size : sizes) {
+    for (const int size : method_sizes) {
         const std::vector<float> values = eighths(static_cast<std::size_t>(size));
         const auto whole = device_.tensor(bordered(values, 77.F));
         scaler.scale_value(module_, inside(whole));
@@ -75,7 +75,7 @@ TEST_P(MethodsTest, OfAnObjectByValue) {
 }
 
 TEST_P(MethodsTest, ThatMutateWriteTensorsOfObjects) {
-    for (const int size : sizes) {
+    for (const int size : method_sizes) {
         const std::vector<Particle> values = particles(static_cast<std::size_t>(size));
         const Particle poison{{7, 7, 7}, {7, 7, 7}, 7};
         const auto whole = device_.tensor(bordered(values, poison));
@@ -87,7 +87,7 @@ TEST_P(MethodsTest, ThatMutateWriteTensorsOfObjects) {
 }
 
 TEST_P(MethodsTest, ThatMutateWriteTheFieldsThatAreTensors) {
-    for (const int size : sizes) {
+    for (const int size : method_sizes) {
         const std::vector<Particle> values = particles(static_cast<std::size_t>(size));
         std::vector<float3> positions;
         std::vector<float3> expected;
@@ -109,7 +109,7 @@ TEST_P(MethodsTest, ThatMutateWriteTheFieldsThatAreTensors) {
 }
 
 TEST_P(MethodsTest, GiveTheObjectGradients) {
-    for (const int size : sizes) {
+    for (const int size : method_sizes) {
         const std::vector<float> values = eighths(static_cast<std::size_t>(size));
         const auto count = static_cast<std::size_t>(size);
         const auto val = device_.tensor(values).with_grads();
@@ -187,7 +187,7 @@ TEST_P(MethodsTest, ObjectsHaveTheirFusedPassesAndForwardDerivatives) {
 
 TEST_P(MethodsTest, ConstructorsMakeObjectsAndTensorsOfThem) {
     EXPECT_EQ(module_.make_scaler(3.F, 4.F), (Scaler{3, 4}));
-    for (const int size : sizes) {
+    for (const int size : method_sizes) {
         const std::vector<float> values = eighths(static_cast<std::size_t>(size));
         const auto target =
             device_.tensor(bordered(std::vector<Scaler>(static_cast<std::size_t>(size)), {9, 9}));

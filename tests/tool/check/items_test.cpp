@@ -20,7 +20,7 @@ using test::value;
 using test::with_gradient;
 using testing::ElementsAre;
 
-manifest::Function function_of(std::vector<manifest::Argument> arguments, std::int64_t rank) {
+manifest::Function differentiated(std::vector<manifest::Argument> arguments, std::int64_t rank) {
     manifest::Function function;
     function.name = "f";
     manifest::Call& call = function.calls.emplace_back();
@@ -46,7 +46,7 @@ manifest::Argument whole(manifest::Argument argument, manifest::Access access) {
 std::vector<std::int64_t> shape_of(const Item& item) { return {item.shape.begin(), item.shape.end()}; }
 
 TEST(Items, EveryFormHasItsCase) {
-    const auto function = function_of(
+    const auto function = differentiated(
         {with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), as(Role::result, tensor("result", 2))},
         2);
     const auto cases = cases_of(function, function.calls[0], {});
@@ -91,7 +91,7 @@ TEST(Items, RowsAreLongWhereElementsLieInThem) {
     manifest::Argument a = with_gradient(tensor("a", 2));
     a.element.extents = {3};
     a.call_rank = 3;
-    const auto function = function_of({a, as(Role::result, tensor("result", 3))}, 3);
+    const auto function = differentiated({a, as(Role::result, tensor("result", 3))}, 3);
     const auto cases = cases_of(function, function.calls[0], {});
     ASSERT_EQ(cases.back().form, Case::Form::rows);
     EXPECT_THAT(cases.back().shape, ElementsAre(2, 33, 3));
@@ -104,7 +104,7 @@ TEST(Items, CombinedOutputsAreSharedToo) {
         manifest::Argument result = as(Role::result, tensor("result", 2));
         result.accumulate = way;
         const auto function =
-            function_of({with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), result}, 2);
+            differentiated({with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), result}, 2);
         for (const Case& one : cases_of(function, function.calls[0], {})) {
             SCOPED_TRACE(case_name(one.form));
             const Arguments laid_out = lay_out(function, function.calls[0], one, {});
@@ -121,7 +121,7 @@ TEST(Items, CombinedOutputsAreSharedToo) {
 }
 
 TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
-    auto function = function_of({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
+    auto function = differentiated({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
     function.calls[0].strict_broadcasting = true;
     for (const Case& one : cases_of(function, function.calls[0], {})) {
         EXPECT_TRUE(one.form == Case::Form::whole || one.form == Case::Form::strided);
@@ -129,9 +129,10 @@ TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
 }
 
 TEST(Items, GivenShapesSettleExtents) {
-    const auto function = function_of({whole(with_gradient(tensor("w", 2)), manifest::Access::read),
-                                       with_gradient(tensor("x", 1)), as(Role::result, tensor("result", 1))},
-                                      1);
+    const auto function =
+        differentiated({whole(with_gradient(tensor("w", 2)), manifest::Access::read),
+                        with_gradient(tensor("x", 1)), as(Role::result, tensor("result", 1))},
+                       1);
     const std::vector<GivenShape> shapes{{"w", {16, 21}}, {"f.x", {7}}, {"x", {9}}, {"x", {1, 2}}};
     const auto cases = cases_of(function, function.calls[0], shapes);
     const Arguments made = lay_out(function, function.calls[0], cases[0], shapes);
@@ -144,7 +145,7 @@ TEST(Items, GivenShapesSettleExtents) {
 }
 
 TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
-    const auto function = function_of(
+    const auto function = differentiated(
         {tensor("at", 2, Scalar::int32), whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
         2);
     const auto cases = cases_of(function, function.calls[0], {});
@@ -166,9 +167,9 @@ TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
 
 TEST(Items, NumbersComeFromTheRangeAndTheSeed) {
     const auto function =
-        function_of({with_gradient(tensor("x", 1, Scalar::float16)),
-                     with_gradient(value("k", Scalar::float64)), as(Role::result, tensor("result", 1))},
-                    1);
+        differentiated({with_gradient(tensor("x", 1, Scalar::float16)),
+                        with_gradient(value("k", Scalar::float64)), as(Role::result, tensor("result", 1))},
+                       1);
     const auto numbers = [&](std::uint64_t seed) {
         const Case chosen = cases_of(function, function.calls[0], {})[0];
         Arguments made = lay_out(function, function.calls[0], chosen, {});

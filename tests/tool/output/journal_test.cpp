@@ -49,21 +49,21 @@ private:
 };
 
 const std::vector<OutputFile> next{{"o/a.h", "new a"}, {"o/a b.cpp", "new b"}, {"o/.state", "new state"}};
-const std::map<std::string, std::string> before{
+const std::map<std::string, std::string> files_before{
     {"o/a.h", "old a"}, {"o/a b.cpp", "old b"}, {"o/.state", "old state"}};
-const std::map<std::string, std::string> after{
+const std::map<std::string, std::string> files_after{
     {"o/a.h", "new a"}, {"o/a b.cpp", "new b"}, {"o/.state", "new state"}};
 
 TEST(Journal, LeavesNoMixtureWhereverARunIsKilled) {
     int finished = 0;
     for (int steps = 1;; ++steps) {
         FakeFileSystem disk;
-        disk.files = before;
+        disk.files = files_before;
         DyingFileSystem dying(disk, steps);
         ASSERT_TRUE(DiskSink(dying, "o/.journal").write(next));
         finish_interrupted(disk, "o/.journal", {"o/a.h", "o/a b.cpp", "o/.state"});
-        EXPECT_TRUE(disk.files == before || disk.files == after) << steps;
-        if (disk.files == after) ++finished;
+        EXPECT_TRUE(disk.files == files_before || disk.files == files_after) << steps;
+        if (disk.files == files_after) ++finished;
         if (dying.is_alive()) break;
         ASSERT_LT(steps, 100);
     }

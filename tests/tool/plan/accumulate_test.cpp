@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<Function>& functions() {
+const std::vector<Function>& accumulating() {
     static const std::vector<Function> all{
         function_of("float", "f", {{"float", "a"}, {"float", "x"}}),
         function_of("bool", "odd", {{"float", "a"}}),
@@ -28,7 +28,7 @@ const std::vector<Function>& functions() {
 }
 
 Plan planned(const std::string& call) {
-    Outcome<Plan> plan = plan_of(call, functions());
+    Outcome<Plan> plan = plan_of(call, accumulating());
     if (!plan) {
         ADD_FAILURE() << format_text(plan.errors().front());
         return {};
@@ -37,7 +37,7 @@ Plan planned(const std::string& call) {
 }
 
 Diagnostic refused(const std::string& call) {
-    const Outcome<Plan> plan = plan_of(call, functions());
+    const Outcome<Plan> plan = plan_of(call, accumulating());
     if (plan) {
         ADD_FAILURE() << "accepted: " << call;
         return {};
@@ -168,10 +168,11 @@ TEST(AccumulateTest, SumsAreSuggestedOnlyOfWhatHasThem) {
                 Contains(HasSubstr(R"("accumulate": {"result": ["sum"]})")));
     EXPECT_THAT(notes("mixed", "tensor[0]", of_structs()), Not(Contains(suggestion)));
     EXPECT_THAT(notes("pick", "value", of_structs()), Not(Contains(suggestion)));
-    EXPECT_THAT(notes("odd", "value", functions()), Not(Contains(suggestion)));
+    EXPECT_THAT(notes("odd", "value", accumulating()), Not(Contains(suggestion)));
     // What is read too has no ways.
-    const Outcome<Plan> plan = plan_of(
-        R"({"function": "g", "args": {"a": "tensor[1]", "y": "tensor[1]", "z": "tensor[0]"}})", functions());
+    const Outcome<Plan> plan =
+        plan_of(R"({"function": "g", "args": {"a": "tensor[1]", "y": "tensor[1]", "z": "tensor[0]"}})",
+                accumulating());
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.errors()[0].id, "output-broadcast");
     EXPECT_THAT(plan.errors()[0].notes, Not(Contains(suggestion)));

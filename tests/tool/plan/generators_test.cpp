@@ -47,7 +47,7 @@ TEST_P(GeneratorTest, FeedsItsParameters) {
     EXPECT_EQ(argument.map.size(), static_cast<std::size_t>(argument.call_rank));
 }
 
-const std::vector<Row> rows{
+const std::vector<Row> generator_rows{
     {"int", "call_id", 1},
     {"uint", "call_id", 1},
     {"int64_t", "call_id", 1},
@@ -97,7 +97,7 @@ const std::vector<Row> rows{
     {"half2", "rand_float", -1, "argument-type"},
     {"int", "rand_float", -1, "argument-type"},
 };
-INSTANTIATE_TEST_SUITE_P(Rows, GeneratorTest, testing::ValuesIn(rows));
+INSTANTIATE_TEST_SUITE_P(Rows, GeneratorTest, testing::ValuesIn(generator_rows));
 
 TEST(Generators, ShareTheCallWithTensors) {
     const auto functions = {function_of("float", "f", {{"int2", "at"}, {"float", "x"}})};

@@ -21,7 +21,7 @@ Type particle() {
     return struct_of("ns.Particle", {{"pos", type_named("float3")}, {"vel", type_named("float3")}});
 }
 
-std::vector<Function> functions() {
+std::vector<Function> particle_methods() {
     Function update =
         function_of("void", "ns.Particle.update", {{"float", "this", Direction::inout}, {"float", "dt"}});
     update.parameters[0].type = particle();
@@ -45,7 +45,7 @@ std::vector<Role> roles(const PlannedCall& call) {
 
 TEST(Methods, TakeTheObjectFirst) {
     const auto plan =
-        plan_of(R"({"function": "ns.Particle.speed", "this": ["value", "tensor[1]"]})", functions());
+        plan_of(R"({"function": "ns.Particle.speed", "this": ["value", "tensor[1]"]})", particle_methods());
     ASSERT_TRUE(plan) << ids(plan).front();
     const PlannedFunction& function = plan.value().functions.at(0);
     EXPECT_EQ(function.name, "ns.Particle.speed");
@@ -59,36 +59,38 @@ TEST(Methods, TakeTheObjectFirst) {
 }
 
 TEST(Methods, ThatMutateWriteTensorsOnly) {
-    const auto whole = plan_of(
-        R"({"function": "ns.Particle.update", "this": "tensor[1]", "args": {"dt": "value"}})", functions());
+    const auto whole =
+        plan_of(R"({"function": "ns.Particle.update", "this": "tensor[1]", "args": {"dt": "value"}})",
+                particle_methods());
     ASSERT_TRUE(whole) << ids(whole).front();
     EXPECT_THAT(roles(whole.value().functions[0].calls[0]), ElementsAre(Role::inout, Role::inout, Role::in));
     const auto fields = plan_of(R"({"function": "ns.Particle.update", "args": {"dt": "value"},
                                     "this": {"fields": {"pos": "tensor[1]", "vel": "value"}}})",
-                                functions());
+                                particle_methods());
     ASSERT_TRUE(fields) << ids(fields).front();
     EXPECT_THAT(roles(fields.value().functions[0].calls[0]), ElementsAre(Role::inout, Role::in, Role::in));
     // Of all fields one with another rank would be shared by calls that write it.
     EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.update", "args": {"dt": "tensor[1]"},
                                 "this": {"fields": {"pos": "tensor[0]", "vel": "tensor[1]"}}})",
-                            functions())),
+                            particle_methods())),
                 ElementsAre("output-broadcast"));
 }
 
 TEST(Methods, NeedAnObjectAndOthersTakeNone) {
-    EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.speed"})", functions())),
+    EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.speed"})", particle_methods())),
                 ElementsAre("function-method"));
     EXPECT_THAT(
         ids(plan_of(R"({"function": "ns.Particle.__init", "this": "value", "args": {"pos": "value"}})",
-                    functions())),
+                    particle_methods())),
         ElementsAre("function-method"));
     EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.twice", "this": "value", "args": {"x": "value"}})",
-                            functions())),
+                            particle_methods())),
                 ElementsAre("function-method"));
 }
 
 TEST(Methods, HaveTheirObjectBesideTheArguments) {
-    const auto plan = plan_of(R"({"function": "ns.Particle.speed", "args": {"this": "value"}})", functions());
+    const auto plan =
+        plan_of(R"({"function": "ns.Particle.speed", "args": {"this": "value"}})", particle_methods());
     ASSERT_THAT(ids(plan), ElementsAre("argument-unknown"));
     EXPECT_THAT(plan.errors()[0].message, ::testing::HasSubstr("beside"));
     EXPECT_GT(plan.errors()[0].location.column, 0);
@@ -96,16 +98,17 @@ TEST(Methods, HaveTheirObjectBesideTheArguments) {
 
 TEST(Methods, ThatMutateMustHaveSomethingToWrite) {
     // A value is only read, and this method gives nothing else.
-    const auto plan = plan_of(
-        R"({"function": "ns.Particle.update", "this": "value", "args": {"dt": "tensor[1]"}})", functions());
+    const auto plan =
+        plan_of(R"({"function": "ns.Particle.update", "this": "value", "args": {"dt": "tensor[1]"}})",
+                particle_methods());
     ASSERT_THAT(ids(plan), ElementsAre("method-effect"));
     EXPECT_EQ(plan.errors()[0].location.file, "functions.kf.json");
     EXPECT_GT(plan.errors()[0].location.column, 0);
     EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.update", "args": {"dt": "value"},
                                 "this": {"fields": {"pos": "value", "vel": "value"}}})",
-                            functions())),
+                            particle_methods())),
                 ElementsAre("method-effect"));
-    std::vector<Function> returning = functions();
+    std::vector<Function> returning = particle_methods();
     returning[0].result = type_named("float");
     const auto step =
         plan_of(R"({"function": "ns.Particle.update", "this": "value", "args": {"dt": "value"}})", returning);
@@ -115,13 +118,13 @@ TEST(Methods, ThatMutateMustHaveSomethingToWrite) {
 }
 
 TEST(Methods, AreNotFoundUnderOtherNames) {
-    EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.sped", "this": "value"})", functions())),
+    EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.sped", "this": "value"})", particle_methods())),
                 ElementsAre("function-unknown"));
     EXPECT_THAT(ids(plan_of(R"({"function": "ns.Particle.speed", "this": {"fields": {"pos": "value"}}})",
-                            functions())),
+                            particle_methods())),
                 ElementsAre("field-missing"));
     EXPECT_THAT(
-        ids(plan_of(R"({"function": "ns.Particle.speed", "this": "tensor<float3>[1]"})", functions())),
+        ids(plan_of(R"({"function": "ns.Particle.speed", "this": "tensor<float3>[1]"})", particle_methods())),
         ElementsAre("argument-type"));
 }
 
@@ -160,13 +163,15 @@ TEST(Methods, ThatSeveralTypesHaveAreSuggested) {
 }
 
 TEST(Methods, StaticOnesAndConstructorsAreCalledByTheType) {
-    const auto twice = plan_of(R"({"function": "ns.Particle.twice", "args": {"x": "value"}})", functions());
+    const auto twice =
+        plan_of(R"({"function": "ns.Particle.twice", "args": {"x": "value"}})", particle_methods());
     ASSERT_TRUE(twice) << ids(twice).front();
     EXPECT_EQ(twice.value().functions[0].name, "ns.Particle.twice");
     EXPECT_FALSE(twice.value().functions[0].is_method());
     EXPECT_FALSE(twice.value().functions[0].calls[0].by_adapter);
-    const auto make = plan_of(
-        R"({"function": "ns.Particle.__init", "name": "make", "args": {"pos": "tensor[1]"}})", functions());
+    const auto make =
+        plan_of(R"({"function": "ns.Particle.__init", "name": "make", "args": {"pos": "tensor[1]"}})",
+                particle_methods());
     ASSERT_TRUE(make) << ids(make).front();
     EXPECT_EQ(make.value().functions[0].name, "make");
     EXPECT_EQ(make.value().functions[0].owner, "");

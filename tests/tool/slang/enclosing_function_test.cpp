@@ -9,14 +9,14 @@
 namespace kf::gen {
 namespace {
 
-struct Case {
+struct EnclosingCase {
     const char* text;  ///< the place is that of the word `here`
     const char* name;
     bool differentiated;
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.text; }
+void PrintTo(const EnclosingCase& one, std::ostream* out) { *out << one.text; }
 
-class Enclosing : public testing::TestWithParam<Case> {};
+class Enclosing : public testing::TestWithParam<EnclosingCase> {};
 
 TEST_P(Enclosing, Function) {
     const Tokens tokens = tokenise(GetParam().text);
@@ -31,23 +31,27 @@ TEST_P(Enclosing, Function) {
 INSTANTIATE_TEST_SUITE_P(
     All, Enclosing,
     testing::Values(
-        Case{"[Differentiable] float f(float x) { here; }", "f", true},
-        Case{"[Differentiable] float g(float x) { return x; } float f(float x) { here; }", "f", false},
-        Case{"[Differentiable] float3 f(float x[3], int n = h(2)) { if (n) { x[0] = 1; } else { for (;;) "
-             "here; } }",
-             "f", true},
-        Case{"[BackwardDifferentiable] T f<T : IFloat, let N : int>(T x) where T : IRay { { do { here; } "
-             "while (a); } }",
-             "f", true},
-        Case{"struct S { float a; [Differentiable] __init(float x) { switch (x) { case 1: { here; } } } }",
-             "__init", true},
-        Case{"struct S { float half { get { here; } } }", "", true},
-        Case{"#define DIFF [Differentiable]\nDIFF float f(float x) { here; }", "f", true},
-        Case{"[Differentiable] float f(float x) { LOOP(i, 3) { here; } }", "f", true},
-        Case{"[Differentiable] float f(float x) : TEXCOORD { here; }", "f", true},
-        Case{"[Differentiable] func f(x : float) -> float { here; }", "f", true},
-        Case{"[BackwardDerivative(f_bwd)] [Differentiable] float f(float x) { here; }", "f", false},
-        Case{"here;", "", true}));
+        EnclosingCase{"[Differentiable] float f(float x) { here; }", "f", true},
+        EnclosingCase{"[Differentiable] float g(float x) { return x; } float f(float x) { here; }", "f",
+                      false},
+        EnclosingCase{
+            "[Differentiable] float3 f(float x[3], int n = h(2)) { if (n) { x[0] = 1; } else { for (;;) "
+            "here; } }",
+            "f", true},
+        EnclosingCase{
+            "[BackwardDifferentiable] T f<T : IFloat, let N : int>(T x) where T : IRay { { do { here; } "
+            "while (a); } }",
+            "f", true},
+        EnclosingCase{
+            "struct S { float a; [Differentiable] __init(float x) { switch (x) { case 1: { here; } } } }",
+            "__init", true},
+        EnclosingCase{"struct S { float half { get { here; } } }", "", true},
+        EnclosingCase{"#define DIFF [Differentiable]\nDIFF float f(float x) { here; }", "f", true},
+        EnclosingCase{"[Differentiable] float f(float x) { LOOP(i, 3) { here; } }", "f", true},
+        EnclosingCase{"[Differentiable] float f(float x) : TEXCOORD { here; }", "f", true},
+        EnclosingCase{"[Differentiable] func f(x : float) -> float { here; }", "f", true},
+        EnclosingCase{"[BackwardDerivative(f_bwd)] [Differentiable] float f(float x) { here; }", "f", false},
+        EnclosingCase{"here;", "", true}));
 
 }  // namespace
 }  // namespace kf::gen

@@ -10,11 +10,12 @@ using namespace std::chrono_literals;
 using testing::Contains;
 using testing::HasSubstr;
 
-const std::string entry = "[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
+const std::string entry_point = "[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
 
 KernelSource good_kernel() {
-    return {
-        "k", "struct Args { float* x; }\n" + entry + "void k(uniform Args args) { args.x[0] = 1; }\n", {}};
+    return {"k",
+            "struct Args { float* x; }\n" + entry_point + "void k(uniform Args args) { args.x[0] = 1; }\n",
+            {}};
 }
 
 Diagnostics compile_errors(const std::string& text, CodeTarget target = CodeTarget::spirv) {
@@ -52,7 +53,7 @@ TEST(SlangErrors, WhatIsNotPublicIsSaidOnce) {
     for (const std::string body : {"args.x[0] = f(1); args.x[1] = f(2);", "args.x[2] = f(3);"}) {
         const Outcome<CompiledKernel> compiled =
             compiler->compile({"k",
-                               "import some;\nstruct Args { float* x; }\n" + entry +
+                               "import some;\nstruct Args { float* x; }\n" + entry_point +
                                    "void k(uniform Args args) { " + body + " }\n",
                                {"/spec.kf.json", 7, 3}},
                               CodeTarget::spirv);
@@ -104,7 +105,7 @@ TEST(SlangErrors, WhyWhatIsNotPublicIsNot) {
         ASSERT_TRUE(compiler->reflect({module}).ok()) << first;
         const Outcome<CompiledKernel> compiled =
             compiler->compile({"k",
-                               "import some;\nstruct Args { float* x; }\n" + entry +
+                               "import some;\nstruct Args { float* x; }\n" + entry_point +
                                    "void k(uniform Args args) { args.x[0] = f(1); }\n",
                                {"/spec.kf.json", 7, 3}},
                               CodeTarget::spirv);
@@ -121,7 +122,7 @@ TEST(SlangErrors, DifferentiableLoopsInWhile) {
     const std::string inner = "[MaxIters(3)] for (int j = 0; j < 3; ++j) x += sin(x); ";
     const auto text = [&](const std::string& outer) {
         return "#define LOOP while (i < 2)\n[Differentiable] float f(float x) { int i = 0; [MaxIters(2)] " +
-               outer + " { " + inner + "i++; } return x; }\nstruct Args { float* x; }\n" + entry +
+               outer + " { " + inner + "i++; } return x; }\nstruct Args { float* x; }\n" + entry_point +
                "void k(uniform Args args) { var x = diffPair(args.x[0]); bwd_diff(f)(x, 1.0); args.x[1] = "
                "x.d; }\n";
     };
@@ -141,7 +142,7 @@ TEST(SlangErrors, ArraysOfNestedLoopsHaveExtentsInAnotherOrder) {
         "s = x; "
         "OUTER { [MaxIters(8)] for (int j = 0; j < 8; ++j) s = s * s * x; } return s; }\n"
         "struct Args { float* x; }\n" +
-        entry +
+        entry_point +
         "void k(uniform Args args) { var x = diffPair(args.x[0]); bwd_diff(f)(x, 1.0); args.x[1] = x.d; }\n";
     const Outcome<CompiledKernel> kernel = make_compiler()->compile({"k", text, {}}, CodeTarget::cuda_source);
     ASSERT_TRUE(kernel.ok()) << describe(kernel.errors());
@@ -169,7 +170,7 @@ TEST(SlangErrors, GenericLoopsThatRunMoreOftenThanTheySay) {
         return "[Differentiable] float f<let N : int>(float x)\n{\n    [MaxIters(4)]\n    for (int i = 0; i "
                "< N; i++) { x *= x; }\n"
                "    return x;\n}\nstruct Args { float* x; }\n" +
-               entry + "void k(uniform Args args) { args.x[0] = f<" + std::to_string(count) +
+               entry_point + "void k(uniform Args args) { args.x[0] = f<" + std::to_string(count) +
                ">(args.x[1]); }\n";
     };
     EXPECT_TRUE(make_compiler()->compile({"k", text(4), {}}, CodeTarget::spirv).ok());
@@ -230,7 +231,7 @@ TEST(SlangErrors, ModuleNamedLikeASupportModule) {
 
 TEST(SlangErrors, InTheGeneratedKernel) {
     const Diagnostics errors =
-        compile_errors("struct Args { float* x; }\n" + entry +
+        compile_errors("struct Args { float* x; }\n" + entry_point +
                        "void k(uniform Args args) {\n    args.x[0] = missing(1);\n}\n");
     ASSERT_EQ(errors.size(), 1U) << describe(errors);
     EXPECT_EQ(errors[0].id, "slang-E30015");
@@ -242,14 +243,14 @@ TEST(SlangErrors, InTheGeneratedKernel) {
 TEST(SlangErrors, AmbiguousAndUnmatchedCallsListCandidates) {
     const Diagnostics errors = compile_errors(
         "float f(float2 a) { return 1; }\nfloat f(float3 a) { return 1; }\nstruct Args { float* x; }\n" +
-        entry + "void k(uniform Args args) { args.x[0] = f(Args()); }\n");
+        entry_point + "void k(uniform Args args) { args.x[0] = f(Args()); }\n");
     ASSERT_EQ(errors.size(), 1U) << describe(errors);
     EXPECT_THAT(errors[0].notes, Contains(HasSubstr("float3"))) << describe(errors);
 }
 
 TEST(SlangErrors, UnsizedArrayParametersOnVulkan) {
     const Diagnostics errors =
-        compile_errors("float f(float x[]) { return x[1]; }\nstruct Args { float* x; }\n" + entry +
+        compile_errors("float f(float x[]) { return x[1]; }\nstruct Args { float* x; }\n" + entry_point +
                        "void k(uniform Args args) { float y[]; args.x[0] = f(y); }\n");
     ASSERT_FALSE(errors.empty());
     EXPECT_EQ(errors[0].location, (Location{"/spec.kf.json", 7, 3}));
@@ -257,10 +258,11 @@ TEST(SlangErrors, UnsizedArrayParametersOnVulkan) {
 
 TEST(SlangErrors, EntryPointsThatBreakTheRules) {
     EXPECT_EQ(compile_errors("struct Args { float* x; }\n").at(0).id, "slang-no-entry-point");
-    EXPECT_EQ(compile_errors(entry + "void k() {}\n").at(0).id, "slang-kernel-parameters");
-    EXPECT_EQ(compile_errors(entry + "void k(uniform float a, uniform float b) {}\n").at(0).id,
+    EXPECT_EQ(compile_errors(entry_point + "void k() {}\n").at(0).id, "slang-kernel-parameters");
+    EXPECT_EQ(compile_errors(entry_point + "void k(uniform float a, uniform float b) {}\n").at(0).id,
               "slang-kernel-parameters");
-    EXPECT_EQ(compile_errors(entry + "void k(uniform float a) {}\n").at(0).id, "slang-kernel-parameters");
+    EXPECT_EQ(compile_errors(entry_point + "void k(uniform float a) {}\n").at(0).id,
+              "slang-kernel-parameters");
 }
 
 TEST(SlangErrors, BrokenSupportModule) {
@@ -275,7 +277,7 @@ TEST(SlangErrors, ACrash) {
     const std::string open(200'000, '(');
     const std::string close(200'000, ')');
     const Diagnostics errors =
-        compile_errors("struct Args { float* x; }\n" + entry +
+        compile_errors("struct Args { float* x; }\n" + entry_point +
                        "void k(uniform Args args) { args.x[0] = " + open + "1" + close + "; }\n");
     ASSERT_EQ(errors.size(), 1U) << describe(errors);
     EXPECT_EQ(errors[0].id, "slang-internal");
@@ -291,7 +293,7 @@ TEST(SlangErrors, AScalarInALoop) {
         "#define RECURRENCE(T) [Differentiable] float3 f(T a, float3 b) { float3 s = b; "
         "[MaxIters(4)] for (int i = 0; i < 3; i++) s = s * a + b; return s; }\n"
         "RECURRENCE(float)\n" +
-        entry +
+        entry_point +
         "void k(uniform Args args) { var a = diffPair(args.x[0]); var b = diffPair(float3(args.x[1])); "
         "bwd_diff(f)(a, b, float3(1)); args.x[2] = a.d; }\n";
     EXPECT_EQ(compile_errors(text).at(0).id, "slang-internal");
@@ -320,7 +322,7 @@ TEST(SlangErrors, AModuleThatCannotBeChanged) {
     for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
         const Outcome<CompiledKernel> kernel =
             compiler->compile({"k",
-                               "import good;\nstruct Args { float* x; }\n" + entry +
+                               "import good;\nstruct Args { float* x; }\n" + entry_point +
                                    "void k(uniform Args args) { V v; v.v = 1; args.x[0] = S.f(v).x; }\n",
                                {}},
                               target);

@@ -11,7 +11,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-const std::string entry = "struct Args { float* x; }\n[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
+const std::string with_args = "struct Args { float* x; }\n[shader(\"compute\")] [numthreads(1, 1, 1)]\n";
 
 class SlangFaults : public testing::Test {
 protected:
@@ -26,7 +26,7 @@ protected:
         if (!module) return module.errors();
         const Outcome<CompiledKernel> kernel =
             compiler->compile({"k",
-                               "import m;\n" + entry +
+                               "import m;\n" + with_args +
                                    "void k(uniform Args args)\n{\n    var p = diffPair(args.x[1]);\n    "
                                    "args.x[0] = " +
                                    value + ";\n}\n",

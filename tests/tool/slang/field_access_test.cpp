@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::string module =
+const std::string springs =
     "module springs;\n"
     "namespace a::b {\n"
     "public struct Spring<T : IFloat> : IDifferentiable {\n"
@@ -37,15 +37,15 @@ std::vector<std::string> names(const std::vector<ClosedField>& fields) {
 }
 
 TEST(FieldAccess, FindsClosedFields) {
-    EXPECT_THAT(names(closed_fields(module, false)),
+    EXPECT_THAT(names(closed_fields(springs, false)),
                 ElementsAre("a.b.Spring.rest 5:7", "a.b.Spring.pulls 6:35", "a.b.Spring.turns 6:42",
                             "a.b.Spring.ends 7:20", "a.b.Spring.mid 7:46", "a.b.Spring.slow 12:11"));
-    EXPECT_THAT(closed_fields(module, true), IsEmpty());
+    EXPECT_THAT(closed_fields(springs, true), IsEmpty());
     EXPECT_THAT(closed_fields("struct Plain { float x; }", false), IsEmpty());
 }
 
 TEST(FieldAccess, OpensThemWhereTheyStand) {
-    EXPECT_EQ(with_open_fields(module),
+    EXPECT_EQ(with_open_fields(springs),
               "module springs;\n"
               "namespace a::b {\n"
               "public struct Spring<T : IFloat> : IDifferentiable {\n"

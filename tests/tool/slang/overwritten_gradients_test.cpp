@@ -16,7 +16,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string elsewhere = R"(
+const std::string elsewhere_text = R"(
 [Differentiable] public float away(float x, out float c) { c = x * x; return x; }
 [Differentiable] public float fill(float x, out float c[3]) { for (int i = 0; i < 3; ++i) c[i] = x * i; return x; }
 public struct Trail : IDifferentiable
@@ -35,7 +35,7 @@ Diagnostics warnings_for(const std::vector<std::string>& bodies) {
                 bodies[i] + " return s; }\n";
     }
     ScratchFolder folder;
-    const auto imported = folder.write("elsewhere.slang", elsewhere);
+    const auto imported = folder.write("elsewhere.slang", elsewhere_text);
     const auto path = folder.write("m.slang", text);
     const Outcome<Module> module = make_compiler()->reflect({path, imported});
     EXPECT_TRUE(module) << describe(module.errors());

@@ -8,7 +8,7 @@
 namespace kf::gen {
 namespace {
 
-JsonNode parse(std::string_view text) {
+JsonNode parse_node(std::string_view text) {
     const Outcome<JsonNode> outcome = parse_json(text, "t.json");
     if (!outcome) {
         ADD_FAILURE() << format_text(outcome.errors().front());
@@ -30,7 +30,7 @@ Location at(std::int64_t line, std::int64_t column) { return {"t.json", line, co
 
 TEST(Json, GivesEveryValueAndKeyItsPlace) {
     const JsonNode root =
-        parse("{\n  \"a\": [1, -2.5,\n   true],\n  \"b\" : {\"c\":null, \"d\":\"x:,{y\\\"z\"}}\n");
+        parse_node("{\n  \"a\": [1, -2.5,\n   true],\n  \"b\" : {\"c\":null, \"d\":\"x:,{y\\\"z\"}}\n");
     EXPECT_EQ(root.location, at(1, 1));
     ASSERT_EQ(root.members.size(), 2U);
     EXPECT_EQ(root.members[0].location, at(2, 3));
@@ -52,13 +52,13 @@ TEST(Json, GivesEveryValueAndKeyItsPlace) {
 }
 
 TEST(Json, CountsCodePointsAndSkipsAByteOrderMark) {
-    const JsonNode root = parse("\xEF\xBB\xBF[\"\xC3\xA4\xE2\x82\xAC\", 1]");
+    const JsonNode root = parse_node("\xEF\xBB\xBF[\"\xC3\xA4\xE2\x82\xAC\", 1]");
     EXPECT_EQ(root.location, at(1, 1));
     EXPECT_EQ(root.items[1].location, at(1, 8));
 }
 
 TEST(Json, KeepsIntegersTooLargeFor64Bits) {
-    const JsonNode root = parse("[123456789012345678901234567890, 1e3]");
+    const JsonNode root = parse_node("[123456789012345678901234567890, 1e3]");
     EXPECT_EQ(root.items[0].type, JsonType::integer);
     EXPECT_EQ(root.items[0].text, "123456789012345678901234567890");
     EXPECT_EQ(root.items[1].type, JsonType::number);
@@ -114,7 +114,7 @@ TEST(Json, RefusesEndlessNesting) {
     const Diagnostic error = first_error(std::string(100000, '['));
     EXPECT_EQ(error.id, "spec-syntax");
     EXPECT_EQ(error.location, at(1, 65));
-    parse(std::string(64, '[') + std::string(64, ']'));
+    parse_node(std::string(64, '[') + std::string(64, ']'));
 }
 
 /// A line of some megabytes, and an object of many keys: time that grows with the square would be minutes.
@@ -126,8 +126,8 @@ TEST(Json, ReadsLongLinesAndLargeObjectsAtOnce) {
         keys += "\"é" + std::to_string(i) + "\":0,";
     }
     const auto begin = std::chrono::steady_clock::now();
-    const JsonNode list = parse(numbers + "0]");
-    const JsonNode object = parse(keys + "\"z\":1}");
+    const JsonNode list = parse_node(numbers + "0]");
+    const JsonNode object = parse_node(keys + "\"z\":1}");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
     EXPECT_EQ(list.items.back().location, at(1, static_cast<std::int64_t>(numbers.size()) + 1));
     EXPECT_EQ(object.members.back().location, at(1, static_cast<std::int64_t>(keys.size()) - 200000 + 1));

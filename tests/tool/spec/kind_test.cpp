@@ -6,7 +6,7 @@
 namespace kf::gen {
 namespace {
 
-KindSpec parse(std::string_view text) {
+KindSpec kind_of(std::string_view text) {
     const Outcome<KindSpec> outcome = parse_kind(text, {"s.json", 2, 10});
     if (!outcome) {
         ADD_FAILURE() << format_text(outcome.errors().front());
@@ -16,34 +16,34 @@ KindSpec parse(std::string_view text) {
 }
 
 TEST(ParseKind, ReadsElementAndRank) {
-    const KindSpec kind = parse("tensor<float3>[2]");
+    const KindSpec kind = kind_of("tensor<float3>[2]");
     EXPECT_EQ(kind.kind, Kind::tensor);
     EXPECT_EQ(kind.element, "float3");
     EXPECT_EQ(kind.rank, 2);
     EXPECT_EQ(kind.spelling, "tensor<float3>[2]");
     EXPECT_EQ(kind.location, (Location{"s.json", 2, 10}));
 
-    EXPECT_EQ(parse("tensor[0]").rank, 0);
-    EXPECT_EQ(parse("tensor[8]").element, "");
-    EXPECT_EQ(parse("value").kind, Kind::value);
-    EXPECT_EQ(parse("value<half4>").element, "half4");
-    EXPECT_EQ(parse("grid[3]").rank, 3);
+    EXPECT_EQ(kind_of("tensor[0]").rank, 0);
+    EXPECT_EQ(kind_of("tensor[8]").element, "");
+    EXPECT_EQ(kind_of("value").kind, Kind::value);
+    EXPECT_EQ(kind_of("value<half4>").element, "half4");
+    EXPECT_EQ(kind_of("grid[3]").rank, 3);
 }
 
 TEST(ParseKind, NormalisesSpaces) {
-    EXPECT_EQ(parse("  tensor < float3 > [ 2 ] "), [] {
-        KindSpec kind = parse("tensor<float3>[2]");
+    EXPECT_EQ(kind_of("  tensor < float3 > [ 2 ] "), [] {
+        KindSpec kind = kind_of("tensor<float3>[2]");
         return kind;
     }());
-    EXPECT_EQ(parse("tensor<vector<float,3>>[1]").spelling, "tensor<vector<float, 3>>[1]");
-    EXPECT_EQ(parse("tensor< vector< float , 3 > >[1]").spelling, "tensor<vector<float, 3>>[1]");
+    EXPECT_EQ(kind_of("tensor<vector<float,3>>[1]").spelling, "tensor<vector<float, 3>>[1]");
+    EXPECT_EQ(kind_of("tensor< vector< float , 3 > >[1]").spelling, "tensor<vector<float, 3>>[1]");
 }
 
 TEST(ParseKind, ReadsEveryTexture) {
-    const KindSpec kind = parse("rwtexturecube_array");
+    const KindSpec kind = kind_of("rwtexturecube_array");
     EXPECT_EQ(kind.kind, Kind::texture);
     EXPECT_EQ(kind.texture, (TextureShape{TextureDimension::cube, true, true}));
-    EXPECT_EQ(parse("texture1d").texture, (TextureShape{TextureDimension::one, false, false}));
+    EXPECT_EQ(kind_of("texture1d").texture, (TextureShape{TextureDimension::one, false, false}));
 }
 
 TEST(ParseKind, ReadsEverySpelling) {
@@ -54,7 +54,7 @@ TEST(ParseKind, ReadsEverySpelling) {
                 spelling.replace(at, from.size(), to);
             }
         }
-        EXPECT_EQ(parse(spelling).spelling, spelling);
+        EXPECT_EQ(kind_of(spelling).spelling, spelling);
     }
 }
 

@@ -83,9 +83,9 @@ private:
     std::map<std::string, std::int64_t> texts_;
 };
 
-class Reader {
+class LoopReader {
 public:
-    Reader(std::string_view text, const Tokens& tokens) : text_(text), tokens_(tokens) {
+    LoopReader(std::string_view text, const Tokens& tokens) : text_(text), tokens_(tokens) {
         note_constants();
         find_loops();
         relate();
@@ -498,15 +498,15 @@ private:
 }  // namespace
 
 LoopChanges keep_loop_gradients(std::string_view text, const Tokens& tokens) {
-    return Reader(text, tokens).changes();
+    return LoopReader(text, tokens).changes();
 }
 
 std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens) {
-    return Reader(text, tokens).limited();
+    return LoopReader(text, tokens).limited();
 }
 
 std::vector<ExcessiveLoop> excessive_loops(std::string_view text, const Tokens& tokens) {
-    return Reader(text, tokens).excessive();
+    return LoopReader(text, tokens).excessive();
 }
 
 }  // namespace kf::gen

@@ -13,7 +13,7 @@ namespace kf::gen {
 namespace {
 
 constexpr std::string_view prefix = "kf_kept_";
-constexpr std::size_t none = static_cast<std::size_t>(-1);
+constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 
 bool is_keyword(std::string_view word) {
     return is_one_of(word, "return", "else", "do", "case", "in", "out", "inout", "throw", "no_diff", "const",
@@ -62,7 +62,7 @@ private:
                 note_writer(at);
             } else if (word == "mutating" && token_[at + 1] == "]") {
                 const std::size_t name = name_of_function(at + 2);
-                if (name != none) mutating_.insert(token_[name]);
+                if (name != no_token) mutating_.insert(token_[name]);
             } else if (word == "property") {
                 note_property(at);
             } else if (is_one_of(word, "struct", "class")) {
@@ -89,7 +89,7 @@ private:
         while (at < token_.size() && !is_one_of(token_[at], "(", "{", "}", ";")) {
             at = token_[at] == "[" ? token_.after_bracket(at) : at + 1;
         }
-        return token_[at] == "(" ? name_before(at) : none;
+        return token_[at] == "(" ? name_before(at) : no_token;
     }
 
     void note_property(std::size_t at) {

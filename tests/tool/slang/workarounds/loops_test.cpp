@@ -19,52 +19,56 @@ std::string changed(const std::string& text) {
     return std::regex_replace(without, std::regex("\\s+"), " ");
 }
 
-struct Case {
+struct LoopCase {
     const char* text;
     const char* expected;
 };
 
-class Loops : public testing::TestWithParam<Case> {};
+class Loops : public testing::TestWithParam<LoopCase> {};
 
 TEST_P(Loops, AreChanged) { EXPECT_EQ(changed(GetParam().text), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(
     Nests, Loops,
     testing::Values(
-        Case{"{ [MaxIters(3)] for (int i = 0; i < n; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) {} } }",
-             "{ [MaxIters( 9 )] for (int i = 0; ( i < n ) ; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) "
-             "{} } }"},
-        Case{"{ [MaxIters(8)] do { [MaxIters(2)] do { x++; } while (b); } while (a); }",
-             "{ [MaxIters(8)] do { [MaxIters( 9 )] do { x++; } while (b); } while (a); }"},
+        LoopCase{
+            "{ [MaxIters(3)] for (int i = 0; i < n; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) {} } }",
+            "{ [MaxIters( 9 )] for (int i = 0; ( i < n ) ; i++) { [MaxIters(8)] for (int j = 0; j < m; j++) "
+            "{} } }"},
+        LoopCase{"{ [MaxIters(8)] do { [MaxIters(2)] do { x++; } while (b); } while (a); }",
+                 "{ [MaxIters(8)] do { [MaxIters( 9 )] do { x++; } while (b); } while (a); }"},
         // Slang counts by itself what a number ends.
-        Case{"{ for (int i = 0; i < 4; i++) [MaxIters(9)] do x++; while (a); }",
-             "{ [MaxIters(10)] for (int i = 0; ( i < 4 ) ; i++) [MaxIters(9)] do x++; while (a); }"},
-        Case{"{ [MaxIters(12)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
-             "{ [MaxIters(12)] do { [MaxIters(13)] for (uint i = 20u; ( i >= 3u ) ; i -= 2u) { } } while "
-             "(a); }"},
-        Case{"{ [MaxIters(2)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
-             "{ [MaxIters( 10 )] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }"},
-        Case{"static const int H = 5; void f() { [MaxIters(4)] do { [MaxIters(H)] do {} while (a); } while "
-             "(b); }",
-             "static const int H = 5; void f() { [MaxIters( 6 )] do { [MaxIters(H)] do {} while (a); } while "
-             "(b); }"},
-        Case{"void f<let N : int>() { [MaxIters(4)] do { [MaxIters(N)] do {} while (a); } while (b); }",
-             "void f<let N : int>() { [MaxIters( ((4) > (N + 1) ? (4) : (N + 1)) )] do { [MaxIters( ((5) > "
-             "(N) ? "
-             "(5) : (N)) )] do {} while (a); } while (b); }"},
+        LoopCase{"{ for (int i = 0; i < 4; i++) [MaxIters(9)] do x++; while (a); }",
+                 "{ [MaxIters(10)] for (int i = 0; ( i < 4 ) ; i++) [MaxIters(9)] do x++; while (a); }"},
+        LoopCase{"{ [MaxIters(12)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
+                 "{ [MaxIters(12)] do { [MaxIters(13)] for (uint i = 20u; ( i >= 3u ) ; i -= 2u) { } } while "
+                 "(a); }"},
+        LoopCase{"{ [MaxIters(2)] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }",
+                 "{ [MaxIters( 10 )] do { for (uint i = 20u; i >= 3u; i -= 2u) { } } while (a); }"},
+        LoopCase{
+            "static const int H = 5; void f() { [MaxIters(4)] do { [MaxIters(H)] do {} while (a); } while "
+            "(b); }",
+            "static const int H = 5; void f() { [MaxIters( 6 )] do { [MaxIters(H)] do {} while (a); } while "
+            "(b); }"},
+        LoopCase{
+            "void f<let N : int>() { [MaxIters(4)] do { [MaxIters(N)] do {} while (a); } while (b); }",
+            "void f<let N : int>() { [MaxIters( ((4) > (N + 1) ? (4) : (N + 1)) )] do { [MaxIters( ((5) > "
+            "(N) ? "
+            "(5) : (N)) )] do {} while (a); } while (b); }"},
         // Unrolled ones are no loops any more.
-        Case{"{ [MaxIters(3)] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
-             "(a); } } while (b); }",
-             "{ [MaxIters( 8 )] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
-             "(a); } } while (b); }"}));
+        LoopCase{
+            "{ [MaxIters(3)] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
+            "(a); } } while (b); }",
+            "{ [MaxIters( 8 )] do { [ForceUnroll] for (int i = 0; i < 9; i++) { [MaxIters(7)] do {} while "
+            "(a); } } while (b); }"}));
 
 INSTANTIATE_TEST_SUITE_P(Whiles, Loops,
-                         testing::Values(Case{"{ while (a < b) { a += 1; if (c) continue; } }",
-                                              "{ for ( ; a < b ; ) { a += 1; if (c) continue; } }"},
-                                         Case{"{ [MaxIters(3)] while(true) if (a) break; }",
-                                              "{ [MaxIters(3)] for ( ; true ; ) if (a) break; }"},
-                                         Case{"{ if (a) while (b) f(); else do g(); while (c); }",
-                                              "{ if (a) for ( ; b ; ) f(); else do g(); while (c); }"}));
+                         testing::Values(LoopCase{"{ while (a < b) { a += 1; if (c) continue; } }",
+                                                  "{ for ( ; a < b ; ) { a += 1; if (c) continue; } }"},
+                                         LoopCase{"{ [MaxIters(3)] while(true) if (a) break; }",
+                                                  "{ [MaxIters(3)] for ( ; true ; ) if (a) break; }"},
+                                         LoopCase{"{ if (a) while (b) f(); else do g(); while (c); }",
+                                                  "{ if (a) for ( ; b ; ) f(); else do g(); while (c); }"}));
 
 class Untouched : public testing::TestWithParam<const char*> {};
 

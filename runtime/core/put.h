@@ -1,0 +1,14 @@
+// Writes a number into memory that need not be aligned for it.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+namespace kf::detail {
+
+template <class T>
+void put(std::byte* target, T value) {
+    std::memcpy(target, &value, sizeof value);
+}
+
+}  // namespace kf::detail
