@@ -8,7 +8,8 @@
 #     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
 #     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
 #     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it
-#     [OUTPUT_DIRECTORY <dir>]          # default: <current binary dir>/<target>.generated
+#     [OUTPUT_DIRECTORY <dir>]          # default: <target>.generated in KF_GENERATED_DIRECTORY, or where that
+#                                       # isn't set in the current binary dir
 #     [OPTIONS <option> ...]            # passed on to kfgen
 #     [DEPENDS <file or target> ...])   # what must be up to date first, besides what kfgen reads itself
 #
@@ -146,6 +147,8 @@ function(_kf_output_directory target stated result)
     if(stated)
         cmake_path(ABSOLUTE_PATH stated BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} NORMALIZE)
         set(directory ${stated})
+    elseif(KF_GENERATED_DIRECTORY)
+        set(directory ${KF_GENERATED_DIRECTORY}/${target}.generated)
     else()
         set(directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.generated)
     endif()

@@ -1,4 +1,4 @@
-"""Where the Python tests find what was built: build/dev, or the folder that KF_BUILD_DIR names."""
+"""Where the Python tests find what was built: build/release, or the folder that KF_BUILD_DIR names."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BUILD = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "dev")).resolve()
+BUILD = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release")).resolve()
 
 # The package kernelfunctions, for this process and for the programs that tests start.
 sys.path.insert(0, str(BUILD / "python"))

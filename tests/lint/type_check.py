@@ -14,10 +14,14 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     arguments = parser.parse_args()
 
-    generated = sorted((arguments.build / "samples").glob("*/*.generated"))
+    folders = (arguments.build / "samples", arguments.build.parent / "generated")
+    samples = {path.name for path in (ROOT / "samples").iterdir()}
+    generated = sorted(
+        path for folder in folders for path in folder.glob("**/*.generated") if path.stem in samples
+    )
     stubs = [path for folder in generated for path in folder.glob("*/*.pyi")]
     if not stubs:
-        print(f"no generated stubs in {arguments.build / 'samples'}")
+        print(f"no generated stubs of samples in {' and '.join(map(str, folders))}")
         return 1
     # What stands for sys.path; files elsewhere are modules of packages named after their folders.
     bases = [ROOT / "runtime" / "python", *(path for path in (ROOT / "tests").iterdir() if path.is_dir())]

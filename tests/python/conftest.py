@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def generated(build_dir: Path) -> Loader:
     """generated("calls") is the module of specs/calls.kf.json."""
     named = os.environ.get("KF_TEST_MODULES", "")
-    found = sorted((build_dir / "tests" / "python").glob("*.generated"))
+    folders = (build_dir / "tests" / "python", build_dir.parent / "generated")
+    found = sorted(path for folder in folders for path in folder.glob("kf_python_*.generated"))
     sys.path[:0] = named.split(":") if named else [str(path) for path in found]
     return load
 
