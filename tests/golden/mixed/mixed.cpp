@@ -378,105 +378,105 @@ kf::Result<void> SoftenFunction::Backward::try_append_to(kf::Encoder& encoder,
 CountFunction::CountFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
 kf::Tensor<std::int64_t, 1> CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                      kf::ScalarArg<std::uint8_t> class_) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
+                                                      kf::ScalarArg<std::uint8_t> not_) const {
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                                kf::ScalarArg<std::uint8_t> class_) const {
-    return kf::attempt([&] { return (*this)(flags, class_); });
+                                                                kf::ScalarArg<std::uint8_t> not_) const {
+    return kf::attempt([&] { return (*this)(flags, not_); });
 }
 
-void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
+void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
                                const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
 }
 
 kf::Result<void> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                         kf::ScalarArg<std::uint8_t> class_,
+                                         kf::ScalarArg<std::uint8_t> not_,
                                          const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    return kf::attempt([&] { return (*this)(flags, class_, result); });
+    return kf::attempt([&] { return (*this)(flags, not_, result); });
 }
 
 kf::Tensor<std::int64_t, 1> CountFunction::append_to(kf::Encoder& encoder,
                                                      const kf::Tensor<kf::bool4, 1>& flags,
-                                                     kf::ScalarArg<std::uint8_t> class_) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
+                                                     kf::ScalarArg<std::uint8_t> not_) const {
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
-kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_append_to(
-    kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_) const {
-    return kf::attempt([&] { return append_to(encoder, flags, class_); });
+kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_append_to(kf::Encoder& encoder,
+                                                                     const kf::Tensor<kf::bool4, 1>& flags,
+                                                                     kf::ScalarArg<std::uint8_t> not_) const {
+    return kf::attempt([&] { return append_to(encoder, flags, not_); });
 }
 
 void CountFunction::append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                              kf::ScalarArg<std::uint8_t> class_,
+                              kf::ScalarArg<std::uint8_t> not_,
                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::out(result)};
     kf::detail::invoke(function_, 0, PassKind::forward, args, &encoder);
 }
 
 kf::Result<void> CountFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                              kf::ScalarArg<std::uint8_t> class_,
+                                              kf::ScalarArg<std::uint8_t> not_,
                                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    return kf::attempt([&] { return append_to(encoder, flags, class_, result); });
+    return kf::attempt([&] { return append_to(encoder, flags, not_, result); });
 }
 
 kf::Tensor<std::int64_t, 1> CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                      const kf::Tensor<std::uint8_t, 1>& class_) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
+                                                      const kf::Tensor<std::uint8_t, 1>& not_) const {
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_call(
-    const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& class_) const {
-    return kf::attempt([&] { return (*this)(flags, class_); });
+    const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_) const {
+    return kf::attempt([&] { return (*this)(flags, not_); });
 }
 
-void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                               const kf::Tensor<std::uint8_t, 1>& class_,
+void CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
                                const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args);
 }
 
 kf::Result<void> CountFunction::try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                         const kf::Tensor<std::uint8_t, 1>& class_,
+                                         const kf::Tensor<std::uint8_t, 1>& not_,
                                          const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    return kf::attempt([&] { return (*this)(flags, class_, result); });
+    return kf::attempt([&] { return (*this)(flags, not_, result); });
 }
 
 kf::Tensor<std::int64_t, 1> CountFunction::append_to(kf::Encoder& encoder,
                                                      const kf::Tensor<kf::bool4, 1>& flags,
-                                                     const kf::Tensor<std::uint8_t, 1>& class_) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::none()};
+                                                     const kf::Tensor<std::uint8_t, 1>& not_) const {
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::none()};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
     return kf::Tensor<std::int64_t, 1>(std::move(args[2].allocated));
 }
 
 kf::Result<kf::Tensor<std::int64_t, 1>> CountFunction::try_append_to(
     kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-    const kf::Tensor<std::uint8_t, 1>& class_) const {
-    return kf::attempt([&] { return append_to(encoder, flags, class_); });
+    const kf::Tensor<std::uint8_t, 1>& not_) const {
+    return kf::attempt([&] { return append_to(encoder, flags, not_); });
 }
 
 void CountFunction::append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                              const kf::Tensor<std::uint8_t, 1>& class_,
+                              const kf::Tensor<std::uint8_t, 1>& not_,
                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    std::array args{Arg::in(flags), Arg::in(class_), Arg::out(result)};
+    std::array args{Arg::in(flags), Arg::in(not_), Arg::out(result)};
     kf::detail::invoke(function_, 1, PassKind::forward, args, &encoder);
 }
 
 kf::Result<void> CountFunction::try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                              const kf::Tensor<std::uint8_t, 1>& class_,
+                                              const kf::Tensor<std::uint8_t, 1>& not_,
                                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const {
-    return kf::attempt([&] { return append_to(encoder, flags, class_, result); });
+    return kf::attempt([&] { return append_to(encoder, flags, not_, result); });
 }
 
 Module::Module(const kf::Device& device) : Module(device, artifact_path()) {}

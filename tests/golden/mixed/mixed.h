@@ -298,53 +298,52 @@ class CountFunction {
 public:
     /// Call shape [d0].
     /// - flags: in, bool4 tensor [d0]
-    /// - class_: in, uint8_t
+    /// - not_: in, uint8_t
     /// - result: returned, int64_t tensor [d0]
     [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                         kf::ScalarArg<std::uint8_t> class_) const;
+                                                         kf::ScalarArg<std::uint8_t> not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                     kf::ScalarArg<std::uint8_t> class_) const;
-    void operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
+                                                     kf::ScalarArg<std::uint8_t> not_) const;
+    void operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
                     const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> class_,
+    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     [[nodiscard]] kf::Tensor<std::int64_t, 1> append_to(kf::Encoder& encoder,
                                                         const kf::Tensor<kf::bool4, 1>& flags,
-                                                        kf::ScalarArg<std::uint8_t> class_) const;
+                                                        kf::ScalarArg<std::uint8_t> not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_append_to(kf::Encoder& encoder,
                                                           const kf::Tensor<kf::bool4, 1>& flags,
-                                                          kf::ScalarArg<std::uint8_t> class_) const;
+                                                          kf::ScalarArg<std::uint8_t> not_) const;
     void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                   kf::ScalarArg<std::uint8_t> class_,
+                   kf::ScalarArg<std::uint8_t> not_,
                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                   kf::ScalarArg<std::uint8_t> class_,
+                                   kf::ScalarArg<std::uint8_t> not_,
                                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
 
     /// Call shape [d0].
     /// - flags: in, bool4 tensor [d0]
-    /// - class_: in, uint8_t tensor [d0]
+    /// - not_: in, uint8_t tensor [d0]
     /// - result: returned, int64_t tensor [d0]
     [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                         const kf::Tensor<std::uint8_t, 1>& class_) const;
+                                                         const kf::Tensor<std::uint8_t, 1>& not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                     const kf::Tensor<std::uint8_t, 1>& class_) const;
-    void operator()(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& class_,
+                                                     const kf::Tensor<std::uint8_t, 1>& not_) const;
+    void operator()(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
                     const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                              const kf::Tensor<std::uint8_t, 1>& class_,
+    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     [[nodiscard]] kf::Tensor<std::int64_t, 1> append_to(kf::Encoder& encoder,
                                                         const kf::Tensor<kf::bool4, 1>& flags,
-                                                        const kf::Tensor<std::uint8_t, 1>& class_) const;
+                                                        const kf::Tensor<std::uint8_t, 1>& not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_append_to(kf::Encoder& encoder,
                                                           const kf::Tensor<kf::bool4, 1>& flags,
-                                                          const kf::Tensor<std::uint8_t, 1>& class_) const;
+                                                          const kf::Tensor<std::uint8_t, 1>& not_) const;
     void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                   const kf::Tensor<std::uint8_t, 1>& class_,
+                   const kf::Tensor<std::uint8_t, 1>& not_,
                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                   const kf::Tensor<std::uint8_t, 1>& class_,
+                                   const kf::Tensor<std::uint8_t, 1>& not_,
                                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
 
 private:

@@ -401,79 +401,77 @@ class _Count(kf.Function):
 
     @overload
     def __call__(
-        self, flags: TensorValue, class_: IntValue, *, out: None = None, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor:
         """Call shape [d0].
 
         - flags: in, bool4 tensor [d0]
-        - class_: in, uint8_t
+        - not_: in, uint8_t
         - result: returned, int64_t tensor [d0]
         """
     @overload
     def __call__(
-        self, flags: TensorValue, class_: IntValue, *, out: _Out, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
-        self, flags: TensorValue, class_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
     @overload
     def __call__(
-        self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor:
         """Call shape [d0].
 
         - flags: in, bool4 tensor [d0]
-        - class_: in, uint8_t tensor [d0]
+        - not_: in, uint8_t tensor [d0]
         - result: returned, int64_t tensor [d0]
         """
     @overload
     def __call__(
-        self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def __call__(
-        self, flags: TensorValue, class_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: IntValue, *, out: None = None, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: IntValue, *, out: _Out, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, flags: TensorValue, not_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: TensorValue, *, out: None = None, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: TensorValue, *, out: _Out, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
     def call(
-        self, flags: TensorValue, class_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
+        self, flags: TensorValue, not_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, flags: TensorValue, class_: IntValue, *, out: None = None
+        self, encoder: kf.Encoder, /, flags: TensorValue, not_: IntValue, *, out: None = None
+    ) -> kf.Tensor: ...
+    @overload
+    def append_to(self, encoder: kf.Encoder, /, flags: TensorValue, not_: IntValue, *, out: _Out) -> _Out: ...
+    @overload
+    def append_to(
+        self, encoder: kf.Encoder, /, flags: TensorValue, not_: TensorValue, *, out: None = None
     ) -> kf.Tensor: ...
     @overload
     def append_to(
-        self, encoder: kf.Encoder, /, flags: TensorValue, class_: IntValue, *, out: _Out
-    ) -> _Out: ...
-    @overload
-    def append_to(
-        self, encoder: kf.Encoder, /, flags: TensorValue, class_: TensorValue, *, out: None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def append_to(
-        self, encoder: kf.Encoder, /, flags: TensorValue, class_: TensorValue, *, out: _Out
+        self, encoder: kf.Encoder, /, flags: TensorValue, not_: TensorValue, *, out: _Out
     ) -> _Out: ...
     @property
     def backward(self) -> None: ...
