@@ -20,7 +20,7 @@ def gradients(generated: Loader) -> ModuleType:
 def torch(device: kf.Device) -> Any:
     """PyTorch, whose streams are then of the device that the calls run on."""
     if device.backend != "cuda":
-        pytest.skip("needs a CUDA device")
+        pytest.skip("needs a GPU with CUDA")
     torch = pytest.importorskip("torch")
     torch.cuda.set_device(device.info.index)
     return torch

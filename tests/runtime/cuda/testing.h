@@ -86,7 +86,8 @@ protected:
             std::string why_not;
             const std::size_t count = cuda::enumerate_cuda(&why_not).size();
             if (count < gpus_) {
-                GTEST_SKIP() << (count == 0 ? why_not : "there are fewer GPUs than this test needs");
+                GTEST_SKIP() << (gpus_ == 1 ? "needs a GPU: " + why_not
+                                            : "needs " + std::to_string(gpus_) + " GPUs");
             }
             application_ = real_application();
         } else {

@@ -115,7 +115,7 @@ TEST_P(StreamsTest, TheCallersCurrentDeviceStaysAsItWas) {
 TEST_P(StreamsTest, AnotherDeviceMayBeCurrent) {
     const std::vector<std::string> ids = device_ids("cuda");
     if (ids.size() < 2) {
-        GTEST_SKIP() << "one CUDA device";
+        GTEST_SKIP() << "needs 2 GPUs";
     }
     const int other = gpu_ == 0 ? 1 : 0;
     const auto current = application_->context(other);
