@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,14 @@ def build_dir() -> Path:
 def source_dir() -> Path:
     """The repository's root."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def generated_folder(build_dir: Path) -> Callable[[str], Path]:
+    """The folder of what kfgen wrote for a target of add_kernel_functions()."""
+
+    def folder(target: str) -> Path:
+        name = f"{target}.generated"
+        return next((path for path in build_dir.rglob(name)), build_dir.parent / "generated" / name)
+
+    return folder

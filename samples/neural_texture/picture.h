@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <string>
@@ -29,7 +30,7 @@ public:
         file << "P6 " << width_ << ' ' << height_ << " 255\n";
         for (const kf::float3& color : pixels_)
             for (const float level : {color.x, color.y, color.z})
-                file.put(static_cast<char>(std::clamp(level, 0.0F, 1.0F) * 255 + 0.5F));
+                file.put(static_cast<char>(std::lround(std::clamp(level, 0.0F, 1.0F) * 255)));
     }
 
 private:

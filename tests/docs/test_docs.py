@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +49,13 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
 
 
 @pytest.fixture(scope="module")
-def polynomial_build(build_dir: Path) -> Path:
-    return build_dir / "samples" / "polynomial"
+def generated_polynomial(generated_folder: Callable[[str], Path]) -> Path:
+    return generated_folder("polynomial")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
 def test_cpp_snippets(
-    page: str, source_dir: Path, build_dir: Path, polynomial_build: Path, tmp_path: Path
+    page: str, source_dir: Path, build_dir: Path, generated_polynomial: Path, tmp_path: Path
 ) -> None:
     text = CPP_START
     calls = ""
@@ -67,9 +68,9 @@ def test_cpp_snippets(
     (tmp_path / "snippets.cpp").write_text(f"{text}\nint main() {{ {calls} }}\n")
     run(
         "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
-        "-I", polynomial_build / "polynomial.generated", "-I", source_dir / "tests" / "docs",
+        "-I", generated_polynomial, "-I", source_dir / "tests" / "docs",
         tmp_path / "snippets.cpp", "-o", tmp_path / "snippets",
-        polynomial_build / "libpolynomial.a", build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
+        build_dir / "samples" / "polynomial" / "libpolynomial.a", build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
         "-l:libvulkan.so.1",
     )  # fmt: skip
     run(tmp_path / "snippets")
@@ -77,9 +78,9 @@ def test_cpp_snippets(
 
 @pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
 def test_python_snippets(
-    page: str, source_dir: Path, polynomial_build: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, source_dir: Path, generated_polynomial: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(polynomial_build / "polynomial.generated"))
+    monkeypatch.syspath_prepend(str(generated_polynomial))
     import kernelfunctions as kf  # noqa: PLC0415
     from kf_samples.polynomial import polynomial  # noqa: PLC0415
 

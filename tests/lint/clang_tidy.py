@@ -1,33 +1,66 @@
-"""Runs clang-tidy over the sources of tool/ and runtime/ that changed since they last passed.
+"""Runs clang-tidy over the sources of tool/, runtime/ and samples/ that changed since they last passed.
 
-What passed is kept in the build tree, under a hash of the file, every header of ours and the settings.
+Where the build compiles several sources as one (CMAKE_UNITY_BUILD), so does clang-tidy: most of its time goes
+into headers. What passed is kept in the build tree, under a hash of all that was read of ours, and the settings.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from tree import ROOT, files
+from tree import ROOT
 
 FOLDERS = ("tool", "runtime", "samples")
+UNITY = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 
 
-def checked_sources(build: Path) -> list[Path]:
-    """Our sources that the build tree compiles, without generated ones."""
-    commands = json.loads((build / "compile_commands.json").read_text())
-    compiled = {Path(command["file"]) for command in commands}
-    return sorted(path for path in compiled if any(path.is_relative_to(ROOT / folder) for folder in FOLDERS))
+@dataclass(frozen=True)
+class Unit:
+    """What one compilation compiles."""
+
+    file: Path
+    sources: tuple[Path, ...]
+    command: str
 
 
-def digest(contents: list[Path]) -> bytes:
+def is_ours(path: Path) -> bool:
+    return any(path.is_relative_to(ROOT / folder) for folder in FOLDERS)
+
+
+def units(build: Path) -> list[Unit]:
+    """What the build tree compiles of ours, without generated sources."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        file = Path(entry["file"])
+        sources = [file]
+        if UNITY.search(str(file)):
+            sources = [Path(name) for name in INCLUDE.findall(file.read_text())]
+        if any(is_ours(source) for source in sources):
+            found[file] = Unit(file, tuple(sources), entry["command"])
+    return [found[file] for file in sorted(found)]
+
+
+def headers_of(unit: Unit) -> list[Path]:
+    """The headers of ours that the unit includes, as the compiler says."""
+    command = re.sub(r" -o \S+", "", unit.command) + " -MM"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    words = done.stdout.replace("\\\n", " ").split()[1:]
+    paths = {Path(os.path.normpath(word)) for word in words}
+    return sorted(path for path in paths if is_ours(path))
+
+
+def digest(*contents: bytes) -> bytes:
     state = hashlib.sha256()
-    for path in contents:
-        state.update(path.read_bytes())
+    for content in contents:
+        state.update(hashlib.sha256(content).digest())
     return state.digest()
 
 
@@ -36,45 +69,42 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     arguments = parser.parse_args()
+    build = arguments.build.resolve()
 
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
-    headers = [ROOT / path for path in files(".h") if path.parts[0] in FOLDERS]
-    shared = digest([ROOT / ".clang-tidy", *headers]) + version
-    passed = arguments.build / "clang_tidy_passed"
+    settings = digest((ROOT / ".clang-tidy").read_bytes(), version)
+    passed = build / "clang_tidy_passed"
     passed.mkdir(exist_ok=True)
 
-    def check(source: Path) -> tuple[Path, str]:
-        stamp = passed / hashlib.sha256(shared + digest([source]) + bytes(source)).hexdigest()
+    def check(unit: Unit) -> str:
+        read = [path for path in [*unit.sources, *headers_of(unit)] if path.exists()]
+        contents = [part for path in read for part in (bytes(path), path.read_bytes())]
+        stamp = passed / digest(settings, unit.command.encode(), *contents).hex()
         if stamp.exists():
-            return source, ""
+            return ""
         # GCC's own warning options are unknown to clang.
         done = subprocess.run(
-            [
-                "clang-tidy",
-                "--quiet",
-                "-p",
-                arguments.build,
-                "--extra-arg=-Wno-unknown-warning-option",
-                source,
-            ],
+            ["clang-tidy", "--quiet", "-p", build, "--extra-arg=-Wno-unknown-warning-option", unit.file],
             capture_output=True,
             text=True,
             check=False,
         )
         if done.returncode == 0:
             stamp.touch()
-            return source, ""
-        return source, done.stdout + done.stderr
+            return ""
+        return done.stdout + done.stderr
 
     failures = 0
-    sources = checked_sources(arguments.build)
+    found = units(build)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for source, output in pool.map(check, sources):
+        for unit, output in zip(found, pool.map(check, found), strict=True):
             if output:
                 failures += 1
-                print(f"{source.relative_to(ROOT)}\n{output}", flush=True)
-    print(f"clang-tidy: {len(sources)} files, {failures} with findings")
-    return 1 if failures or not sources else 0
+                names = ", ".join(str(source.relative_to(ROOT)) for source in unit.sources if is_ours(source))
+                print(f"{names}\n{output}", flush=True)
+    sources = {source for unit in found for source in unit.sources if is_ours(source)}
+    print(f"clang-tidy: {len(sources)} files, {failures} of {len(found)} compilations with findings")
+    return 1 if failures or not found else 0
 
 
 if __name__ == "__main__":

@@ -213,9 +213,4 @@ bool starts_computed(const LexedText& text, std::size_t index) {
     });
 }
 
-std::string computed_start_message(const std::string& function) {
-    return "Slang can't differentiate this loop of '" + function +
-           "', which starts at a value that is computed";
-}
-
 }  // namespace kf::gen

@@ -22,7 +22,10 @@ namespace kf::gen {
 [[nodiscard]] bool starts_computed(const LexedText& text, std::size_t index);
 
 /// Says that Slang can't differentiate such a loop of the function.
-[[nodiscard]] std::string computed_start_message(const std::string& function);
+[[nodiscard]] inline std::string computed_start_message(const std::string& function) {
+    return "Slang can't differentiate this loop of '" + function +
+           "', which starts at a value that is computed";
+}
 
 inline constexpr std::string_view computed_start_cure =
     "start at 0 and add: 'for (int k = 0; k < n - first; ++k) { int i = first + k; … }'";

@@ -16,7 +16,7 @@ using enums::PartFields;
 constexpr std::int32_t red = 0;
 constexpr std::int32_t green = 5;
 constexpr std::int32_t blue = -7;
-constexpr std::uint8_t some = 200;
+constexpr std::uint8_t some_value = 200;
 
 class EnumsTest : public ::testing::TestWithParam<std::string> {
 protected:
@@ -41,7 +41,7 @@ TEST_P(EnumsTest, Values) {
     EXPECT_EQ(module_.turned_color(green), blue);
     EXPECT_EQ(module_.turned_wide(std::int64_t{-1}), std::int64_t{1} << 32);
     EXPECT_EQ(module_.turned_tiny(std::int8_t{127}), -128);
-    EXPECT_EQ(module_.toggled(some), 0);
+    EXPECT_EQ(module_.toggled(some_value), 0);
     EXPECT_EQ(module_.toggled_lamp(std::uint16_t{0}), 40000);
     EXPECT_EQ(module_.mirrored({red, green, blue}), (std::array<std::int32_t, 3>{blue, green, red}));
     EXPECT_EQ(module_.chosen_color(red), 1);
@@ -85,13 +85,13 @@ TEST_P(EnumsTest, FieldsOfStructs) {
         std::vector<Part> parts(size);
         std::vector<float> worth(size);
         for (std::size_t i = 0; i < size; ++i) {
-            parts[i] = {{0, 1, i % 2 == 0 ? some : std::uint8_t{0}}, static_cast<float>(i % 16), colors[i]};
+            parts[i] = {{0, 1, i % 2 == 0 ? some_value : std::uint8_t{0}}, static_cast<float>(i % 16), colors[i]};
             worth[i] = i % 2 == 0 ? parts[i].weight * parts[i].weight : parts[i].weight;
         }
         EXPECT_EQ(module_.worth(device_.tensor<Part>(parts)).to_vector(), worth);
         const std::vector<Part> made = module_.made(device_.tensor<std::int32_t>(colors), 2.5F).to_vector();
         ASSERT_EQ(made.size(), size);
-        for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(made[i], (Part{{0, some, 0}, 2.5F, colors[i]}));
+        for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(made[i], (Part{{0, some_value, 0}, 2.5F, colors[i]}));
     }
 }
 
@@ -102,7 +102,7 @@ TEST_P(EnumsTest, TensorsThatAreParameters) {
     std::vector<std::uint8_t> smalls(given.size());
     std::vector<std::int32_t> expected = given;
     for (std::size_t i = 0; i < smalls.size(); i += 3) {
-        smalls[i] = some;
+        smalls[i] = some_value;
         expected[i] = blue;
     }
     module_.paint(tensor, device_.tensor<std::uint8_t>(smalls), Range{0, 4097});
