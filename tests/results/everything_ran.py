@@ -149,8 +149,10 @@ def gtest_names(program: str, environment: dict[str, str]) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "tests.xml"
         command = [program, "--gtest_list_tests", f"--gtest_output=xml:{output}"]
+        # A filter or a shard is one run's; the list is of all of them.
+        chosen = {name: text for name, text in environment.items() if not name.startswith("GTEST_")}
         done = subprocess.run(
-            command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+            command, env={**os.environ, **chosen}, capture_output=True, text=True, check=False
         )
         if done.returncode != 0 or not output.exists():
             raise UnusableError(f"{program} doesn't list its tests: {done.stderr or done.stdout}")

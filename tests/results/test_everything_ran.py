@@ -95,15 +95,16 @@ def test_a_module_that_pytest_skips(tmp_path: Path, capsys: pytest.CaptureFixtur
 # --- what ctest and GoogleTest write
 
 PROGRAM = """#!{python}
-import sys
+import os, sys
 
 CASES = {{"Suite.One": "completed", "Suite.Two": "{two}"}}
 options = dict(text.lstrip("-").partition("=")[::2] for text in sys.argv[1:])
 chosen = "" if "gtest_list_tests" in options else options.get("gtest_filter", "Suite.*")
 with open(options["gtest_output"].removeprefix("xml:"), "w") as file:
     file.write('<testsuites><testsuite name="Suite">')
-    for name, result in CASES.items():
-        if chosen not in ("", "Suite.*", name):
+    for number, (name, result) in enumerate(CASES.items()):
+        shard = int(os.environ.get("GTEST_SHARD_INDEX", number))
+        if chosen not in ("", "Suite.*", name) or shard != number:
             continue
         status = f'status="run" result="{{result}}" classname="Suite"' if chosen else ""
         reason = '<skipped message="it.cpp:3&#x0A;{reason}"/>' if chosen and result == "skipped" else ""
@@ -112,13 +113,15 @@ with open(options["gtest_output"].removeprefix("xml:"), "w") as file:
 """
 
 
-def run_ctest(folder: Path, tests: dict[str, str], two: str = "completed", reason: str = "") -> list[str]:
+def run_ctest(
+    folder: Path, tests: dict[str, str], two: str = "completed", reason: str = "", properties: str = ""
+) -> list[str]:
     """Runs a program of two tests with the arguments of each of ctest's, and returns the tool's arguments."""
     program = folder / "it_test"
     program.write_text(PROGRAM.format(python=sys.executable, two=two, reason=reason))
     program.chmod(0o755)
     lines = [f'add_test("{name}" "{program}" {arguments})\n' for name, arguments in tests.items()]
-    (folder / "CTestTestfile.cmake").write_text("".join(lines))
+    (folder / "CTestTestfile.cmake").write_text("".join(lines) + properties)
 
     def run(*arguments: str) -> str:
         return subprocess.run(
@@ -149,6 +152,20 @@ def test_results_of_ctest_and_its_programs(tmp_path: Path, capsys: pytest.Captur
     printed = capsys.readouterr().out
     assert "didn't run: it_test:Two" in printed
     assert "isn't declared: it_test:Other" in printed
+
+
+def test_shards_of_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shards = {f"it_test.{i}": f"--gtest_output=xml:shard{i}.xml" for i in range(2)}
+    properties = "".join(
+        f'set_tests_properties("{name}" PROPERTIES ENVIRONMENT "GTEST_SHARD_INDEX={i}")\n'
+        for i, name in enumerate(shards)
+    )
+    assert everything_ran.main(run_ctest(tmp_path, shards, properties=properties)) == 0
+    assert "4 tests declared, 4 ran, 0 skipped for want of a GPU, 0 faults" in capsys.readouterr().out
+    del shards["it_test.0"]
+    properties = properties.splitlines()[1]
+    assert everything_ran.main(run_ctest(tmp_path, shards, properties=properties)) == 1
+    assert "it_test: didn't run: Suite.One" in capsys.readouterr().out
 
 
 def test_a_test_that_no_filter_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
