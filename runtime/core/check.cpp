@@ -251,7 +251,7 @@ void check_parameters(const Call& call, const std::string& where) {
 }
 
 /// A tangent is like the argument that it belongs to.
-void check_tangent(const Call& call, const Argument& argument, const std::string& where) {
+void check_tangent_argument(const Call& call, const Argument& argument, const std::string& where) {
     if (argument.tangent_of == -1) {
         return;
     }
@@ -435,7 +435,7 @@ void check(const Manifest& manifest) {
             }
             check_parameters(call, where);
             for (const Argument& argument : call.arguments) {
-                check_tangent(call, argument, where + ": argument '" + argument.name + "'");
+                check_tangent_argument(call, argument, where + ": argument '" + argument.name + "'");
             }
             const auto pass = [&](const Pass& kernels, const PassUse& use, const char* name) {
                 check_pass(manifest, call, kernels, use, where + ": " + name);

@@ -45,7 +45,7 @@ std::vector<Found> find_devices(std::string_view only, std::string& why_not) {
     return found;
 }
 
-std::string list(const std::vector<Found>& found) {
+std::string device_list(const std::vector<Found>& found) {
     std::string text;
     for (const Found& device : found) {
         text += (text.empty() ? "" : ", ") + device.info.backend + ":" + std::to_string(device.info.index) +
@@ -111,7 +111,7 @@ Device Device::open(std::string_view name) {
     if (found.empty()) {
         throw DeviceError(ErrorCode::no_driver, "no device '" + std::string(name) + "': " + why_not);
     }
-    const std::string there = list(found);
+    const std::string there = device_list(found);
     std::erase_if(found, [&](const Found& device) { return !matches(device.info, selector); });
     if (found.empty()) {
         throw DeviceError(ErrorCode::no_device, "no device '" + std::string(name) + "'; there are " + there);

@@ -37,7 +37,7 @@ struct Axis {
     std::int64_t stride = 1;
 };
 
-std::int64_t count_of(const Range& range) {
+std::int64_t number_of(const Range& range) {
     const bool up = range.step > 0;
     if (range.step == 0 || (up ? range.start >= range.stop : range.start <= range.stop)) {
         return 0;
@@ -62,7 +62,7 @@ T read(const void* value) {
 Axis axis_of(const Argument& argument, const void* value, std::size_t dimension) {
     if (argument.generator == Generator::range) {
         const auto range = read<Range>(value);
-        return {count_of(range), range.start, range.step};
+        return {number_of(range), range.start, range.step};
     }
     const auto* numbers = static_cast<const std::int64_t*>(value);
     const auto rank = static_cast<std::size_t>(argument.rank);

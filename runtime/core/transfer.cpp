@@ -86,7 +86,7 @@ void check_size(const TensorState& state, std::size_t bytes, const char* what) {
     }
 }
 
-const TensorState& get(const AnyTensor& tensor) {
+const TensorState& element_at(const AnyTensor& tensor) {
     if (!tensor) {
         throw ArgumentError(ErrorCode::missing_argument, "the tensor is null");
     }
@@ -167,7 +167,7 @@ AnyTensor AnyTensor::from_host(const Device& device, ElementType element, const 
 }
 
 void AnyTensor::read(std::span<std::byte> bytes) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = element_at(*this);
     check_size(state, bytes.size(), "read");
     if (state.size == 0) {
         return;
@@ -190,7 +190,7 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
 }
 
 void AnyTensor::write(std::span<const std::byte> bytes) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = element_at(*this);
     check_size(state, bytes.size(), "write");
     if (state.size == 0) {
         return;

@@ -31,7 +31,7 @@ const StructType* structure_of(py::handle dtype) {
 using Maker = AnyTensor (*)(const Device&, ElementType, const Dims&);
 
 template <Maker maker>
-Tensor make(py::handle shape, py::handle dtype, py::handle device) {
+Tensor make_tensor(py::handle shape, py::handle dtype, py::handle device) {
     const Dims dims = parse_shape(shape, {"Tensor", "shape"});
     const ContextPtr context = context_of(device, tensor_class);
     const StructType* structure = structure_of(dtype);
@@ -130,7 +130,7 @@ py::object item(const Tensor& self) {
 }
 
 /// "float32", or "structs (pos, dir)".
-std::string dtype_text(const Tensor& tensor) {
+std::string dtype_name(const Tensor& tensor) {
     if (tensor.structure == nullptr) return numpy_name(tensor.any.element().scalar);
     std::string names;
     for (const auto& name : dtype_of(tensor).attr("names"))
@@ -145,7 +145,7 @@ AnyTensor gradient_of(const Tensor& self, py::handle value, const char* name) {
     if (const Tensor* tensor = as_tensor(value)) {
         if (tensor->structure != self.structure) {
             refuse(ErrorCode::type_mismatch, where,
-                   "a tensor of " + dtype_text(*tensor) + " where one of " + dtype_text(self) + " is needed");
+                   "a tensor of " + dtype_name(*tensor) + " where one of " + dtype_name(self) + " is needed");
         }
         return tensor->any;
     }
@@ -235,8 +235,8 @@ const Tensor* as_tensor(py::handle value) {
 
 std::string describe(const Tensor& tensor) {
     const std::string shape = " of shape " + shown(to_tuple(tensor.any.shape()));
-    return tensor.structure != nullptr ? "tensor of " + dtype_text(tensor) + shape
-                                       : dtype_text(tensor) + " tensor" + shape;
+    return tensor.structure != nullptr ? "tensor of " + dtype_name(tensor) + shape
+                                       : dtype_name(tensor) + " tensor" + shape;
 }
 
 void bind_tensor(py::module_& module) {
@@ -250,12 +250,12 @@ void bind_tensor(py::module_& module) {
              "Copies an array or nested lists to a device. Python floats become float32, ints int32.")
         .def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("device") = py::none(),
                     "A contiguous copy of `a` (any strides) on a device.")
-        .def_static("empty", &make<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
+        .def_static("empty", &make_tensor<&AnyTensor::empty>, py::arg("shape"), py::arg("dtype") = py::none(),
                     py::kw_only(), py::arg("device") = py::none(),
                     "Uninitialised; dtype is float32 by default.")
-        .def_static("zeros", &make<&AnyTensor::zeros>, py::arg("shape"), py::arg("dtype") = py::none(),
+        .def_static("zeros", &make_tensor<&AnyTensor::zeros>, py::arg("shape"), py::arg("dtype") = py::none(),
                     py::kw_only(), py::arg("device") = py::none())
-        .def_static("ones", &make<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
+        .def_static("ones", &make_tensor<&AnyTensor::ones>, py::arg("shape"), py::arg("dtype") = py::none(),
                     py::kw_only(), py::arg("device") = py::none())
         .def(
             "to_numpy", [](const Tensor& self) { return download(self); },

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Where index_of{"Tensor", "index"};
 
-std::int64_t integer(py::handle value) {
+std::int64_t index_value(py::handle value) {
     const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), PyExc_IndexError);
     if (number == -1 && PyErr_Occurred() != nullptr) {
         PyErr_Clear();
@@ -65,7 +65,7 @@ Tensor get_item(const Tensor& self, const py::object& index) {
             ++dimension;
         } else if (PyIndex_Check(item.ptr()) && !PyBool_Check(item.ptr()) &&
                    !py::isinstance<py::array>(item)) {
-            view = view.select(static_cast<std::int64_t>(dimension), integer(item));
+            view = view.select(static_cast<std::int64_t>(dimension), index_value(item));
         } else {
             refuse(ErrorCode::type_mismatch, index_of,
                    "ints, slices, ... and None are known, not " + shown(item));
@@ -82,7 +82,7 @@ Tensor transposed(const Tensor& self, const py::args& axes) {
         std::iota(order.rbegin(), order.rend(), 0);
     } else {
         order.clear();
-        for (const py::handle axis : given) order.push_back(integer(axis));
+        for (const py::handle axis : given) order.push_back(index_value(axis));
     }
     return {self.any.transpose(order), self.context, self.structure};
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* float_atomics = "float32_atomic_add";
 constexpr const char* subnormals = "denorm_preserve";
 
-std::string join(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
         text += (text.empty() ? "" : ", ") + word;
@@ -93,7 +93,7 @@ void check_features(const Context& context, const manifest::Kernel& kernel, cons
     if (!missing.empty()) {
         throw DeviceError(ErrorCode::missing_feature, "vulkan: kernel '" + kernel.name + "' can't run on " +
                                                           context.physical.info.name +
-                                                          ", which lacks: " + join(missing));
+                                                          ", which lacks: " + joined(missing));
     }
 }
 

@@ -44,8 +44,8 @@ double batch(const kf::Device& device, int calls, int rounds, const Call& call) 
 }
 
 /// Ours beside the one written by hand, if there is one; `bytes` are moved by a call.
-void compare(nlohmann::json& result, const kf::Device& device, const std::string& name, double bytes,
-             int calls, int rounds, const Call& ours, const Call& by_hand) {
+void compare_on_vulkan(nlohmann::json& result, const kf::Device& device, const std::string& name,
+                       double bytes, int calls, int rounds, const Call& ours, const Call& by_hand) {
     std::vector<Call> each{ours};
     if (by_hand) each.push_back(by_hand);
     const std::vector<double> times = batches(device, calls, rounds, each);
@@ -80,10 +80,10 @@ nlohmann::json time_size(const kf::Device& device, const bench::Module& module, 
                        {"x.grad", gradient_error(xs, flows, x.grad().to_vector())}};
     const int calls = static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 29) / count, 8, 512));
     const auto numbers = static_cast<double>(count);
-    compare(result, device, "forward.values", 8 * numbers, calls, 15,
-            [&] { module.polynomial(2, 8, -1, x, kf::out(y)); }, {});
+    compare_on_vulkan(result, device, "forward.values", 8 * numbers, calls, 15,
+                      [&] { module.polynomial(2, 8, -1, x, kf::out(y)); }, {});
     const Call hand = [&] { by_hand->polynomial(a, b, c, x, y); };
-    compare(
+    compare_on_vulkan(
         result, device, "backward.tensors", 16 * numbers, calls, 15,
         [&] { module.polynomial.backward(a, b, c, x, y); }, by_hand == nullptr ? Call() : hand);
     return result;
@@ -120,7 +120,7 @@ nlohmann::json time_strategies(const kf::Device& device, const bench::Module& mo
             by_hand->run(one.name, strategies.inputs(), strategies.sets().front());
             result["from_hand_written"][one.name] = apart(ours, strategies.take_gradients(one.name));
         }
-        compare(
+        compare_on_vulkan(
             result, device, one.name, one.bytes, calls, 9, [&] { one.call(next()); },
             by_hand == nullptr ? Call() : hand);
     }

@@ -80,6 +80,28 @@ def includes(path: Path, lines: list[str]) -> Iterator[str]:
             yield f"includes {header} of a later stage"
 
 
+LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
+FUNCTION = re.compile(
+    r"^(?:\[\[nodiscard\]\] )?(?:template <[^>]*>\n)?(?:constexpr |inline |static )*(?:const )?"
+    r"[A-Za-z_][\w:<>,\* &]*?[\s&\*]([a-z_]\w*)\(",
+    re.MULTILINE,
+)
+
+
+def local_names(paths: list[Path]) -> Iterator[str]:
+    """Finds functions of several files of a folder that are local to each and have one name.
+
+    The sources of a folder are compiled as one, where such functions would be overloads of each other.
+    """
+    homes: dict[tuple[Path, str], Path] = {}
+    for path in paths:
+        for part in LOCAL.findall((ROOT / path).read_text(encoding="utf-8")):
+            for name in set(FUNCTION.findall(part)):
+                home = homes.setdefault((path.parent, name), path)
+                if home != path:
+                    yield f"{path}: {home.name} has a function '{name}' of its own, too"
+
+
 def main() -> int:
     findings = 0
     for path in files(".h", ".cpp", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
@@ -88,6 +110,9 @@ def main() -> int:
             for finding in rule(path, lines):
                 findings += 1
                 print(f"{path}: {finding}")
+    for finding in local_names(files(".cpp")):
+        findings += 1
+        print(finding)
     print(f"house rules: {findings} findings")
     return 1 if findings else 0
 

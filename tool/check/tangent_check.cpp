@@ -17,7 +17,7 @@ namespace {
 
 using manifest::Argument;
 
-bool is_floating(const Argument& argument) {
+bool has_tangent_type(const Argument& argument) {
     return argument.kind != manifest::ArgumentKind::generator &&
            kf::is_floating(scalar_type(argument.element.scalar));
 }
@@ -34,7 +34,7 @@ public:
         : CheckedCall(function, call, settings, report) {
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             const Argument& tangent = call_.arguments[i];
-            if (tangent.tangent_of < 0 || !tangent.differentiable || !is_floating(tangent)) continue;
+            if (tangent.tangent_of < 0 || !tangent.differentiable || !has_tangent_type(tangent)) continue;
             const Pair pair{static_cast<std::size_t>(tangent.tangent_of), i};
             const bool goes_in =
                 tangent.role == manifest::Role::in && tangent.access != manifest::Access::write;

@@ -16,7 +16,7 @@ namespace {
 
 using manifest::Role;
 
-bool is_input(const PlannedParameter& parameter) {
+bool is_probed(const PlannedParameter& parameter) {
     return parameter.role == Role::in || parameter.role == Role::inout;
 }
 
@@ -56,7 +56,7 @@ private:
 
     void add_value(const PlannedParameter& parameter, const std::string& name) {
         const std::string type = declared_name(parameter.type);
-        add(type + " " + name + (is_input(parameter) ? " = " + any(type) : ""));
+        add(type + " " + name + (is_probed(parameter) ? " = " + any(type) : ""));
         pass(parameter, name);
         if (parameter.role != Role::in) kept_.push_back(name);
     }
@@ -64,7 +64,7 @@ private:
     void add_pair(const PlannedParameter& parameter, const std::string& name) {
         const std::string type = declared_name(parameter.type);
         add("DifferentialPair<" + type + "> " + name +
-            (is_input(parameter)
+            (is_probed(parameter)
                  ? " = diffPair(" + any(type) + ", " + any(differential_name(parameter.type)) + ")"
                  : ""));
         pass(parameter, name);
@@ -86,9 +86,9 @@ private:
         const std::string type = declared_name(parameter.type);
         const std::string differential = differential_name(parameter.type);
         if (!is_differentiable(parameter)) {
-            if (!is_input(parameter)) return;
+            if (!is_probed(parameter)) return;
             add(type + " " + name + " = " + any(type));
-        } else if (!is_input(parameter)) {
+        } else if (!is_probed(parameter)) {
             add(differential + " " + name + " = " + any(differential));
         } else {
             add("var " + name + " = diffPair(" + any(type) +

@@ -5,7 +5,7 @@ namespace kf::gen {
 
 namespace {
 
-std::string listed(const std::vector<std::string>& items) {
+std::string joined(const std::vector<std::string>& items) {
     std::string text;
     for (const std::string& item : items) text += (text.empty() ? " " : ", ") + item;
     return "{" + text + " }";
@@ -35,7 +35,7 @@ std::string view_initializer(const TensorView& view) {
     }
     std::vector<std::string> strides;
     for (const std::string& stride : view.strides) strides.push_back(in_bytes(stride, view.scalar_bytes));
-    return "{ " + address + ", " + listed(view.extents) + ", " + listed(strides) + " }";
+    return "{ " + address + ", " + joined(view.extents) + ", " + joined(strides) + " }";
 }
 
 std::vector<std::string> dense_inner_strides(const std::vector<std::string>& extents,

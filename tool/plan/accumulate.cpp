@@ -93,8 +93,8 @@ void apply(PlannedCall& call, const std::string& name, Accumulate way) {
     }
 }
 
-Diagnostic error(const AccumulateSpec& at, std::string id, std::string message,
-                 std::vector<std::string> notes = {}) {
+Diagnostic accumulate_error(const AccumulateSpec& at, std::string id, std::string message,
+                            std::vector<std::string> notes = {}) {
     return {Severity::error, std::move(id), at.location, std::move(message), std::move(notes)};
 }
 
@@ -109,10 +109,10 @@ struct Offer {
         if (known == ways.end()) {
             ways.push_back(given);
         } else if (known->choices != given.choices && errors.empty()) {
-            errors.push_back(error(given, "accumulate-way",
-                                   "overloads offer different ways to accumulate '" + given.target +
-                                       "': run time chooses for all of them",
-                                   {"give them the same list"}));
+            errors.push_back(accumulate_error(given, "accumulate-way",
+                                              "overloads offer different ways to accumulate '" +
+                                                  given.target + "': run time chooses for all of them",
+                                              {"give them the same list"}));
         }
     }
 };
@@ -188,13 +188,13 @@ Diagnostics check_ways(const PlannedCall& call) {
         const AccumulateSpec& given = call.accumulate[i];
         if (std::any_of(call.accumulate.begin(), call.accumulate.begin() + static_cast<std::ptrdiff_t>(i),
                         [&](const AccumulateSpec& other) { return other.target == given.target; })) {
-            errors.push_back(error(given, "accumulate-way",
-                                   "ways to accumulate '" + given.target +
-                                       "' are given twice: by the call and "
-                                       "by the argument's kind"));
+            errors.push_back(accumulate_error(given, "accumulate-way",
+                                              "ways to accumulate '" + given.target +
+                                                  "' are given twice: by the call and "
+                                                  "by the argument's kind"));
         }
         if (std::find(possible.begin(), possible.end(), given.target) == possible.end()) {
-            errors.push_back(error(
+            errors.push_back(accumulate_error(
                 given, "accumulate-target",
                 "there is nothing to accumulate in '" + given.target + "': " +
                     (is_gradient(given.target)
@@ -210,9 +210,9 @@ Diagnostics check_ways(const PlannedCall& call) {
                 if (reason.empty()) continue;
                 const std::string name =
                     name_of(call, argument) + (is_gradient(given.target) ? std::string(gradient_suffix) : "");
-                errors.push_back(
-                    error(given, "accumulate-way",
-                          "'" + name + "' can't be accumulated by \"" + word(way) + "\": " + reason));
+                errors.push_back(accumulate_error(
+                    given, "accumulate-way",
+                    "'" + name + "' can't be accumulated by \"" + word(way) + "\": " + reason));
                 break;
             }
         }
@@ -232,10 +232,11 @@ Diagnostics add_choices(Plan& plan) {
         std::size_t combinations = offer.ways.empty() ? 0 : 1;
         for (const AccumulateSpec& one : offer.ways) combinations *= one.choices.size();
         if (combinations > max_combinations) {
-            errors.push_back(error(offer.ways.front(), "accumulate-way",
-                                   "'" + plan.functions[f].name + "' has " + std::to_string(combinations) +
-                                       " combinations of ways to accumulate, and " +
-                                       std::to_string(max_combinations) + " are the most there can be"));
+            errors.push_back(
+                accumulate_error(offer.ways.front(), "accumulate-way",
+                                 "'" + plan.functions[f].name + "' has " + std::to_string(combinations) +
+                                     " combinations of ways to accumulate, and " +
+                                     std::to_string(max_combinations) + " are the most there can be"));
         }
         if (!errors.empty() || combinations == 0) continue;
         const PlannedFunction own = plan.functions[f];

@@ -15,7 +15,7 @@ namespace kf::gen {
 
 namespace {
 
-std::vector<std::string> parameter_names(const Function& function) {
+std::vector<std::string> names_of_parameters(const Function& function) {
     std::vector<std::string> names;
     for (const Parameter& parameter : function.parameters) names.push_back(parameter.name);
     return names;
@@ -24,7 +24,7 @@ std::vector<std::string> parameter_names(const Function& function) {
 bool lists_exactly(const CallSpec& call, const Function& function) {
     std::multiset<std::string> listed;
     for (const ArgumentSpec& argument : call.arguments) listed.insert(argument.name);
-    const std::vector<std::string> names = parameter_names(function);
+    const std::vector<std::string> names = names_of_parameters(function);
     return listed == std::multiset<std::string>(names.begin(), names.end());
 }
 
@@ -61,7 +61,7 @@ bool has_default(const Function& function, const std::string& name) {
 /// What is wrong with the listed arguments, told against the only function they can mean.
 Diagnostics mismatches(const CallSpec& call, const Function& function) {
     Diagnostics errors;
-    const std::vector<std::string> names = parameter_names(function);
+    const std::vector<std::string> names = names_of_parameters(function);
     for (const ArgumentSpec& argument : call.arguments) {
         if (std::find(names.begin(), names.end(), argument.name) != names.end()) continue;
         errors.push_back({Severity::error, "argument-unknown", argument.location,

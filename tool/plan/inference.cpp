@@ -22,7 +22,7 @@ bool is_tensor(const TypeText& type) {
     return false;
 }
 
-TypeText number(std::int64_t value) { return {std::to_string(value), {}}; }
+TypeText parsed_number(std::int64_t value) { return {std::to_string(value), {}}; }
 
 class KindReader {
 public:
@@ -49,7 +49,7 @@ public:
             for (int rank = kind_.rank - trailing; rank > 0; --rank) {
                 Reading reading{so_far_.cost + kind_.rank - rank, so_far_.bindings};
                 if (mentioned(pattern.arguments[1], names_) &&
-                    !unify(pattern.arguments[1], number(rank), names_, reading.bindings))
+                    !unify(pattern.arguments[1], parsed_number(rank), names_, reading.bindings))
                     continue;
                 if (element && !unify(*inner, *element, names_, reading.bindings)) continue;
                 readings_.push_back(std::move(reading));
@@ -81,7 +81,7 @@ public:
             for (const char* several : {"vector", "Array"}) {
                 // One index is plain; only who asks for a vector of one gets that.
                 if (count <= 1 && pattern.name != several) continue;
-                if (count > 0) add(pattern, {several, {scalar, number(count)}}, cost);
+                if (count > 0) add(pattern, {several, {scalar, parsed_number(count)}}, cost);
                 if (count == 0 && pattern.arguments.size() == 2 && !mentioned(pattern.arguments[1], names_))
                     add(pattern.arguments[0], scalar, cost);
             }

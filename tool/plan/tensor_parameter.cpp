@@ -7,7 +7,7 @@ namespace kf::gen {
 
 namespace {
 
-std::string subject(const Feed& target) {
+std::string argument_text(const Feed& target) {
     return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
 }
 
@@ -50,7 +50,7 @@ bool is_differentiable_leaf(const PlannedArgument& leaf) {
 
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target) {
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
-        return Diagnostic{Severity::error, id, kind.location, subject(target) + ": " + message,
+        return Diagnostic{Severity::error, id, kind.location, argument_text(target) + ": " + message,
                           std::move(notes)};
     };
     const Type& type = target.type;

@@ -72,12 +72,12 @@ std::size_t TokenView::place_in(std::size_t open, std::size_t end) const {
 }
 
 namespace {
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 bool is_in_capitals(std::string_view word) {
-    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); };
-    return word.size() > 1 && !is_digit(word.front()) && std::all_of(word.begin(), word.end(), fits);
+    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || is_decimal(c); };
+    return word.size() > 1 && !is_decimal(word.front()) && std::all_of(word.begin(), word.end(), fits);
 }
 
 bool is_wide(std::string_view word) {

@@ -22,7 +22,7 @@ constexpr std::string_view unavailable = "slang-E36107";
 using Functions = std::vector<const SourceFunction*>;
 
 /// The first place of the word in the function; its end where there is none.
-std::size_t find_word(const SourceFunction& function, std::string_view word) {
+std::size_t word_in(const SourceFunction& function, std::string_view word) {
     for (std::size_t index = function.begin; index < function.end; ++index) {
         if ((*function.text)[index] == word) return index;
     }
@@ -30,7 +30,7 @@ std::size_t find_word(const SourceFunction& function, std::string_view word) {
 }
 
 bool has_word(const SourceFunction& function, std::string_view word) {
-    return find_word(function, word) != function.end;
+    return word_in(function, word) != function.end;
 }
 
 /// What Slang said, behind the reason for it.
@@ -48,7 +48,7 @@ void add_origin(Diagnostic& reason, const Diagnostic& said) {
 Diagnostics foreign_functions(const Functions& reached, const Diagnostic& said) {
     Diagnostics reasons;
     for (const SourceFunction* function : reached) {
-        const std::size_t code = find_word(*function, "__intrinsic_asm");
+        const std::size_t code = word_in(*function, "__intrinsic_asm");
         if (code == function->end || has_word(*function, "spirv") || has_word(*function, "default")) continue;
         Diagnostic reason{
             Severity::error,

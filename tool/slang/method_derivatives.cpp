@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class... Words>
-bool is_one_of(std::string_view word, const Words&... words) {
+bool is_among(std::string_view word, const Words&... words) {
     return ((word == words) || ...);
 }
 
@@ -30,11 +30,11 @@ class Search {
 public:
     void note_declarations(const LexedText& text) {
         for (std::size_t index = 0; index < text.size(); ++index) {
-            if (is_one_of(text[index], "namespace", "typealias", "typedef", "associatedtype", "enum")) {
+            if (is_among(text[index], "namespace", "typealias", "typedef", "associatedtype", "enum")) {
                 types_.insert(std::string(text[index + 1]));
             }
             // Generic parameters.
-            if (text[index] == "<" && text.is_word(index + 1) && is_one_of(text[index + 2], ":", ">", ",")) {
+            if (text[index] == "<" && text.is_word(index + 1) && is_among(text[index + 2], ":", ">", ",")) {
                 types_.insert(std::string(text[index + 1]));
             }
         }
@@ -50,7 +50,7 @@ public:
     void look_for_derivatives(const std::string& file, const LexedText& text) {
         const std::vector<Body> all = bodies(text);
         for (std::size_t index = 0; index < text.size(); ++index) {
-            if (!is_one_of(text[index], "bwd_diff", "fwd_diff", "__bwd_diff", "__fwd_diff") ||
+            if (!is_among(text[index], "bwd_diff", "fwd_diff", "__bwd_diff", "__fwd_diff") ||
                 text[index + 1] != "(") {
                 continue;
             }
@@ -70,12 +70,12 @@ private:
     static std::vector<Body> bodies(const LexedText& text) {
         std::vector<Body> found;
         for (std::size_t index = 0; index + 1 < text.size(); ++index) {
-            if (!is_one_of(text[index], "struct", "class", "extension", "interface") ||
+            if (!is_among(text[index], "struct", "class", "extension", "interface") ||
                 !text.is_word(index + 1)) {
                 continue;
             }
             std::size_t open = index + 2;
-            while (open < text.size() && !is_one_of(text[open], "{", ";")) ++open;
+            while (open < text.size() && !is_among(text[open], "{", ";")) ++open;
             if (text[open] == "{") found.push_back({std::string(text[index + 1]), open, text.closing(open)});
         }
         return found;
@@ -84,10 +84,10 @@ private:
     /// A name before a parenthesis and behind a type, in a declaration that isn't static.
     static bool is_method(const LexedText& text, const Body& body, std::size_t index) {
         const bool declares = text.is_word(index) && text[index + 1] == "(" && index > body.begin + 1 &&
-                              (text.is_word(index - 1) || is_one_of(text[index - 1], ">", "]"));
-        if (!declares || is_one_of(text[index - 1], "new", "return", "operator")) return false;
+                              (text.is_word(index - 1) || is_among(text[index - 1], ">", "]"));
+        if (!declares || is_among(text[index - 1], "new", "return", "operator")) return false;
         for (std::size_t before = index; before-- > body.begin;) {
-            if (is_one_of(text[before], ";", "{", "}")) break;
+            if (is_among(text[before], ";", "{", "}")) break;
             if (text[before] == "static") return false;
         }
         return true;

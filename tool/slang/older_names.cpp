@@ -42,7 +42,7 @@ std::string_view find(const List& names, std::string_view name) {
 }
 
 /// "b" of "a 'b' c 'd'"; `which`: of the quoted texts, from 0.
-std::string_view quoted(std::string_view text, int which) {
+std::string_view in_quotes(std::string_view text, int which) {
     for (; which >= 0; --which) {
         const std::size_t begin = text.find('\'');
         const std::size_t end = begin == std::string_view::npos ? begin : text.find('\'', begin + 1);
@@ -61,11 +61,13 @@ std::string written_instead(std::string_view type, std::string_view tensor) {
                                     : "";
 }
 
-std::string_view plain(std::string_view type) { return type.substr(0, type.find_first_of("<[ ")); }
+std::string_view without_generics(std::string_view type) { return type.substr(0, type.find_first_of("<[ ")); }
 
 }  // namespace
 
-std::string tensor_instead_of(std::string_view type) { return std::string(find(types, plain(type))); }
+std::string tensor_instead_of(std::string_view type) {
+    return std::string(find(types, without_generics(type)));
+}
 
 std::string tensor_cure(std::string_view type) {
     const std::string tensor = tensor_instead_of(type);
@@ -80,7 +82,7 @@ std::string tensor_cure(std::string_view type) {
 }
 
 Diagnostic with_tensor_names(Diagnostic error) {
-    const std::string name(quoted(error.message, 0));
+    const std::string name(in_quotes(error.message, 0));
     std::string cure;
     if (error.id == "slang-E30015") {
         const std::string tensor = tensor_instead_of(name);
@@ -90,7 +92,7 @@ Diagnostic with_tensor_names(Diagnostic error) {
             cure = "it is a type of the module kf: write 'import kf;'";
         }
     } else if (error.id == "slang-E30027") {
-        const std::string_view owner = plain(quoted(error.message, 1));
+        const std::string_view owner = without_generics(in_quotes(error.message, 1));
         const bool tensor = owner.find("Tensor") != std::string_view::npos;
         const std::string_view instead = tensor ? find(members, name) : std::string_view();
         if (!instead.empty()) cure = "write t." + std::string(instead);

@@ -31,7 +31,7 @@ struct Place {
     }
 };
 
-bool is_number(Text type) {
+bool is_numeric(Text type) {
     return type.starts_with("Vec(") || type.starts_with("Mat(") || type == "Float" || type == "Half" ||
            type == "Double";
 }
@@ -155,7 +155,7 @@ private:
         const Place from = place(pointer);
         const auto held = memory.find(from.path);
         // Slang takes structs and arrays apart behind the call, but for elements that are computed.
-        return held != memory.end() && (from.is_computed || is_number(type)) ? held->second : nullptr;
+        return held != memory.end() && (from.is_computed || is_numeric(type)) ? held->second : nullptr;
     }
 
     void step(const ir::Instruction& one, Memory& memory) {

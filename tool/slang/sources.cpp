@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class... Interfaces>
-bool is_one_of(const SlangUUID& uuid) {
+bool is_listed(const SlangUUID& uuid) {
     const auto is = [&](const SlangUUID& other) { return std::memcmp(&uuid, &other, sizeof(uuid)) == 0; };
     return (is(Interfaces::getTypeGuid()) || ...);
 }
@@ -31,7 +31,7 @@ public:
     TextBlob& operator=(const TextBlob&) = delete;
 
     SlangResult queryInterface(const SlangUUID& uuid, void** object) override {
-        if (!is_one_of<ISlangUnknown, ISlangBlob>(uuid)) return SLANG_E_NO_INTERFACE;
+        if (!is_listed<ISlangUnknown, ISlangBlob>(uuid)) return SLANG_E_NO_INTERFACE;
         addRef();
         *object = static_cast<ISlangBlob*>(this);
         return SLANG_OK;
@@ -100,7 +100,7 @@ const std::string* Sources::find(const fs::path& path) {
 }
 
 void* Sources::castAs(const SlangUUID& uuid) {
-    const bool known = is_one_of<ISlangUnknown, ISlangCastable, ISlangFileSystem, ISlangFileSystemExt>(uuid);
+    const bool known = is_listed<ISlangUnknown, ISlangCastable, ISlangFileSystem, ISlangFileSystemExt>(uuid);
     return known ? static_cast<ISlangFileSystemExt*>(this) : nullptr;
 }
 

@@ -62,8 +62,8 @@ std::vector<Given> cars(std::int64_t count, std::int64_t step = 1, std::uint64_t
             Given::tensor(at(address + 12, {count}, {step * pitch}))};
 }
 
-std::vector<Given> given(const std::vector<Given>& car, const std::vector<Given>& other,
-                         const std::vector<Given>& result) {
+std::vector<Given> given_structs(const std::vector<Given>& car, const std::vector<Given>& other,
+                                 const std::vector<Given>& result) {
     std::vector<Given> all = car;
     all.insert(all.end(), other.begin(), other.end());
     all.push_back(Given::value());
@@ -78,40 +78,41 @@ TEST(BindStructs, AreNamedWhereTheirShapesDisagree) {
     expect_error(ErrorCode::shape_mismatch,
                  AllOf(StartsWith("race: argument 'pair.other': dimension 0 of shape [2]: extent 2"),
                        HasSubstr("extent 3 of argument 'car' (")),
-                 [&] { forward(builder.get(), given(cars(3), cars(2), none)); });
+                 [&] { forward(builder.get(), given_structs(cars(3), cars(2), none)); });
     expect_error(
         ErrorCode::shape_mismatch,
         AllOf(StartsWith("race: argument 'result': an output is never broadcast: dimension 0 of shape [1]"),
               HasSubstr("expected extent 3 of argument 'car', found 1")),
-        [&] { forward(builder.get(), given(cars(3), cars(1, 1, 8192), cars(1, 1, 16384))); });
+        [&] { forward(builder.get(), given_structs(cars(3), cars(1, 1, 8192), cars(1, 1, 16384))); });
     ManifestBuilder strict = race(true);
     expect_error(ErrorCode::shape_mismatch,
                  AllOf(StartsWith("race: argument 'pair.other': broadcasting is forbidden"),
                        HasSubstr("dimension 0 of shape [1]: expected extent 3 of argument 'car'")),
-                 [&] { forward(strict.get(), given(cars(3), cars(1), none)); });
+                 [&] { forward(strict.get(), given_structs(cars(3), cars(1), none)); });
 }
 
 TEST(BindStructs, AreNamedWhereSomethingElseIsGiven) {
     ManifestBuilder builder = race();
     expect_error(ErrorCode::missing_argument,
                  testing::StrEq("race: argument 'car': expected Car tensor[1], found nothing"),
-                 [&] { forward(builder.get(), given(none, cars(3), none)); });
+                 [&] { forward(builder.get(), given_structs(none, cars(3), none)); });
     expect_error(ErrorCode::type_mismatch,
                  testing::StrEq("race: argument 'pair.other': expected Car tensor[1], found a value"), [&] {
-                     forward(builder.get(), given(cars(3), {Given::value(), Given::value()}, none));
+                     forward(builder.get(), given_structs(cars(3), {Given::value(), Given::value()}, none));
                  });
 }
 
 TEST(BindStructs, AreNamedWhereGradientsAreMissingOrWrong) {
     ManifestBuilder builder = race();
     expect_error(ErrorCode::missing_gradient,
-                 AllOf(HasSubstr("give one of 'car', 'pair.other' one"), Not(HasSubstr("place"))),
-                 [&] { backward(builder.get(), given(cars(3), cars(3, 1, 8192), cars(3, 1, 16384))); });
+                 AllOf(HasSubstr("give one of 'car', 'pair.other' one"), Not(HasSubstr("place"))), [&] {
+                     backward(builder.get(), given_structs(cars(3), cars(3, 1, 8192), cars(3, 1, 16384)));
+                 });
     std::vector<Given> car = cars(3);
     car[0] = car[0].out(at(32768, {2, 3}, {pitch, 1}));
     expect_error(ErrorCode::shape_mismatch,
                  testing::StrEq("race: argument 'car': its gradient has shape [2], it has shape [3]"),
-                 [&] { backward(builder.get(), given(car, cars(3, 1, 8192), cars(3, 1, 16384))); });
+                 [&] { backward(builder.get(), given_structs(car, cars(3, 1, 8192), cars(3, 1, 16384))); });
 }
 
 TEST(BindStructs, AreShownWithStridesInStructs) {
@@ -121,8 +122,8 @@ TEST(BindStructs, AreShownWithStridesInStructs) {
     expect_error(ErrorCode::layout_mismatch,
                  AllOf(StartsWith("race: argument 'car': expected a contiguous tensor"),
                        HasSubstr("found shape [3] with strides [2]")),
-                 [&] { forward(builder.get(), given(cars(3, 2), cars(3, 1, 8192), none)); });
-    EXPECT_NO_THROW(forward(builder.get(), given(cars(0, 2), cars(0, 1, 8192), none)));
+                 [&] { forward(builder.get(), given_structs(cars(3, 2), cars(3, 1, 8192), none)); });
+    EXPECT_NO_THROW(forward(builder.get(), given_structs(cars(0, 2), cars(0, 1, 8192), none)));
 }
 
 }  // namespace

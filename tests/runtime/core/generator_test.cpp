@@ -32,7 +32,7 @@ Argument generator(std::string name, Generator kind, std::int64_t rank, Scalar s
 
 /// Refers to `source`.
 template <class T>
-Given given(const Argument& argument, const T& source) {
+Given given_generators(const Argument& argument, const T& source) {
     Given made;
     made.kind = detail::Arg::Kind::generator;
     made.generator = &source;
@@ -58,12 +58,13 @@ TEST(Generator, GivesTheCallItsShape) {
     for (const Case& c : {Case{{0, 5, 1}, 5}, Case{{0, 0, 1}, 0}, Case{{5, 0, 1}, 0}, Case{{5, 0, -2}, 3},
                           Case{{-most - 1, most, most}, 3}, Case{{most, -most - 1, -most - 1}, 2},
                           Case{{0, 6'000'000'000, 2}, 3'000'000'000}}) {
-        const detail::Binding binding = forward(function(row, 1), {given(row, c.range), G::none()});
+        const detail::Binding binding =
+            forward(function(row, 1), {given_generators(row, c.range), G::none()});
         EXPECT_EQ(binding.shape, Dims{c.count});
         EXPECT_EQ(binding.total, c.count);
     }
     const Grid<2> grid{{70'000, 50'000}, {3, 4}, {5, 6}};
-    const detail::Binding binding = forward(function(plane, 2), {given(plane, grid), G::none()});
+    const detail::Binding binding = forward(function(plane, 2), {given_generators(plane, grid), G::none()});
     EXPECT_EQ(binding.total, 3'500'000'000);
     EXPECT_EQ(binding.arguments[0].data.strides, (Dims{5, 6}));
     EXPECT_FALSE(binding.arguments[0].data.present);
@@ -78,7 +79,7 @@ TEST(Generator, BroadcastsAndMaps) {
     const Grid<2> grid{{1, 7}, {0, 0}, {11, 13}};
     const Dims shape{7, 3, 5};
     const detail::Binding binding =
-        test::bind(builder.get(), PassKind::forward, {given(turned, grid), G::none()}, &shape);
+        test::bind(builder.get(), PassKind::forward, {given_generators(turned, grid), G::none()}, &shape);
     EXPECT_EQ(binding.shape, shape);
     EXPECT_EQ(binding.arguments[0].data.strides, (Dims{13, 0, 0})) << "an extent of 1 stays where it is";
 }
@@ -86,7 +87,7 @@ TEST(Generator, BroadcastsAndMaps) {
 TEST(Generator, RefusesWhatItCantHold) {
     const auto refuses = [](const Argument& argument, const auto& source, const char* text) {
         expect_error(ErrorCode::value_range, AllOf(StartsWith("f: argument 'i': "), HasSubstr(text)), [&] {
-            forward(function(argument, argument.call_rank), {given(argument, source), G::none()});
+            forward(function(argument, argument.call_rank), {given_generators(argument, source), G::none()});
         });
     };
     refuses(row, Range{0, 3, 0}, "step can't be 0");

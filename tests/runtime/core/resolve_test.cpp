@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using Kind = ArgShape::Kind;
 
 ArgShape weak(ScalarType scalar, Dims shape = {}) { return {Kind::weak, scalar, shape}; }
-ArgShape whole(Dims shape = {}) { return weak(ScalarType::int64, shape); }
+ArgShape whole_value(Dims shape = {}) { return weak(ScalarType::int64, shape); }
 ArgShape real(Dims shape = {}) { return weak(ScalarType::float64, shape); }
 ArgShape given(ScalarType scalar, Dims shape) { return {Kind::tensor, scalar, shape}; }
 ArgShape array(ScalarType scalar, Dims shape) { return {Kind::array, scalar, shape}; }
@@ -33,9 +33,9 @@ Function overloads() {
 
 TEST(Resolve, GoesByRank) {
     const Function add = overloads();
-    EXPECT_EQ(resolve(add, std::vector{whole(), real(), none()}), 0U);
-    EXPECT_EQ(resolve(add, std::vector{whole({3}), whole(), none()}), 1U);
-    EXPECT_EQ(resolve(add, std::vector{whole({3}), whole({4}), none()}), 2U);
+    EXPECT_EQ(resolve(add, std::vector{whole_value(), real(), none()}), 0U);
+    EXPECT_EQ(resolve(add, std::vector{whole_value({3}), whole_value(), none()}), 1U);
+    EXPECT_EQ(resolve(add, std::vector{whole_value({3}), whole_value({4}), none()}), 2U);
     EXPECT_EQ(resolve(add, std::vector{given(ScalarType::float32, {2, 3}), array(ScalarType::float32, {3}),
                                        none()}),
               3U);
@@ -48,7 +48,7 @@ TEST(Resolve, ListsCandidates) {
                                  "    argument 'a': expected float, found an int tensor of shape [3]\n"),
                        HasSubstr("\n  add(a: float tensor[2], b: float tensor[1]) -> float tensor[2]")),
                  [] {
-                     resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole(), none()});
+                     resolve(overloads(), std::vector{given(ScalarType::int32, {3}), whole_value(), none()});
                  });
 }
 
@@ -60,7 +60,7 @@ TEST(Resolve, PrefersTheNearestScalarType) {
     }
     const Function f = builder.get().functions[0];
     EXPECT_EQ(resolve(f, std::vector{real(), none()}), 1U);
-    EXPECT_EQ(resolve(f, std::vector{whole(), none()}), 3U);
+    EXPECT_EQ(resolve(f, std::vector{whole_value(), none()}), 3U);
     EXPECT_EQ(resolve(f, std::vector{weak(ScalarType::boolean), none()}), 4U);
     EXPECT_EQ(resolve(f, std::vector{array(ScalarType::float64, {}), none()}), 0U);
     EXPECT_EQ(resolve(f, std::vector{array(ScalarType::int64, {}), none()}), 2U);
@@ -87,7 +87,7 @@ TEST(Resolve, ANumberMayBeAVector) {
     const auto pick = [&](std::size_t function, const ArgShape& v) {
         return resolve(manifest.functions.at(function), std::vector{v, none()});
     };
-    EXPECT_EQ(pick(0, whole()), 0U);
+    EXPECT_EQ(pick(0, whole_value()), 0U);
     EXPECT_EQ(pick(0, real()), 0U);
     EXPECT_EQ(pick(0, components(ScalarType::float64, {3})), 0U);
     expect_error(ErrorCode::rank_mismatch, HasSubstr("expected float3, found a bool"),
@@ -101,7 +101,7 @@ TEST(Resolve, ANumberMayBeAVector) {
     EXPECT_EQ(pick(2, real({3})), 1U);
     EXPECT_EQ(pick(3, real()), 1U);
     expect_error(ErrorCode::rank_mismatch, HasSubstr("expected float2x2, found a whole number"),
-                 [&] { pick(4, whole()); });
+                 [&] { pick(4, whole_value()); });
 }
 
 TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
@@ -111,7 +111,7 @@ TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
         false);
     const Function f = builder.get().functions[0];
     const ArgShape x = given(ScalarType::float32, {5, 3});
-    EXPECT_EQ(resolve(f, std::vector{whole(), x, none()}), 0U);
+    EXPECT_EQ(resolve(f, std::vector{whole_value(), x, none()}), 0U);
     expect_error(ErrorCode::type_mismatch,
                  testing::Eq("f: argument 'n': expected int, found a floating number"), [&] {
                      resolve(f, std::vector{real(), x, none()});
@@ -123,14 +123,14 @@ TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
     expect_error(
         ErrorCode::rank_mismatch,
         HasSubstr("argument 'x': expected float3 tensor[1] (shape [d0, 3]), found a list of shape [3]"), [&] {
-            resolve(f, std::vector{whole(), real({3}), none()});
+            resolve(f, std::vector{whole_value(), real({3}), none()});
         });
     expect_error(ErrorCode::missing_argument,
                  HasSubstr("argument 'x': expected float3 tensor[1], found nothing"), [&] {
-                     resolve(f, std::vector{whole(), none(), none()});
+                     resolve(f, std::vector{whole_value(), none(), none()});
                  });
     expect_error(ErrorCode::no_overload, HasSubstr("f(n: int, x: float3 tensor[1]) -> float tensor[1]"),
-                 [&] { resolve(f, std::vector{whole()}); });
+                 [&] { resolve(f, std::vector{whole_value()}); });
 }
 
 TEST(Resolve, LeavesExtentsToTheBinderUnlessTheyDecide) {

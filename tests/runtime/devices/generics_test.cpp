@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, GenericsTest, ::testing::ValuesIn(device_ids()
                          [](const auto& test) { return test_name(test.param); });
 
 /// Values with a border that must stay as it is.
-std::vector<float> bordered(std::vector<float> values, float border) {
+std::vector<float> with_border(std::vector<float> values, float border) {
     values.insert(values.begin(), 3, border);
     values.insert(values.end(), 4, border);
     return values;
@@ -39,7 +39,7 @@ TEST_P(GenericsTest, StatedAndInferredArguments) {
 TEST_P(GenericsTest, EverySizeInTheMiddleOfABuffer) {
     for (const std::int64_t size : {0, 1, 31, 33, 257, 4097}) {
         const std::vector<float> values = eighths(static_cast<std::size_t>(size));
-        const auto whole = device_.tensor(bordered(values, 77)).with_grads();
+        const auto whole = device_.tensor(with_border(values, 77)).with_grads();
         const auto target = device_.tensor(std::vector<float>(values.size() + 7, 55.F));
         const auto x = whole.slice(0, 3, 3 + size);
         const auto y = target.slice(0, 3, 3 + size);
@@ -49,8 +49,8 @@ TEST_P(GenericsTest, EverySizeInTheMiddleOfABuffer) {
         std::vector<float> gradients = values;
         for (float& value : squares) value *= value;
         for (float& value : gradients) value *= 2;
-        EXPECT_EQ(target.to_vector(), bordered(squares, 55)) << size;
-        EXPECT_EQ(whole.grad().to_vector(), bordered(gradients, 0)) << size;
+        EXPECT_EQ(target.to_vector(), with_border(squares, 55)) << size;
+        EXPECT_EQ(whole.grad().to_vector(), with_border(gradients, 0)) << size;
     }
 }
 

@@ -31,7 +31,7 @@ constexpr Ray poison{{-1e9F, 1e9F, -1e9F}, {1e9F, -1e9F, 1e9F}};
 /// Eighths: the products and sums here are exact in float.
 float eighth(std::size_t i) { return static_cast<float>(i % 16) / 8 - 1; }
 
-std::vector<Ray> some_rays(std::size_t count, std::size_t seed = 0) {
+std::vector<Ray> two_part_rays(std::size_t count, std::size_t seed = 0) {
     std::vector<Ray> rays(count);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = 7 * i + seed;
@@ -54,7 +54,7 @@ Ray traced_gradient(const Ray& ray, float t) {
 
 /// Between three others in front and four behind, which must stay as they are.
 template <class T>
-std::vector<T> bordered(std::vector<T> values, const T& border) {
+std::vector<T> bordered_structs(std::vector<T> values, const T& border) {
     values.insert(values.begin(), 3, border);
     values.insert(values.end(), 4, border);
     return values;
@@ -79,8 +79,8 @@ TEST_P(StructsTest, Values) {
 
 TEST_P(StructsTest, TensorsOfEverySizeInTheMiddleOfABuffer) {
     for (const std::size_t size : {0U, 1U, 31U, 33U, 257U, 4097U}) {
-        const std::vector<Ray> rays = some_rays(size);
-        const auto whole = device_.tensor(bordered(rays, poison)).with_grads();
+        const std::vector<Ray> rays = two_part_rays(size);
+        const auto whole = device_.tensor(bordered_structs(rays, poison)).with_grads();
         const auto target = device_.tensor(std::vector<float3>(size + 7, {7, 7, 7}));
         module_.raytrace(middle_of(whole), 0.5F, out(middle_of(target)));
         module_.raytrace.backward(middle_of(whole), 0.5F, middle_of(target));
@@ -90,14 +90,14 @@ TEST_P(StructsTest, TensorsOfEverySizeInTheMiddleOfABuffer) {
             hits.push_back(traced(ray, 0.5F));
             gradients.push_back(traced_gradient(ray, 0.5F));
         }
-        EXPECT_EQ(target.to_vector(), bordered(hits, float3{7, 7, 7})) << size;
-        EXPECT_EQ(whole.grad().to_vector(), bordered(gradients, Ray{})) << size;
-        EXPECT_EQ(whole.to_vector(), bordered(rays, poison)) << size;
+        EXPECT_EQ(target.to_vector(), bordered_structs(hits, float3{7, 7, 7})) << size;
+        EXPECT_EQ(whole.grad().to_vector(), bordered_structs(gradients, Ray{})) << size;
+        EXPECT_EQ(whole.to_vector(), bordered_structs(rays, poison)) << size;
     }
 }
 
 TEST_P(StructsTest, OtherViewsOfTheSameMemory) {
-    const std::vector<Ray> rays = some_rays(6 * 5);
+    const std::vector<Ray> rays = two_part_rays(6 * 5);
     const auto grid = device_.tensor<Ray>(std::span<const Ray>(rays), {6, 5}).with_grads();
     const auto t = device_.tensor<float>({0.5F, 1, 2, -1, 0});
     const std::vector<float> ts = t.to_vector();
@@ -125,15 +125,15 @@ TEST_P(StructsTest, OtherViewsOfTheSameMemory) {
 
 TEST_P(StructsTest, FieldByField) {
     for (const std::size_t size : {0U, 1U, 33U, 4097U}) {
-        const std::vector<Ray> rays = some_rays(size);
+        const std::vector<Ray> rays = two_part_rays(size);
         std::vector<float3> positions;
         std::vector<float3> directions;
         for (const Ray& ray : rays) {
             positions.push_back(ray.pos);
             directions.push_back(ray.dir);
         }
-        const auto pos = device_.tensor(bordered(positions, poison.pos)).with_grads();
-        const auto dir = device_.tensor(bordered(directions, poison.dir)).with_grads();
+        const auto pos = device_.tensor(bordered_structs(positions, poison.pos)).with_grads();
+        const auto dir = device_.tensor(bordered_structs(directions, poison.dir)).with_grads();
         const RayFields soa{middle_of(pos), middle_of(dir)};
         const auto hits = module_.raytrace(soa, 2);
         module_.raytrace.backward(soa, 2, hits);
@@ -147,8 +147,8 @@ TEST_P(StructsTest, FieldByField) {
             pos_gradients.push_back(traced_gradient(ray, 2).pos);
             dir_gradients.push_back(traced_gradient(ray, 2).dir);
         }
-        EXPECT_EQ(pos.grad().to_vector(), bordered(pos_gradients, float3{})) << size;
-        EXPECT_EQ(dir.grad().to_vector(), bordered(dir_gradients, float3{})) << size;
+        EXPECT_EQ(pos.grad().to_vector(), bordered_structs(pos_gradients, float3{})) << size;
+        EXPECT_EQ(dir.grad().to_vector(), bordered_structs(dir_gradients, float3{})) << size;
         // A tensor and a value; the value's gradient is the sum over the calls.
         const auto origin = device_.tensor(positions).with_grads();
         const auto mixed = module_.raytrace(RayFields{origin, float3{1, 2, -1}}, 0.5F);
@@ -194,12 +194,12 @@ float shaded(const Scene& scene, const Ray& ray) {
 }
 
 TEST_P(StructsTest, NestedWithArraysMatricesAndSmallTypes) {
-    const std::vector<Ray> rays = some_rays(33);
+    const std::vector<Ray> rays = two_part_rays(33);
     EXPECT_EQ(module_.shade(a_scene(2), rays[5]), shaded(a_scene(2), rays[5]));
     EXPECT_EQ(module_.shade(a_scene(-2), rays[5]), shaded(a_scene(-2), rays[5]));
     std::vector<Scene> scenes;
     for (std::size_t i = 0; i < rays.size(); ++i) scenes.push_back(a_scene(eighth(i)));
-    const auto whole = device_.tensor(bordered(scenes, a_scene(1))).with_grads();
+    const auto whole = device_.tensor(bordered_structs(scenes, a_scene(1))).with_grads();
     const auto ray_tensor = device_.tensor(rays).with_grads();
     const auto shades = module_.shade(middle_of(whole), ray_tensor);
     const std::vector<float> found = shades.to_vector();
@@ -235,10 +235,10 @@ TEST_P(StructsTest, NestedWithArraysMatricesAndSmallTypes) {
 
 TEST_P(StructsTest, ResultsAndWhatIsChangedInPlace) {
     for (const std::size_t size : {0U, 1U, 33U, 4097U}) {
-        const std::vector<Ray> rays = some_rays(size);
-        const std::vector<Ray> others = some_rays(size, 4);
+        const std::vector<Ray> rays = two_part_rays(size);
+        const std::vector<Ray> others = two_part_rays(size, 4);
         const auto ray = device_.tensor(rays).with_grads();
-        const auto whole = device_.tensor(bordered(others, poison));
+        const auto whole = device_.tensor(bordered_structs(others, poison));
         const auto target = device_.tensor(std::vector<Ray>(size + 7, poison));
         module_.advance(ray, 2, middle_of(whole), out(middle_of(target)));
         std::vector<Ray> next;
@@ -251,8 +251,8 @@ TEST_P(StructsTest, ResultsAndWhatIsChangedInPlace) {
                 changed[i].pos[c] *= 2;
             }
         }
-        EXPECT_EQ(target.to_vector(), bordered(next, poison)) << size;
-        EXPECT_EQ(whole.to_vector(), bordered(changed, poison)) << size;
+        EXPECT_EQ(target.to_vector(), bordered_structs(next, poison)) << size;
+        EXPECT_EQ(whole.to_vector(), bordered_structs(changed, poison)) << size;
         // A new tensor for the result.
         const auto again = device_.tensor(others);
         const auto result = module_.advance(ray, 2, again);
@@ -283,8 +283,8 @@ TEST_P(StructsTest, ArraysOfStructs) {
 }
 
 TEST_P(StructsTest, CallsLikeTheLastOneTakeTheirOwnTensorsAndValues) {
-    const auto first = device_.tensor(some_rays(100)).with_grads();
-    const auto second = device_.tensor(some_rays(100, 5)).with_grads();
+    const auto first = device_.tensor(two_part_rays(100)).with_grads();
+    const auto second = device_.tensor(two_part_rays(100, 5)).with_grads();
     const auto target = device_.empty<float3>({100});
     for (int round = 0; round < 3; ++round) {
         for (const auto& rays : {first, second}) {
@@ -305,12 +305,12 @@ TEST_P(StructsTest, CallsLikeTheLastOneTakeTheirOwnTensorsAndValues) {
     }
     // A value instead of a tensor, and its own values each time.
     const auto t = device_.tensor<float>({0.5F, 1, 2});
-    for (const Ray& ray : some_rays(4)) {
+    for (const Ray& ray : two_part_rays(4)) {
         EXPECT_THAT(module_.raytrace(ray, t).to_vector(),
                     ElementsAre(traced(ray, 0.5F), traced(ray, 1), traced(ray, 2)));
     }
     // A tensor that overlaps with what is written is refused, known call or not.
-    const auto others = device_.tensor(some_rays(100, 2));
+    const auto others = device_.tensor(two_part_rays(100, 2));
     module_.advance(first, 2, others);
     module_.advance(first, 2, others);
     EXPECT_THROW(module_.advance(others.slice(0, 0, 50), 2, others.slice(0, 25, 75)), ArgumentError);

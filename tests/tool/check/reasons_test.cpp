@@ -26,23 +26,23 @@ gen::Plan plan_of(const Type& parameter, const Type& leaf, const std::string& pa
     return plan;
 }
 
-std::string reason_of(const gen::Plan& plan) { return reason(plan, 0, 0, 0); }
+std::string gradient_reason(const gen::Plan& plan) { return reason(plan, 0, 0, 0); }
 
 TEST(Reasons, FieldsAndTypes) {
     const Type number = type_named("float");
     const Type light = struct_of("Light", {{"power", number, true}, {"color", number}});
     const Type scene = struct_of("Scene", {{"light", light}});
     const Type plain = struct_of("Plain", {{"light", light}}, false);
-    EXPECT_EQ(reason_of(plan_of(light, number, ".power")), "field 'power' is no_diff");
-    EXPECT_EQ(reason_of(plan_of(scene, number, ".light.power")), "field 'power' is no_diff");
-    EXPECT_EQ(reason_of(plan_of(scene, number, ".light[].power")), "field 'power' is no_diff");
-    EXPECT_EQ(reason_of(plan_of(plain, number, ".light.color")), "'Plain' is not IDifferentiable");
-    EXPECT_EQ(reason_of(plan_of(struct_of("Outer", {{"plain", plain}}), number, ".plain.light.color")),
+    EXPECT_EQ(gradient_reason(plan_of(light, number, ".power")), "field 'power' is no_diff");
+    EXPECT_EQ(gradient_reason(plan_of(scene, number, ".light.power")), "field 'power' is no_diff");
+    EXPECT_EQ(gradient_reason(plan_of(scene, number, ".light[].power")), "field 'power' is no_diff");
+    EXPECT_EQ(gradient_reason(plan_of(plain, number, ".light.color")), "'Plain' is not IDifferentiable");
+    EXPECT_EQ(gradient_reason(plan_of(struct_of("Outer", {{"plain", plain}}), number, ".plain.light.color")),
               "'Plain' is not IDifferentiable");
     const Type tensor = type_named("DiffTensor<float, 2>");
     const Type layer = struct_of("Layer", {{"weights", tensor, true}, {"bias", tensor}}, false);
-    EXPECT_EQ(reason_of(plan_of(layer, tensor, ".weights")), "field 'weights' is no_diff");
-    EXPECT_EQ(reason_of(plan_of(layer, tensor, ".bias")), "");
+    EXPECT_EQ(gradient_reason(plan_of(layer, tensor, ".weights")), "field 'weights' is no_diff");
+    EXPECT_EQ(gradient_reason(plan_of(layer, tensor, ".bias")), "");
 }
 
 TEST(Reasons, ParametersAndSpecs) {
@@ -50,18 +50,18 @@ TEST(Reasons, ParametersAndSpecs) {
     gen::Plan plan = plan_of(number, number, "");
     gen::PlannedCall& call = plan.functions[0].calls[0];
     call.parameters[0].no_diff = true;
-    EXPECT_EQ(reason_of(plan), "no_diff");
+    EXPECT_EQ(gradient_reason(plan), "no_diff");
     call.member = gen::Member::method;
-    EXPECT_EQ(reason_of(plan), "[NoDiffThis]");
+    EXPECT_EQ(gradient_reason(plan), "[NoDiffThis]");
     call.arguments[0].host.differentiable = true;
-    EXPECT_EQ(reason_of(plan), "not among the \"inputs\" of \"backward\"");
+    EXPECT_EQ(gradient_reason(plan), "not among the \"inputs\" of \"backward\"");
     call.arguments[0].grad_is_false = true;
-    EXPECT_EQ(reason_of(plan), "\"grad\": false");
+    EXPECT_EQ(gradient_reason(plan), "\"grad\": false");
     call.has_backward = false;
-    EXPECT_EQ(reason_of(plan), "the spec asks for no \"backward\"");
-    EXPECT_EQ(reason_of(plan_of(type_named("int2"), type_named("int2"), "")), "");
+    EXPECT_EQ(gradient_reason(plan), "the spec asks for no \"backward\"");
+    EXPECT_EQ(gradient_reason(plan_of(type_named("int2"), type_named("int2"), "")), "");
     const Type tensor = type_named("RWTensor<float, 2>");
-    EXPECT_EQ(reason_of(plan_of(tensor, tensor, "")), "RWTensor has no derivatives");
+    EXPECT_EQ(gradient_reason(plan_of(tensor, tensor, "")), "RWTensor has no derivatives");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-PythonFiles emitted(const Plan& plan) {
+PythonFiles modules_of(const Plan& plan) {
     auto files = emit_python(plan);
     if (files) return files.value();
     for (const Diagnostic& error : files.errors()) ADD_FAILURE() << format_text(error);
@@ -30,7 +30,7 @@ std::string unwrapped(const std::string& stub) {
 }
 
 TEST(Python, LoadsTheArtifactBesideTheModule) {
-    const std::string module = emitted(testing::polynomial()).module;
+    const std::string module = modules_of(testing::polynomial()).module;
     EXPECT_THAT(module, HasSubstr("_kf.load_module(_Path(__file__).with_name(\"polynomial.kfa\"))\n"));
     EXPECT_THAT(module,
                 HasSubstr("#: a * x * x + b * x + c.\npolynomial = _module.function(\"polynomial\")\n"));
@@ -38,7 +38,7 @@ TEST(Python, LoadsTheArtifactBesideTheModule) {
 }
 
 TEST(Python, MakesOneOverloadOfTensorsOfAnyRank) {
-    const std::string stub = unwrapped(emitted(testing::polynomial()).stub);
+    const std::string stub = unwrapped(modules_of(testing::polynomial()).stub);
     const std::string stream = "stream: Stream | None = None";
     EXPECT_THAT(stub,
                 HasSubstr("def __call__(self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, " +
@@ -48,19 +48,19 @@ TEST(Python, MakesOneOverloadOfTensorsOfAnyRank) {
 }
 
 TEST(Python, SaysWhetherThereIsABackwardPass) {
-    const std::string stub = emitted(testing::everything()).stub;
+    const std::string stub = modules_of(testing::everything()).stub;
     EXPECT_THAT(stub, HasSubstr("    def backward(self) -> _SplitBackward: ..."));
     EXPECT_THAT(stub, Not(HasSubstr("_FillBackward")));
 }
 
 TEST(Python, NamesTuplesOfResults) {
-    EXPECT_THAT(emitted(testing::everything()).stub,
+    EXPECT_THAT(modules_of(testing::everything()).stub,
                 HasSubstr("class _SplitResult(NamedTuple):\n    result: kf.Tensor\n    whole: kf.Tensor\n    "
                           "total: kf.Tensor\n"));
 }
 
 TEST(Python, RenamesKeywordsAndReservedNames) {
-    const std::string stub = emitted(testing::everything()).stub;
+    const std::string stub = modules_of(testing::everything()).stub;
     EXPECT_THAT(stub, HasSubstr("        lambda_: "));
     EXPECT_THAT(stub, HasSubstr("        out_: "));
     EXPECT_THAT(stub, HasSubstr("        _encoder: kf.Encoder,\n        /,\n"));
@@ -69,7 +69,7 @@ TEST(Python, RenamesKeywordsAndReservedNames) {
 TEST(Python, EscapesWhatWouldEndADocstring) {
     Plan plan = testing::polynomial();
     plan.functions[0].doc = "Says \"\"\" and C:\\path and ends with \"";
-    const std::string stub = emitted(plan).stub;
+    const std::string stub = modules_of(plan).stub;
     EXPECT_THAT(stub, HasSubstr(R"("""Says \"\"\" and C:\\path and ends with \"""")"));
 }
 
@@ -122,7 +122,7 @@ everything.any_of.backward(x)  # type: ignore[misc]
 TEST(PythonChecked, MypyTakesTheStubsAndTheirUsers) {
     testing::ScratchFolder folder;
     for (const Plan& plan : {testing::polynomial(), testing::everything()}) {
-        const PythonFiles files = emitted(plan);
+        const PythonFiles files = modules_of(plan);
         folder.write(plan.name + ".py", files.module);
         folder.write(plan.name + ".pyi", files.stub);
     }

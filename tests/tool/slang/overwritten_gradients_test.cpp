@@ -28,7 +28,7 @@ public struct Trail : IDifferentiable
 }
 )";
 /// Gives the code of a module of functions f0, f1 and so on, one for each body, at the ends of lines 3, 4 …
-Diagnostics warnings_for(const std::vector<std::string>& bodies) {
+Diagnostics warnings_of(const std::vector<std::string>& bodies) {
     std::string text = "import elsewhere;\n\n";
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         text += "[Differentiable] float f" + std::to_string(i) + "(float x, int n) { float s = 0; " +
@@ -57,7 +57,7 @@ TEST(OverwrittenGradients, WhereABlockRunsMoreOftenThanTheCallOrLess) {
         loop + "{ " + trail + "s += away(x * i, t.last); s += i > 1 ? t.last : s; s += t.last; }",
         trail + loop + "{ s += away(x * i, t.last); if (i == n) return t.last; }",
     };
-    const Diagnostics warnings = warnings_for(bodies);
+    const Diagnostics warnings = warnings_of(bodies);
     ASSERT_EQ(warnings.size(), bodies.size());
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         SCOPED_TRACE(bodies[i]);
@@ -77,7 +77,7 @@ TEST(OverwrittenGradients, WhereABlockRunsMoreOftenThanTheCallOrLess) {
 }
 
 TEST(OverwrittenGradients, NotWhereSlangIsRightOrTheTextIsChanged) {
-    EXPECT_THAT(warnings_for({
+    EXPECT_THAT(warnings_of({
                     // In the call's block, where several calls may have written, or behind the loop.
                     loop + "{ " + trail + "s += away(x * i, t.last) + t.last; }",
                     trail + loop + "{ if (i > 1) s += away(x * i, t.last); s += t.last; }",

@@ -8,7 +8,7 @@
 namespace kf::gen {
 namespace {
 
-Diagnostics errors_of(const char* name) {
+Diagnostics namespace_errors(const char* name) {
     Spec spec;
     spec.namespace_name = name;
     spec.namespace_location = {"a.kf.json", 3, 7};
@@ -18,7 +18,7 @@ Diagnostics errors_of(const char* name) {
 TEST(Namespaces, AreRefusedWhereTheyCannotCompile) {
     for (const char* name :
          {"kf", "app::std", "exp", "main", "app::class", "INT_MAX", "linux", "app::__x", "a::"}) {
-        const Diagnostics errors = errors_of(name);
+        const Diagnostics errors = namespace_errors(name);
         ASSERT_EQ(errors.size(), 1U) << name;
         EXPECT_EQ(errors.front().id, "reserved-namespace") << name;
         EXPECT_EQ(errors.front().location.line, 3) << name;
@@ -27,7 +27,7 @@ TEST(Namespaces, AreRefusedWhereTheyCannotCompile) {
 
 TEST(Namespaces, AreTakenWhereTheyCan) {
     for (const char* name : {"polynomial", "app::exp", "app::main", "a::b::c", "_private"})
-        EXPECT_TRUE(errors_of(name).empty()) << name;
+        EXPECT_TRUE(namespace_errors(name).empty()) << name;
 }
 
 TEST(CppMacros, AreKnownByNameAndByFamily) {
