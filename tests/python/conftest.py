@@ -1,7 +1,8 @@
-"""Where the Python tests find the kernels generated for them: the folders that KF_TEST_MODULES names."""
+"""Where the Python tests find the kernels generated for them, and what devices they run on."""
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def generated(build_dir: Path) -> Loader:
-    """generated("calls") is the module of specs/calls.kf.json."""
+    """generated("calls") is the module of specs/calls.kf.json; KF_TEST_MODULES may name its folder."""
     named = os.environ.get("KF_TEST_MODULES", "")
     folders = (build_dir / "tests" / "python", build_dir.parent / "generated")
     found = sorted(path for folder in folders for path in folder.glob("kf_python_*.generated"))
@@ -28,3 +29,24 @@ def device() -> "kf.Device":
     import kernelfunctions as kf  # noqa: PLC0415
 
     return kf.default_device()
+
+
+@pytest.fixture(scope="module", params=["float_atomics", "no_float_atomics"])
+def float_atomics(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs a module's tests twice: on the default device, and on a Vulkan device that can't add floats
+    atomically, as many can't."""
+    import kernelfunctions as kf  # noqa: PLC0415
+
+    if request.param == "float_atomics":
+        yield
+        return
+    best = kf.default_device()
+    if best.backend != "vulkan" and not any(one.backend == "vulkan" for one in kf.devices()):
+        pytest.skip("needs a GPU with Vulkan")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KF_VULKAN_WITHOUT", "float32_atomic_add")
+        device = kf.Device.open(best.info.id if best.backend == "vulkan" else "vulkan")
+    assert "float32_atomic_add" not in device.info.features
+    kf.set_device(device)
+    yield
+    kf.set_device(None)

@@ -10,6 +10,8 @@ from arrays import SIZES, Array, buffer
 from loader import Loader
 from sharing import COLUMNS, ROWS, TOLERANCE, Placed, check, reduced
 
+pytestmark = pytest.mark.usefixtures("float_atomics")
+
 RUNS = 20
 SHAPES = {
     "everything": (1, 1),

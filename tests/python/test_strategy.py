@@ -12,6 +12,8 @@ from arrays import Array
 from loader import Loader
 from sharing import COLUMNS, ROWS, SHARING, TOLERANCE, Placed, check, reduced
 
+pytestmark = pytest.mark.usefixtures("float_atomics")
+
 RUNS = 20
 TYPES: dict[str, tuple[type[np.floating], tuple[int, ...]]] = {
     "affine": (np.float32, ()),

@@ -8,6 +8,8 @@ import numpy.typing as npt
 import pytest
 from loader import Loader
 
+pytestmark = pytest.mark.usefixtures("float_atomics")
+
 Array = npt.NDArray[Any]
 SIZES = [0, 1, 31, 33, 4097]
 SUMS = [False, True]

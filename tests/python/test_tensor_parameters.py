@@ -8,6 +8,8 @@ import numpy.typing as npt
 import pytest
 from loader import Loader
 
+pytestmark = pytest.mark.usefixtures("float_atomics")
+
 rng = np.random.default_rng(7)
 
 
