@@ -4,8 +4,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "products"))
+
+from covering import covering
 
 ROOT = Path(__file__).parent.parent
 BUILD = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release")).resolve()
@@ -38,3 +43,38 @@ def generated_folder(build_dir: Path) -> Callable[[str], Path]:
         return next((path for path in build_dir.rglob(name)), build_dir.parent / "generated" / name)
 
     return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full-product",
+        action="store_true",
+        help="run every combination of a test's parameters, not some in which all pairs occur",
+    )
+
+
+def product_of(item: pytest.Item) -> str:
+    """The test that it is one case of, if its cases combine the values of three parameters or more."""
+    marks = list(item.iter_markers("parametrize"))
+    return item.nodeid.partition("[")[0] if len(marks) > 2 else ""
+
+
+def parameters_of(case: pytest.Item) -> dict[str, Any]:
+    found: dict[str, Any] = case.callspec.params  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of three parameters or more, not all combinations are run: some in which all pairs occur."""
+    if config.getoption("--full-product"):
+        return
+    products: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        products.setdefault(product_of(item), []).append(item)
+    chosen = set(products.pop("", []))
+    for cases in products.values():
+        rows = [{(name, repr(value)) for name, value in parameters_of(case).items()} for case in cases]
+        chosen |= {cases[i] for i in covering(rows)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]

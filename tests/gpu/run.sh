@@ -124,8 +124,8 @@ run_python() {
     for ((i = share + 1; i <= $#; i += every)); do
         files+=("${!i}")
     done
-    step "$name" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q "${files[@]}" -p no:cacheprovider \
-        --tb=short --maxfail=50 --junitxml="$results/$name.junit.xml"
+    step "$name" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q --full-product "${files[@]}" \
+        -p no:cacheprovider --tb=short --maxfail=50 --junitxml="$results/$name.junit.xml"
 }
 
 # All beside one another: most of them use one core and little of the GPU.
