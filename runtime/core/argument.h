@@ -1,6 +1,9 @@
 // One argument of a call, or one field of it, as an artifact describes it.
 #pragma once
 
+#include <kf/types.h>
+
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -8,24 +11,16 @@
 
 namespace kf::manifest {
 
-enum class Scalar : std::uint8_t {
-    boolean,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float16,
-    float32,
-    float64
-};
+/// How artifacts and NumPy name scalars, in the order of ScalarType.
+inline constexpr std::array scalar_words{"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
+                                         "uint16", "uint32", "uint64", "float16", "float32", "float64"};
+
+/// Bytes of one scalar on the host and in tensors.
+constexpr std::int64_t scalar_bytes(ScalarType scalar) { return static_cast<std::int64_t>(size_of(scalar)); }
 
 /// A host element: a scalar, or a block of scalars (float3: {3}; float2x3: {2, 3}), row-major, packed.
 struct Element {
-    Scalar scalar = Scalar::float32;
+    ScalarType scalar = ScalarType::float32;
     std::vector<std::int64_t> extents;
 
     bool operator==(const Element&) const = default;

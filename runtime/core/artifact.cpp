@@ -35,8 +35,6 @@ constexpr int max_depth = 40;  // of arrays and maps in a document; ours has few
 }
 
 // Enumerators as words, so that a dump of the document can be read.
-constexpr std::array scalar_names{"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
-                                  "uint16", "uint32", "uint64", "float16", "float32", "float64"};
 constexpr std::array kind_names{"value", "tensor", "generator"};
 constexpr std::array generator_names{"none",  "call_id",   "thread_id", "grid",
                                      "range", "wang_hash", "rand_float"};
@@ -89,7 +87,7 @@ json to_json(const Argument& argument) {
               {"role", name_of(role_names, argument.role)},
               {"kind", name_of(kind_names, argument.kind)},
               {"generator", name_of(generator_names, argument.generator)},
-              {"scalar", name_of(scalar_names, argument.element.scalar)},
+              {"scalar", name_of(scalar_words, argument.element.scalar)},
               {"extents", argument.element.extents},
               {"rank", argument.rank},
               {"call_rank", argument.call_rank},
@@ -272,7 +270,7 @@ Argument argument_of(const json& j) {
     argument.role = enum_of<Role>(role_names, text(j, "role"));
     argument.kind = enum_of<ArgumentKind>(kind_names, text(j, "kind"));
     argument.generator = enum_of<Generator>(generator_names, text(j, "generator"));
-    argument.element.scalar = enum_of<Scalar>(scalar_names, text(j, "scalar"));
+    argument.element.scalar = enum_of<ScalarType>(scalar_words, text(j, "scalar"));
     argument.element.extents = integers(j.at("extents"));
     argument.rank = integer(j.at("rank"));
     argument.call_rank = integer(j.at("call_rank"));

@@ -33,7 +33,7 @@ void check_tensor(const BindRequest& request, std::size_t i) {
         return "expected " + host_text(request.call, i) + ", found " +
                describe_tensor(view.scalar, view.data.extents);
     };
-    if (view.scalar != scalar_type(argument.element.scalar)) {
+    if (view.scalar != argument.element.scalar) {
         fail(request, i, ErrorCode::type_mismatch, found());
     }
     const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
@@ -76,7 +76,7 @@ void check_kind(const BindRequest& request, std::size_t i) {
     if (view.kind == Arg::Kind::misfit) {
         fail(request, i, ErrorCode::value_range,
              "the number given doesn't fit " + describe(argument) + " (" +
-                 range_text(scalar_type(argument.element.scalar)) + ")");
+                 range_text(argument.element.scalar) + ")");
     }
     const bool tensor = view.kind == Arg::Kind::tensor;
     const bool generator = view.kind == Arg::Kind::generator;

@@ -63,8 +63,8 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
              "calls share elements of its gradient (the call's shape is " + to_string(binding.shape) +
                  "), and \"none\" is chosen for how they are combined (accumulate)");
     }
-    const bool half = argument.element.scalar == manifest::Scalar::float16;
-    const bool exact = binding.exact && is_floating(scalar_type(argument.element.scalar));
+    const bool half = argument.element.scalar == ScalarType::float16;
+    const bool exact = binding.exact && is_floating(argument.element.scalar);
     if (!(half || exact) || bound.mode == GradMode::injective) {
         return;
     }
@@ -91,7 +91,7 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
 Footprint footprint(const BindRequest& request, const Binding& binding, std::size_t i, const CallView& view) {
     const Argument& argument = request.call.arguments[i];
     const Scalars scalars = scalars_of(binding, argument, view);
-    const auto size = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    const auto size = manifest::scalar_bytes(argument.element.scalar);
     Footprint result{view.address, size, scalars.extents, scalars.strides};
     for (std::size_t k = 0; k < result.strides.size(); ++k) {
         result.strides[k] *= size;
@@ -238,7 +238,7 @@ private:
             binding_.adds_twice = binding_.adds_twice || at(i).mode == GradMode::injective;
             return;
         }
-        const bool half = request_.call.arguments[i].element.scalar == manifest::Scalar::float16;
+        const bool half = request_.call.arguments[i].element.scalar == ScalarType::float16;
         if (half || binding_.exact) {
             fail(request_, i, ErrorCode::aliasing,
                  std::string("its ") + (half ? "half" : "deterministic") +
@@ -359,7 +359,7 @@ void check_deterministic(const BindRequest& request, const Binding& binding) {
     }
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         const GradMode mode = binding.arguments[i].mode;
-        const bool floating = is_floating(scalar_type(request.call.arguments[i].element.scalar));
+        const bool floating = is_floating(request.call.arguments[i].element.scalar);
         if (floating && (mode == GradMode::everywhere || mode == GradMode::partial)) {
             fail(request, i, ErrorCode::no_deterministic_kernel,
                  std::string("deterministic sums are asked for (by options), calls add to ") +

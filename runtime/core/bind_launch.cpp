@@ -30,8 +30,7 @@ bool is_field_packed(const Argument& argument, const CallView& view) {
 
 /// Kernels load an element at once, with the alignment that its size allows.
 bool is_loadable(const Argument& argument, const CallView& view) {
-    const std::int64_t bytes =
-        static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar))) * element_scalars(argument);
+    const std::int64_t bytes = manifest::scalar_bytes(argument.element.scalar) * element_scalars(argument);
     const std::int64_t alignment = std::min<std::int64_t>(16, bytes & -bytes);
     return is_dense(Dims(argument.trailing), view.trailing) &&
            view.address % static_cast<std::uint64_t>(alignment) == 0;
@@ -159,10 +158,9 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         BoundArgument& bound = binding.arguments[i];
-        const std::int64_t bytes =
-            binding.exact && is_floating(scalar_type(request.call.arguments[i].element.scalar))
-                ? 8 * manifest::exact_words(request.call.arguments[i].element.scalar)
-                : 4;
+        const std::int64_t bytes = binding.exact && is_floating(request.call.arguments[i].element.scalar)
+                                       ? 8 * manifest::exact_words(request.call.arguments[i].element.scalar)
+                                       : 4;
         if (bound.scratch_count > std::numeric_limits<std::int64_t>::max() / bytes) {
             fail_without_memory();
         }

@@ -18,7 +18,7 @@ void check_elements(const BindRequest& request, std::size_t i, const ScalarView&
         return;
     }
     const auto leading = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
-    const auto scalar = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    const auto scalar = manifest::scalar_bytes(argument.element.scalar);
     std::int64_t bytes = scalar;
     Dims strides;
     for (std::size_t k = leading; k < view.extents.size(); ++k) {

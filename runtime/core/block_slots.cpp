@@ -10,8 +10,6 @@ namespace {
 /// What every Vulkan device takes as push constants.
 constexpr std::int64_t push_constant_limit = 128;
 
-bool is_floating_scalar(Scalar scalar) { return scalar >= Scalar::float16; }
-
 bool is_random(const Argument& argument) {
     return argument.generator == Generator::wang_hash || argument.generator == Generator::rand_float;
 }
@@ -175,32 +173,14 @@ std::int64_t count_of(const std::vector<std::int64_t>& extents) {
 
 std::vector<Slot> block_slots(const Call& call, const BlockUse& use) { return SlotLister(call, use).list(); }
 
-std::int64_t scalar_bytes(Scalar scalar) {
-    switch (scalar) {
-        case Scalar::boolean:
-        case Scalar::int8:
-        case Scalar::uint8: return 1;
-        case Scalar::int16:
-        case Scalar::uint16:
-        case Scalar::float16: return 2;
-        case Scalar::int32:
-        case Scalar::uint32:
-        case Scalar::float32: return 4;
-        case Scalar::int64:
-        case Scalar::uint64:
-        case Scalar::float64: break;
-    }
-    return 8;
-}
-
 Element widened_element(const Argument& argument) {
     switch (argument.element.scalar) {
-        case Scalar::boolean:
-        case Scalar::uint8:
-        case Scalar::uint16: return {Scalar::uint32, argument.trailing};
-        case Scalar::int8:
-        case Scalar::int16: return {Scalar::int32, argument.trailing};
-        case Scalar::float16: return {Scalar::float32, argument.trailing};
+        case ScalarType::boolean:
+        case ScalarType::uint8:
+        case ScalarType::uint16: return {ScalarType::uint32, argument.trailing};
+        case ScalarType::int8:
+        case ScalarType::int16: return {ScalarType::int32, argument.trailing};
+        case ScalarType::float16: return {ScalarType::float32, argument.trailing};
         default: return {argument.element.scalar, argument.trailing};
     }
 }
@@ -280,8 +260,8 @@ bool takes_first(const Argument& argument, BlockPass pass) {
 }
 
 bool needs_scratch(const Argument& argument, BlockPass pass, bool exact) {
-    const bool half = argument.element.scalar == Scalar::float16;
-    const bool exactly = exact && is_summed(argument) && is_floating_scalar(argument.element.scalar);
+    const bool half = argument.element.scalar == ScalarType::float16;
+    const bool exactly = exact && is_summed(argument) && is_floating(argument.element.scalar);
     return writes_gradient(argument, pass) && (half || exactly);
 }
 

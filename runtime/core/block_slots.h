@@ -64,8 +64,6 @@ struct BlockUse {
 /// The scalars that a `value` slot holds: those of the parameter, widened to 32 bits at least.
 [[nodiscard]] Element widened_element(const Argument& argument);
 
-/// Bytes of one scalar where tensors keep it.
-[[nodiscard]] std::int64_t scalar_bytes(Scalar scalar);
 /// Bytes of a slot, and its alignment in push constants.
 [[nodiscard]] std::int64_t slot_bytes(const Call& call, const Slot& slot);
 [[nodiscard]] std::int64_t slot_alignment(const Call& call, const Slot& slot);

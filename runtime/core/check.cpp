@@ -46,13 +46,13 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
     return count;
 }
 
-bool is_index(Scalar scalar) {
-    return scalar == Scalar::int32 || scalar == Scalar::uint32 || scalar == Scalar::int64 ||
-           scalar == Scalar::uint64;
+bool is_index(ScalarType scalar) {
+    return scalar == ScalarType::int32 || scalar == ScalarType::uint32 || scalar == ScalarType::int64 ||
+           scalar == ScalarType::uint64;
 }
 
 void check_generator(const Call& call, const Argument& argument, const std::string& where) {
-    const Scalar scalar = argument.element.scalar;
+    const ScalarType scalar = argument.element.scalar;
     const bool feeds = argument.generator == Generator::grid || argument.generator == Generator::range;
     require(argument.role == Role::in && argument.gradient == Gradient::never, where,
             "a generator that isn't only read");
@@ -67,9 +67,10 @@ void check_generator(const Call& call, const Argument& argument, const std::stri
         case Generator::range:
         case Generator::grid: require(is_index(scalar), where, "indices that aren't integers"); return;
         case Generator::wang_hash:
-            require(scalar == Scalar::int32 || scalar == Scalar::uint32, where, "hashes not of 32 bits");
+            require(scalar == ScalarType::int32 || scalar == ScalarType::uint32, where,
+                    "hashes not of 32 bits");
             return;
-        case Generator::rand_float: require(scalar == Scalar::float32, where, "random numbers not float");
+        case Generator::rand_float: require(scalar == ScalarType::float32, where, "random numbers not float");
     }
 }
 
@@ -136,14 +137,13 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     require(!argument.overwrite || argument.gradient != Gradient::never, where,
             "a gradient that is overwritten and isn't written");
     if (argument.differentiable || argument.gradient != Gradient::never) {
-        require(is_floating(scalar_type(argument.element.scalar)), where,
-                "a gradient of what isn't floating");
+        require(is_floating(argument.element.scalar), where, "a gradient of what isn't floating");
     }
 }
 
 /// The last byte of a field lies in its struct of `size` bytes.
 void check_field(const Argument& argument, std::int64_t size, Form form, const std::string& where) {
-    const auto scalar = static_cast<std::int64_t>(size_of(scalar_type(argument.element.scalar)));
+    const auto scalar = manifest::scalar_bytes(argument.element.scalar);
     std::int64_t last = 0;
     std::int64_t packed = 1;
     for (std::size_t i = argument.element.extents.size(); i-- > 0;) {

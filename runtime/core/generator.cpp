@@ -16,7 +16,6 @@ namespace {
 
 using manifest::Argument;
 using manifest::Generator;
-using manifest::Scalar;
 using manifest::Slot;
 using manifest::SlotKind;
 
@@ -90,11 +89,11 @@ std::uint32_t wang_hash(std::uint32_t x) {
 float last_of(const RandFloat& random) { return std::nextafter(random.max, random.min); }
 
 /// Whether an index type holds it.
-bool holds(Scalar scalar, std::int64_t value) {
+bool holds(ScalarType scalar, std::int64_t value) {
     switch (scalar) {
-        case Scalar::int32: return value == static_cast<std::int32_t>(value);
-        case Scalar::uint32: return value == static_cast<std::uint32_t>(value);
-        case Scalar::uint64: return value >= 0;
+        case ScalarType::int32: return value == static_cast<std::int32_t>(value);
+        case ScalarType::uint32: return value == static_cast<std::uint32_t>(value);
+        case ScalarType::uint64: return value >= 0;
         default: return true;
     }
 }

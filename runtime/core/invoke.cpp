@@ -72,7 +72,7 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
     view.kind = arg.kind;
     if (arg.kind == Arg::Kind::tensor && argument != nullptr && argument->pitch != 0) {
-        view.scalar = scalar_type(argument->element.scalar);
+        view.scalar = argument->element.scalar;
         view.data = flatten_field(*arg.tensor, *argument);
         if (runs_backward(pass)) {
             view.grad_in = flatten_field(arg.tensor->grad_in(), *argument);
@@ -120,7 +120,7 @@ void add_gradient(const ElementType& element, void* target, const std::byte* sou
 /// field).
 template <class Visit>
 void for_each_scalar(const Argument& field, Visit visit) {
-    const auto size = static_cast<std::int64_t>(size_of(scalar_type(field.element.scalar)));
+    const auto size = manifest::scalar_bytes(field.element.scalar);
     const Dims extents(field.element.extents);
     Dims index(extents.size(), 0);
     for (std::int64_t packed = 0;; packed += size) {
@@ -368,7 +368,7 @@ private:
         std::pmr::vector<std::byte> packed(&memory_);
         if (!argument.spacing.empty()) {
             packed.resize(size);
-            const std::size_t scalar = size_of(scalar_type(argument.element.scalar));
+            const std::size_t scalar = size_of(argument.element.scalar);
             for_each_scalar(argument, [&](std::int64_t apart, std::int64_t to) {
                 std::memcpy(packed.data() + to, static_cast<const std::byte*>(value) + apart, scalar);
             });

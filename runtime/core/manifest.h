@@ -20,7 +20,7 @@ namespace kf::manifest {
 inline constexpr std::int64_t abi_version = 8;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
-constexpr std::int64_t exact_words(Scalar scalar) { return scalar == Scalar::float64 ? 90 : 13; }
+constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
 
 /// How a kernel is given its block of parameters.
 enum class Passing : std::uint8_t {

@@ -85,7 +85,7 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         const bool optional = is_only_written(argument.role);
         return optional || argument.tangent_of >= 0 ? std::optional(0) : std::nullopt;
     }
-    const ScalarType wanted = scalar_type(argument.element.scalar);
+    const ScalarType wanted = argument.element.scalar;
     const bool tensor = argument.kind == ArgumentKind::tensor;
     if (given.kind == ArgShape::Kind::tensor && !tensor) {
         return std::nullopt;
@@ -157,7 +157,7 @@ std::string expected_text(const Argument& argument, const ArgShape& given) {
 /// What converts it, where nothing but the type is wrong.
 std::string conversion_hint(const Argument& argument, const ArgShape& given) {
     const auto dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
-    const ScalarType wanted = scalar_type(argument.element.scalar);
+    const ScalarType wanted = argument.element.scalar;
     if (argument.kind == ArgumentKind::generator || given.shape.size() != dims || given.scalar == wanted)
         return {};
     if (given.kind == ArgShape::Kind::array) return "; astype() converts it";

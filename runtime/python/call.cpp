@@ -657,7 +657,7 @@ Arg Call::convert_tensor(std::size_t i, const Context& context) {
         host.passed = host.tensor->any;
         return pass(i, host.passed);
     }
-    const ScalarType scalar = scalar_type(leaf(i).element.scalar);
+    const ScalarType scalar = leaf(i).element.scalar;
     const ElementType element =
         host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
     if (is_output(i)) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/argument.h"
 #include "core/describe.h"
 #include "python/arrays.h"
 #include "python/errors.h"
@@ -12,9 +13,6 @@
 namespace kf::python {
 namespace {
 
-constexpr std::array<const char*, 12> dtype_names{"bool",   "int8",    "int16",   "int32",
-                                                  "int64",  "uint8",   "uint16",  "uint32",
-                                                  "uint64", "float16", "float32", "float64"};
 // NumPy's type numbers, of which pybind11 knows only some.
 constexpr std::array<int, 12> numbers{0, 1, 3, 5, 7, 2, 4, 6, 8, 23, 11, 12};
 
@@ -87,7 +85,7 @@ void pack_floating(py::handle value, double number, ScalarType scalar, std::byte
 
 }  // namespace
 
-const char* numpy_name(ScalarType scalar) { return dtype_names[static_cast<std::size_t>(scalar)]; }
+const char* numpy_name(ScalarType scalar) { return manifest::scalar_words[static_cast<std::size_t>(scalar)]; }
 
 py::dtype dtype_of(ScalarType scalar) { return py::dtype(numbers[static_cast<std::size_t>(scalar)]); }
 

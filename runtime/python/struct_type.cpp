@@ -50,7 +50,7 @@ py::dtype with_extents(const py::dtype& base, std::span<const std::int64_t> exte
 py::dtype struct_dtype(const manifest::Call& call, const manifest::Parameter& node, std::size_t level) {
     if (node.form == manifest::Form::leaf) {
         const manifest::Element& element = call.arguments[static_cast<std::size_t>(node.leaf)].element;
-        return with_extents(dtype_of(scalar_type(element.scalar)), std::span(element.extents).subspan(level));
+        return with_extents(dtype_of(element.scalar), std::span(element.extents).subspan(level));
     }
     py::list names;
     py::list formats;

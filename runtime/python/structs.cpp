@@ -107,7 +107,7 @@ std::string path(const Where& where, const std::string& field) {
 /// A leaf of a struct; `extents` are its own, without those of the arrays around.
 void pack_leaf(const manifest::Argument& argument, std::span<const std::int64_t> extents, py::handle value,
                std::byte* target, const Where& where) {
-    const ScalarType scalar = scalar_type(argument.element.scalar);
+    const ScalarType scalar = argument.element.scalar;
     const Dims wanted(extents);
     const bool vector = extents.size() == 1 && detail::ends_in_vector(argument);
     if ((extents.empty() || vector) && number_kind(value)) {

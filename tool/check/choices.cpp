@@ -187,7 +187,7 @@ std::string value_text(const Argument& argument, std::int64_t value) {
     for (const auto& [name, number] : argument.members) {
         if (number == value) return name;
     }
-    if (scalar_type(argument.element.scalar) == ScalarType::boolean) return value != 0 ? "true" : "false";
+    if (argument.element.scalar == ScalarType::boolean) return value != 0 ? "true" : "false";
     return std::to_string(value);
 }
 

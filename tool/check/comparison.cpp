@@ -11,7 +11,7 @@ namespace kf::check {
 Precision precision_of_call(const manifest::Call& call) {
     ScalarType least = ScalarType::float64;
     for (const manifest::Argument& argument : call.arguments) {
-        const ScalarType scalar = scalar_type(argument.element.scalar);
+        const ScalarType scalar = argument.element.scalar;
         if (argument.kind != manifest::ArgumentKind::generator && is_floating(scalar)) {
             least = std::min(least, scalar);
         }

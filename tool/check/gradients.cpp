@@ -174,7 +174,7 @@ std::string why_no_gradient(const manifest::Call& call, const Argument& argument
         return argument.differentiable ? "output: its gradient flows in" : "output without a derivative";
     }
     if (argument.kind == manifest::ArgumentKind::generator) return "made in the kernel";
-    const ScalarType scalar = scalar_type(argument.element.scalar);
+    const ScalarType scalar = argument.element.scalar;
     if (!is_floating(scalar)) return scalar == ScalarType::boolean ? "bool" : "integer type";
     if (!call.has_backward) return "the call has no backward pass";
     if (argument.differentiable) return "not among the inputs that the spec differentiates";

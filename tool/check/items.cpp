@@ -117,7 +117,7 @@ std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
     std::int64_t extent = usual_extent;
     for (const std::int64_t e : chosen.shape) extent = std::max(extent, e);
     for (const Argument& argument : call.arguments) {
-        if (argument.kind != ArgumentKind::tensor || is_floating(scalar_type(argument.element.scalar)) ||
+        if (argument.kind != ArgumentKind::tensor || is_floating(argument.element.scalar) ||
             detail::is_tensor_parameter(argument))
             continue;
         std::int64_t count = 1;
@@ -193,7 +193,7 @@ private:
         const Argument& argument = call_.arguments[index];
         Leaf& leaf = result_.leaves[index];
         leaf.item = result_.items.size();
-        leaf.scalar = scalar_type(argument.element.scalar);
+        leaf.scalar = argument.element.scalar;
         leaf.extents.assign(item.shape.begin(), item.shape.end());
         leaf.extents.insert(leaf.extents.end(), argument.element.extents.begin(),
                             argument.element.extents.end());
@@ -216,7 +216,7 @@ private:
     static std::vector<std::size_t> scalars_within(const Argument& argument) {
         const Dims extents(argument.element.extents);
         const Dims spacing = argument.spacing.empty() ? detail::row_major(extents) : Dims(argument.spacing);
-        const std::size_t size = size_of(scalar_type(argument.element.scalar));
+        const std::size_t size = size_of(argument.element.scalar);
         std::vector<std::size_t> places{0};
         for (std::size_t d = 0; d < extents.size(); ++d) {
             std::vector<std::size_t> next;

@@ -23,7 +23,7 @@ bool is_floating(const Type& type) {
     const Type& element = element_of(type);
     const bool number = element.kind == TypeKind::scalar || element.kind == TypeKind::vector ||
                         element.kind == TypeKind::matrix;
-    return !number || element.scalar >= gen::ScalarType::float16;
+    return !number || element.scalar >= ScalarType::float16;
 }
 
 std::string not_differentiable(const Type& type) {

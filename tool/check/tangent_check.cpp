@@ -18,8 +18,7 @@ namespace {
 using manifest::Argument;
 
 bool has_tangent_type(const Argument& argument) {
-    return argument.kind != manifest::ArgumentKind::generator &&
-           kf::is_floating(scalar_type(argument.element.scalar));
+    return argument.kind != manifest::ArgumentKind::generator && kf::is_floating(argument.element.scalar);
 }
 
 /// An input and the leaf of its tangent, or an output and its.

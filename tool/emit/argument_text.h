@@ -75,20 +75,20 @@ protected:
     // ---- What memory and the block hold, and what the function takes ----
 
     std::string stored_scalar() const {
-        const manifest::Scalar scalar = host().element.scalar;
-        return slang_name(scalar == manifest::Scalar::boolean ? manifest::Scalar::uint8 : scalar);
+        const ScalarType scalar = host().element.scalar;
+        return to_string(scalar == ScalarType::boolean ? ScalarType::uint8 : scalar);
     }
 
     std::string from_storage(const std::string& loaded) const {
         if (is_enum()) return innermost_of(planned_->type).name + "(" + loaded + ")";
-        return host().element.scalar == manifest::Scalar::boolean ? loaded + " != 0" : loaded;
+        return host().element.scalar == ScalarType::boolean ? loaded + " != 0" : loaded;
     }
 
     std::string to_storage(const std::string& value, const std::vector<std::int64_t>& extents) const {
         // Enums are looped over where they are several.
         if (is_enum()) return stored_scalar() + "(" + value + ")";
-        if (host().element.scalar != manifest::Scalar::boolean) return value;
-        return slang_name(manifest::Element{manifest::Scalar::uint8, extents}) + "(" + value + ")";
+        if (host().element.scalar != ScalarType::boolean) return value;
+        return slang_name(manifest::Element{ScalarType::uint8, extents}) + "(" + value + ")";
     }
 
     bool is_enum() const { return innermost_of(planned_->type).is_enum; }

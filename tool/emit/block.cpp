@@ -17,14 +17,13 @@ namespace {
 using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Role;
-using manifest::Scalar;
 using manifest::Slot;
 using manifest::SlotKind;
 using manifest::Variant;
 
 std::string storage_name(const manifest::Element& element) {
-    if (element.scalar != Scalar::boolean) return slang_name(element);
-    return slang_name(manifest::Element{Scalar::uint8, element.extents});
+    if (element.scalar != ScalarType::boolean) return slang_name(element);
+    return slang_name(manifest::Element{ScalarType::uint8, element.extents});
 }
 
 /// The call as its manifest will have it, as far as its blocks depend on it.
@@ -82,7 +81,7 @@ private:
             case SlotKind::counter: return "uint*";
             case SlotKind::address:
             case SlotKind::grad_in: return pointed_to(planned(slot)) + "*";
-            case SlotKind::grad_out: return slang_name(planned(slot).host.element.scalar) + "*";
+            case SlotKind::grad_out: return to_string(planned(slot).host.element.scalar) + "*";
             case SlotKind::scratch:
                 return is_summed_exactly(planned(slot).host, sums_) ? "uint64_t*" : "float*";
             case SlotKind::value: return slang_name(manifest::widened_element(planned(slot).host));
@@ -96,7 +95,7 @@ private:
     }
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
-        const Scalar scalar = argument.host.element.scalar;
+        const ScalarType scalar = argument.host.element.scalar;
         if (strided_ || is_read_by_scalars(argument) || is_whole(argument.host))
             return storage_name({scalar, {}});
         return storage_name({scalar, argument.host.trailing});
@@ -153,7 +152,7 @@ bool is_looped(const PlannedArgument& argument) {
 }
 
 bool is_read_by_scalars(const PlannedArgument& argument) {
-    const bool half3 = argument.host.element.scalar == Scalar::float16 &&
+    const bool half3 = argument.host.element.scalar == ScalarType::float16 &&
                        argument.host.trailing == std::vector<std::int64_t>{3};
     return half3 || is_looped(argument) || argument.host.pitch != 0;
 }
@@ -163,7 +162,7 @@ bool is_in_block(const Argument& argument) {
 }
 
 bool is_summed_exactly(const Argument& argument, Sums sums) {
-    return sums == Sums::exact && is_summed(argument) && is_floating_point(argument.element.scalar);
+    return sums == Sums::exact && is_summed(argument) && is_floating(argument.element.scalar);
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {
@@ -212,7 +211,7 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
     const bool plain = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
         // Their sums are of floats, and they know no calls' indices.
         const bool sums = !writes_gradient(argument.host, pass) ||
-                          (is_summed(argument.host) && is_floating_point(argument.host.element.scalar));
+                          (is_summed(argument.host) && is_floating(argument.host.element.scalar));
         return !takes_first(argument.host, pass) && !is_looped(argument) && !is_whole(argument.host) &&
                !is_generated(argument.host) && argument.host.pitch == 0 && sums;
     });

@@ -209,7 +209,7 @@ View::List layouts(const Plan& plan) {
         terms.clear();
         for (std::int64_t i = 0; i < element.extents[0]; ++i) {
             terms.push_back("offsetof(" + type + ", " + "xyzw"[i] +
-                            ") == " + std::to_string(i * storage_size(element.scalar)));
+                            ") == " + std::to_string(i * manifest::scalar_bytes(element.scalar)));
         }
         list.emplace_back(View::Object{{"condition", wrap_list(0, "static_assert(", terms, ");", " &&")}});
     }

@@ -13,28 +13,11 @@
 namespace kf::gen {
 namespace {
 
-struct ScalarNames {
-    std::string_view cpp;
-    std::string_view numpy;
+/// C++'s names, in the order of ScalarType.
+constexpr std::array cpp_names{
+    "bool",          "std::int8_t",   "std::int16_t",  "std::int32_t", "std::int64_t", "std::uint8_t",
+    "std::uint16_t", "std::uint32_t", "std::uint64_t", "kf::half",     "float",        "double",
 };
-
-/// In the order of manifest::Scalar.
-constexpr std::array<ScalarNames, 12> scalars{{
-    {"bool", "bool_"},
-    {"std::int8_t", "int8"},
-    {"std::int16_t", "int16"},
-    {"std::int32_t", "int32"},
-    {"std::int64_t", "int64"},
-    {"std::uint8_t", "uint8"},
-    {"std::uint16_t", "uint16"},
-    {"std::uint32_t", "uint32"},
-    {"std::uint64_t", "uint64"},
-    {"kf::half", "float16"},
-    {"float", "float32"},
-    {"double", "float64"},
-}};
-
-const ScalarNames& names_of(manifest::Scalar scalar) { return scalars[static_cast<std::size_t>(scalar)]; }
 
 std::string dimensions(const manifest::Argument& argument) {
     std::string text = "[";
@@ -76,19 +59,22 @@ std::string cpp_type(const std::string& element_name) {
                ">";
     }
     const manifest::Element element = parse_element(element_name).value();
-    std::string scalar(names_of(element.scalar).cpp);
+    std::string scalar(cpp_names.at(static_cast<std::size_t>(element.scalar)));
     if (element.extents.empty()) return scalar;
     if (element.extents == std::vector<std::int64_t>{1}) return "std::array<" + scalar + ", 1>";
     std::string extents;
     for (const std::int64_t extent : element.extents)
         extents += (extents.empty() ? "" : "x") + std::to_string(extent);
-    return "kf::" + slang_name(element.scalar) + extents;
+    return "kf::" + to_string(element.scalar) + extents;
 }
 
-std::string numpy_name(manifest::Scalar scalar) { return std::string(names_of(scalar).numpy); }
+std::string numpy_name(ScalarType scalar) {
+    return scalar == ScalarType::boolean ? "bool_"
+                                         : manifest::scalar_words.at(static_cast<std::size_t>(scalar));
+}
 
 std::int64_t element_size(const manifest::Element& element) {
-    return storage_size(element.scalar) * scalar_count(element.extents);
+    return manifest::scalar_bytes(element.scalar) * scalar_count(element.extents);
 }
 
 std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& arguments,

@@ -14,7 +14,7 @@ namespace kf::gen {
 /// "std::array<kf::float2, 3>".
 std::string cpp_type(const std::string& element_name);
 /// "float32": NumPy's name of the scalar.
-std::string numpy_name(manifest::Scalar scalar);
+std::string numpy_name(ScalarType scalar);
 
 /// Bytes of one element on the host.
 std::int64_t element_size(const manifest::Element& element);

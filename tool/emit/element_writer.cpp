@@ -192,11 +192,11 @@ std::string ElementWriter::load_gradient() {
 
 std::string ElementWriter::load_scalar() {
     return if_there(from_storage(scalar_at(SlotKind::address, data_strides, "kf_at_")),
-                    slang_name(host().element.scalar));
+                    to_string(host().element.scalar));
 }
 
 std::string ElementWriter::load_gradient_scalar() {
-    const std::string scalar = slang_name(host().element.scalar);
+    const std::string scalar = to_string(host().element.scalar);
     return of_first_call(args(SlotKind::grad_in) + " != nullptr ? " +
                              scalar_at(SlotKind::grad_in, grad_in_strides, "kf_flowat_") + " : " + scalar +
                              "(1)",

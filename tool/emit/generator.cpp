@@ -66,7 +66,7 @@ std::string first_hash(const GeneratorUse& use) {
 }
 
 std::string next_scalar(const GeneratorUse& use, const std::string& hash) {
-    return slang_name(use.planned.host.element.scalar) + "(" + taken(use, "", hash) + ")";
+    return to_string(use.planned.host.element.scalar) + "(" + taken(use, "", hash) + ")";
 }
 
 std::string generated_value(const GeneratorUse& use) {
@@ -82,7 +82,7 @@ std::string generated_value(const GeneratorUse& use) {
     for (std::int64_t i = 0; i < count; ++i) {
         // The x of a vector is the last dimension.
         const std::int64_t at = kind == TypeKind::vector ? count - 1 - i : i;
-        list += (i == 0 ? "" : ", ") + slang_name(argument.element.scalar) + "(" + index_text(use, at) + ")";
+        list += (i == 0 ? "" : ", ") + to_string(argument.element.scalar) + "(" + index_text(use, at) + ")";
     }
     if (kind == TypeKind::scalar) return list;
     return kind == TypeKind::vector ? type + "(" + list + ")" : "{ " + list + " }";

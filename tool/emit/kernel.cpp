@@ -24,7 +24,6 @@ namespace {
 
 using manifest::Argument;
 using manifest::Role;
-using manifest::Scalar;
 using manifest::SlotKind;
 
 /// What the entry point takes, by manifest::Passing. Devices read uniform buffers as fast as push constants;
@@ -193,11 +192,10 @@ private:
     }
 
     bool sums_integers() const {
-        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                           [&](const PlannedArgument& argument) {
-                               return writes_gradient(argument.host, pass_) &&
-                                      !is_floating_point(argument.host.element.scalar);
-                           });
+        return std::any_of(
+            call_.arguments.begin(), call_.arguments.end(), [&](const PlannedArgument& argument) {
+                return writes_gradient(argument.host, pass_) && !is_floating(argument.host.element.scalar);
+            });
     }
 
     /// Gradients of tensors that the function reads itself, where many lanes may add to one element.
@@ -205,9 +203,9 @@ private:
         if (is_exact() || call_.group_size[0] < manifest::usual_lanes) return false;
         return std::any_of(call_.arguments.begin(), call_.arguments.end(),
                            [&](const PlannedArgument& argument) {
-                               const Scalar scalar = argument.host.element.scalar;
+                               const ScalarType scalar = argument.host.element.scalar;
                                return is_whole(argument.host) && writes_gradient(argument.host, pass_) &&
-                                      (scalar == Scalar::float16 || scalar == Scalar::float32);
+                                      (scalar == ScalarType::float16 || scalar == ScalarType::float32);
                            });
     }
 
@@ -349,7 +347,7 @@ private:
             } else if (gradient && !reads_gradient(host(), pass_)) {
                 // What the call makes of a field that isn't written goes nowhere.
                 statement = is_looped(*planned_)
-                                ? loop(subscripted(field) + " = " + slang_name(host().element.scalar) + "(0)")
+                                ? loop(subscripted(field) + " = " + to_string(host().element.scalar) + "(0)")
                                 : field + " = " + slang_type() + "(0)";
             } else if (is_looped(*planned_) && is_generated(host())) {
                 statement = field + " = " + add_generated("", "kf_made_" + argument_id(host()));
@@ -587,7 +585,7 @@ private:
 
     TensorView tensor_view() const {
         TensorView view;
-        view.scalar_bytes = storage_size(host().element.scalar);
+        view.scalar_bytes = manifest::scalar_bytes(host().element.scalar);
         const std::int64_t leader = leader_of(call_, index_, Part::data);
         for (std::int64_t d = 0; d < host().inner_rank; ++d)
             view.extents.push_back(argument_field(SlotKind::extent, leader, d));
@@ -648,7 +646,7 @@ private:
         const std::string target = args(SlotKind::grad_out);
         const std::string shared = args(scratch ? SlotKind::scratch : SlotKind::grad_out);
         const std::string size = std::to_string(call_.group_size[0]);
-        const bool is_integer = !is_floating_point(host().element.scalar);
+        const bool is_integer = !is_floating(host().element.scalar);
         std::string add;
         std::string finish;
         if (rows_) {
@@ -660,7 +658,7 @@ private:
                     keep_quads(kept);
                     results_.emplace_back(View::Object{{"statement", kept + ".set(kf_u, " + gradient + ")"}});
                 } else {
-                    keep("vector<" + slang_name(host().element.scalar) + ", " +
+                    keep("vector<" + to_string(host().element.scalar) + ", " +
                              std::to_string(scalar_count(host().trailing)) + ">",
                          kept);
                     results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
@@ -669,7 +667,7 @@ private:
                 const std::string where = mode + ", " + args(SlotKind::grad_out) + ", kf_first, " +
                                           whole_run_.step(call_.group_size[0]) + ")";
                 add = moves_quads()
-                          ? "kf.add_quads<" + slang_name(host().element.scalar) + ", " + sum_type() + ", " +
+                          ? "kf.add_quads<" + to_string(host().element.scalar) + ", " + sum_type() + ", " +
                                 run + ">(kf_sum_" + id + ", " + kept + ", " + where
                           : "kf_sum_" + id + ".add_run<" + run +
                                 (whole_run_.beside > 1 ? ", " + std::to_string(whole_run_.beside) : "") +
@@ -710,7 +708,7 @@ private:
                                              : "Gradient"},
             {"more",
              rows_ ? ", " + std::to_string(whole_run_.length) + (sums_exactly() ? ", true" : ", false") : ""},
-            {"types", slang_name(host().element.scalar) + (is_integer ? "" : ", " + sum_type())},
+            {"types", to_string(host().element.scalar) + (is_integer ? "" : ", " + sum_type())},
             {"count", std::to_string(scalar_count(host().trailing))},
             {"finish", finish}});
         adds_.emplace_back(View::Object{{"statement", add}});
@@ -724,7 +722,7 @@ private:
         const std::string kept = "kf_d_" + id;
         const std::string old = "kf_old_" + id;
         const RowText text =
-            row_text(slang_name(host().element.scalar), pointer(args(SlotKind::grad_out), offset));
+            row_text(to_string(host().element.scalar), pointer(args(SlotKind::grad_out), offset));
         keep(text.type(), kept);
         keep(text.type(), old);
         results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
@@ -791,7 +789,7 @@ private:
             {"is_strided", by_dimension},
             {"dimensions", dimensions},
             {"add", sums_exactly()
-                        ? "add_exact_sum<" + slang_name(host().element.scalar) + ", " + sum_type() + ">"
+                        ? "add_exact_sum<" + to_string(host().element.scalar) + ", " + sum_type() + ">"
                         : "add_rounded"},
             {"words", sums_exactly() ? " * " + std::to_string(exact_words()) : ""}});
     }
@@ -801,7 +799,7 @@ private:
     /// Of the argument that is selected.
     bool sums_exactly() const { return is_summed_exactly(host(), sums_); }
 
-    std::string sum_type() const { return host().element.scalar == Scalar::float64 ? "double" : "float"; }
+    std::string sum_type() const { return host().element.scalar == ScalarType::float64 ? "double" : "float"; }
 
     std::int64_t exact_words() const { return manifest::exact_words(host().element.scalar); }
 

@@ -74,15 +74,14 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     return imports;
 }
 
-std::string narrowed(const std::string& value, manifest::Scalar scalar, const std::string& type) {
-    using manifest::Scalar;
+std::string narrowed(const std::string& value, ScalarType scalar, const std::string& type) {
     switch (scalar) {
-        case Scalar::boolean: return value + " != 0";
-        case Scalar::int8:
-        case Scalar::int16:
-        case Scalar::uint8:
-        case Scalar::uint16:
-        case Scalar::float16: return type + "(" + value + ")";
+        case ScalarType::boolean: return value + " != 0";
+        case ScalarType::int8:
+        case ScalarType::int16:
+        case ScalarType::uint8:
+        case ScalarType::uint16:
+        case ScalarType::float16: return type + "(" + value + ")";
         default: return value;
     }
 }

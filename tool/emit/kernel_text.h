@@ -42,6 +42,6 @@ struct Needs {
 std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, const Needs& needs);
 
 /// A value of the block, where small types are wide, as the type that it has.
-std::string narrowed(const std::string& value, manifest::Scalar scalar, const std::string& type);
+std::string narrowed(const std::string& value, ScalarType scalar, const std::string& type);
 
 }  // namespace kf::gen

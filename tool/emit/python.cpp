@@ -69,13 +69,13 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient, b
     int types = python_sequence;
     if (vector) {
         types |= python_components;
-        types |= element.scalar == manifest::Scalar::boolean ? python_bool : python_bool | python_int;
-        if (is_floating_point(element.scalar)) types |= python_float;
+        types |= element.scalar == ScalarType::boolean ? python_bool : python_bool | python_int;
+        if (is_floating(element.scalar)) types |= python_float;
     }
     if (element.extents.empty()) {
         types = python_bool;
-        if (element.scalar != manifest::Scalar::boolean) types |= python_int;
-        if (is_floating_point(element.scalar)) types |= python_float;
+        if (element.scalar != ScalarType::boolean) types |= python_int;
+        if (is_floating(element.scalar)) types |= python_float;
     }
     return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
 }

@@ -78,8 +78,8 @@ bool is_made(const UsedStruct& used, const Field& field) {
 
 std::string returned_number(const manifest::Element& element) {
     if (!element.extents.empty()) return "npt.NDArray[np." + numpy_name(element.scalar) + "]";
-    if (is_floating_point(element.scalar)) return "float";
-    return element.scalar == manifest::Scalar::boolean ? "bool" : "int";
+    if (is_floating(element.scalar)) return "float";
+    return element.scalar == ScalarType::boolean ? "bool" : "int";
 }
 
 PythonStructs::PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes) {
@@ -120,9 +120,9 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
     } else if (const std::optional<manifest::Element> element = element_of(type)) {
         const bool vector = type.kind == TypeKind::vector;
         if (element->extents.empty() || vector) {
-            text = is_floating_point(element->scalar)             ? "FloatValue"
-                   : element->scalar == manifest::Scalar::boolean ? "BoolValue"
-                                                                  : "IntValue";
+            text = is_floating(element->scalar)             ? "FloatValue"
+                   : element->scalar == ScalarType::boolean ? "BoolValue"
+                                                            : "IntValue";
         }
         if (vector) text += " | ComponentsValue | ";
         if (!element->extents.empty()) text += "VectorValue";

@@ -22,7 +22,7 @@ bool moves_in_quads(const PlannedArgument& argument) {
     const manifest::Argument& host = argument.host;
     return !is_in_block(host) && !is_generated(host) && !is_whole(host) && !is_looped(argument) &&
            !is_combined(host) && host.pitch == 0 && host.trailing.empty() &&
-           storage_size(host.element.scalar) > 1;
+           manifest::scalar_bytes(host.element.scalar) > 1;
 }
 
 Run run_of(const PlannedCall& call, bool rows, bool exact) {
@@ -32,8 +32,9 @@ Run run_of(const PlannedCall& call, bool rows, bool exact) {
     for (const PlannedArgument& argument : call.arguments) {
         if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return {};
         if (is_in_block(argument.host) || is_generated(argument.host)) continue;
-        bytes += storage_size(argument.host.element.scalar) * scalar_count(argument.host.trailing);
-        quads = quads || (moves_in_quads(argument) && storage_size(argument.host.element.scalar) == 2);
+        bytes += manifest::scalar_bytes(argument.host.element.scalar) * scalar_count(argument.host.trailing);
+        quads =
+            quads || (moves_in_quads(argument) && manifest::scalar_bytes(argument.host.element.scalar) == 2);
     }
     // A warp that reads a scalar of 16 bits a thread moves half of what it could. And one small load a thread
     // leaves most of a GPU's bandwidth unused.

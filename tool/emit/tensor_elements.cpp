@@ -18,15 +18,14 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::Scalar;
 
 View::Object one(const std::string& statement) { return View::Object{{"statement", statement}}; }
 
 /// Bools are stored as bytes, and a half3 in a matrix or an array is padded in CUDA source.
 bool is_stored_otherwise(const Argument& argument) {
     const std::vector<std::int64_t>& extents = argument.trailing;
-    if (argument.element.scalar == Scalar::boolean) return !extents.empty();
-    return argument.element.scalar == Scalar::float16 && extents.size() > 1 && extents.back() == 3;
+    if (argument.element.scalar == ScalarType::boolean) return !extents.empty();
+    return argument.element.scalar == ScalarType::float16 && extents.size() > 1 && extents.back() == 3;
 }
 
 /// Elements that are read and written scalar by scalar: structs, and what is stored otherwise than declared.
@@ -50,7 +49,7 @@ public:
             if (!is_whole(argument.host) || argument.host.pitch != 0) continue;
             any = true;
             if (is_stored_otherwise(argument.host)) add_by_scalars(argument);
-            if (argument.host.element.scalar != Scalar::boolean &&
+            if (argument.host.element.scalar != ScalarType::boolean &&
                 (is_differentiable(argument.type.form) || argument.type.form == TensorForm::atomic))
                 add_plain(argument);
         }
@@ -121,7 +120,7 @@ private:
     /// `summed`: some tensor adds to such elements.
     void add_leaf(const PlannedArgument& planned, const std::string& path, bool summed) {
         const Argument& leaf = planned.host;
-        const std::string scalar = slang_name(leaf.element.scalar);
+        const std::string scalar = to_string(leaf.element.scalar);
         const std::string value = subscripted("kf_v" + path, leaf.trailing);
         const auto all = [&](const std::string& statement) {
             return one(loop_over(leaf.trailing, statement));
@@ -158,7 +157,7 @@ private:
         std::vector<std::string> strides = dense_strides(leaf.trailing);
         for (std::size_t i = 0; i < leaf.spacing.size(); ++i) strides[i] = std::to_string(leaf.spacing[i]);
         return base + " + uint64_t(" + std::to_string(leaf.offset) + " + (" + along(strides).substr(3) +
-               ") * " + std::to_string(storage_size(leaf.element.scalar)) + ")";
+               ") * " + std::to_string(manifest::scalar_bytes(leaf.element.scalar)) + ")";
     }
 
     std::string place_apart(const Argument& leaf) const {

@@ -17,7 +17,6 @@ using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
-using manifest::Scalar;
 
 /// Each makes a function of its own, with the names that it needs in an artifact.
 constexpr std::size_t max_combinations = 64;
@@ -63,7 +62,7 @@ std::string refusal(const PlannedArgument& argument, Accumulate way) {
         if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
         const Type& inner = innermost_of(argument.type);
         if (way != Accumulate::none && inner.is_enum) return "values of an enum can't be combined";
-        if (way != Accumulate::none && host.element.scalar == Scalar::boolean)
+        if (way != Accumulate::none && host.element.scalar == ScalarType::boolean)
             return way == Accumulate::sum ? "sums are of numbers, not of bool"
                                           : "values of bool can't be combined";
         return {};

@@ -11,7 +11,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Generator;
-using manifest::Scalar;
 
 constexpr std::array<std::pair<Kind, Generator>, 6> kinds{{{Kind::call_id, Generator::call_id},
                                                            {Kind::thread_id, Generator::thread_id},
@@ -27,9 +26,9 @@ Generator generator_of(Kind kind) {
     return Generator::none;
 }
 
-bool is_index(Scalar scalar) {
-    return scalar == Scalar::int32 || scalar == Scalar::uint32 || scalar == Scalar::int64 ||
-           scalar == Scalar::uint64;
+bool is_index(ScalarType scalar) {
+    return scalar == ScalarType::int32 || scalar == ScalarType::uint32 || scalar == ScalarType::int64 ||
+           scalar == ScalarType::uint64;
 }
 
 bool is_random(Generator generator) {
@@ -38,8 +37,9 @@ bool is_random(Generator generator) {
 
 bool feeds(Generator generator, const manifest::Element& element) {
     switch (generator) {
-        case Generator::wang_hash: return element.scalar == Scalar::uint32 || element.scalar == Scalar::int32;
-        case Generator::rand_float: return element.scalar == Scalar::float32;
+        case Generator::wang_hash:
+            return element.scalar == ScalarType::uint32 || element.scalar == ScalarType::int32;
+        case Generator::rand_float: return element.scalar == ScalarType::float32;
         default: return is_index(element.scalar) && element.extents.size() <= 1;
     }
 }

@@ -615,7 +615,7 @@ private:
         std::string reason;
         std::string cure = "a loss returns one floating scalar";
         if (function.result.kind != TypeKind::scalar || function.no_diff_result ||
-            !is_floating_point(static_cast<manifest::Scalar>(function.result.scalar))) {
+            !is_floating(function.result.scalar)) {
             reason = "it returns '" + function.result.name + "'" +
                      (function.no_diff_result ? " without a derivative" : "");
         }

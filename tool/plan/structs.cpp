@@ -50,7 +50,7 @@ std::vector<Field> fields_of(const Type& type) {
     scalar.kind = TypeKind::scalar;
     scalar.scalar = type.scalar;
     scalar.differentiable = type.differentiable;
-    scalar.name = slang_name(static_cast<manifest::Scalar>(type.scalar));
+    scalar.name = to_string(type.scalar);
     std::vector<Field> fields;
     for (std::int64_t i = 0; i < type.columns; ++i) {
         fields.push_back({std::string(1, "xyzw"[i]), scalar, false});
@@ -421,7 +421,7 @@ private:
         Parameter parameter = leaf(kind, fed, place);
         if (tree_.leaves.size() == before) return parameter;
         manifest::Argument& host = tree_.leaves.back().host;
-        const std::int64_t scalar = storage_size(host.element.scalar);
+        const std::int64_t scalar = manifest::scalar_bytes(host.element.scalar);
         host.offset = around.offset;
         if (around.form == Form::tensor) host.pitch = around.size / scalar;
         if (around.extents.empty()) return parameter;
@@ -492,7 +492,7 @@ StructLayout layout_of(const Type& type) {
     if (type.kind != TypeKind::structure) {
         const std::optional<manifest::Element> element = element_of(type);
         if (!element) return layout;
-        layout.alignment = storage_size(element->scalar);
+        layout.alignment = manifest::scalar_bytes(element->scalar);
         layout.size = layout.alignment * scalar_count(element->extents);
         return layout;
     }

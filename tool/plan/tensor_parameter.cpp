@@ -16,10 +16,9 @@ bool is_unsized_array(const Type& type) {
 }
 
 /// What kf.slang adds atomically.
-bool can_add(manifest::Scalar scalar) {
-    using manifest::Scalar;
-    return is_floating_point(scalar) || scalar == Scalar::int32 || scalar == Scalar::uint32 ||
-           scalar == Scalar::int64 || scalar == Scalar::uint64;
+bool can_add(ScalarType scalar) {
+    return is_floating(scalar) || scalar == ScalarType::int32 || scalar == ScalarType::uint32 ||
+           scalar == ScalarType::int64 || scalar == ScalarType::uint64;
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
     const Type& inner = innermost_of(type);
     if (type.form == TensorForm::atomic && (inner.is_enum || !can_add(element->scalar))) {
         return error("type-not-supported",
-                     "'" + (inner.is_enum ? inner.name : slang_name(element->scalar)) +
+                     "'" + (inner.is_enum ? inner.name : to_string(element->scalar)) +
                          "' can't be added to atomically",
                      {"an AtomicTensor is made of float, half, double, int, uint, int64_t or uint64_t"});
     }

@@ -5,60 +5,45 @@
 #include <array>
 #include <charconv>
 
+#include "core/convert.h"
+
 namespace kf::gen {
 
 namespace {
 
-using manifest::Scalar;
-
 /// What an artifact's elements can have.
 constexpr std::size_t max_extents = 4;
 
-struct ScalarName {
-    std::string_view name;
-    Scalar scalar;
-    std::int64_t size;
-};
+/// Every scalar type, in order.
+std::vector<ScalarType> all_scalars() {
+    std::vector<ScalarType> scalars;
+    for (std::size_t i = 0; i < manifest::scalar_words.size(); ++i)
+        scalars.push_back(ScalarType{static_cast<std::uint8_t>(i)});
+    return scalars;
+}
 
-constexpr std::array<ScalarName, 12> scalar_names{{
-    {"bool", Scalar::boolean, 1},
-    {"int8_t", Scalar::int8, 1},
-    {"int16_t", Scalar::int16, 2},
-    {"int", Scalar::int32, 4},
-    {"int64_t", Scalar::int64, 8},
-    {"uint8_t", Scalar::uint8, 1},
-    {"uint16_t", Scalar::uint16, 2},
-    {"uint", Scalar::uint32, 4},
-    {"uint64_t", Scalar::uint64, 8},
-    {"half", Scalar::float16, 2},
-    {"float", Scalar::float32, 4},
-    {"double", Scalar::float64, 8},
-}};
-
-const ScalarName& entry(Scalar scalar) { return scalar_names.at(static_cast<std::size_t>(scalar)); }
-
-constexpr std::array<std::pair<std::string_view, Scalar>, 7> aliases{{
-    {"int32_t", Scalar::int32},
-    {"uint32_t", Scalar::uint32},
-    {"float16_t", Scalar::float16},
-    {"float32_t", Scalar::float32},
-    {"float64_t", Scalar::float64},
-    {"long", Scalar::int64},
-    {"ulong", Scalar::uint64},
+constexpr std::array<std::pair<std::string_view, ScalarType>, 7> aliases{{
+    {"int32_t", ScalarType::int32},
+    {"uint32_t", ScalarType::uint32},
+    {"float16_t", ScalarType::float16},
+    {"float32_t", ScalarType::float32},
+    {"float64_t", ScalarType::float64},
+    {"long", ScalarType::int64},
+    {"ulong", ScalarType::uint64},
 }};
 
 /// Slang's SPIR-V for matrices of other integers is not valid: it lowers those of bool, int and uint only.
-bool has_matrices(Scalar scalar) {
-    return is_floating_point(scalar) || scalar == Scalar::boolean || scalar == Scalar::int32 ||
-           scalar == Scalar::uint32;
+bool has_matrices(ScalarType scalar) {
+    return is_floating(scalar) || scalar == ScalarType::boolean || scalar == ScalarType::int32 ||
+           scalar == ScalarType::uint32;
 }
 
 /// Slang has no code for matrices of one row or column.
 bool is_one_wide(const Type& matrix) { return matrix.rows == 1 || matrix.columns == 1; }
 
-std::optional<Scalar> scalar_named(std::string_view name) {
-    for (const ScalarName& known : scalar_names) {
-        if (known.name == name) return known.scalar;
+std::optional<ScalarType> scalar_named(std::string_view name) {
+    for (const ScalarType known : all_scalars()) {
+        if (to_string(known) == name) return known;
     }
     for (const auto& [alias, scalar] : aliases) {
         if (alias == name) return scalar;
@@ -69,9 +54,7 @@ std::optional<Scalar> scalar_named(std::string_view name) {
 }  // namespace
 
 std::optional<manifest::Element> element_of(const Type& type) {
-    // The two enumerations list the same scalars in the same order.
-    static_assert(static_cast<int>(ScalarType::float64) == static_cast<int>(Scalar::float64));
-    const auto scalar = static_cast<Scalar>(type.scalar);
+    const ScalarType scalar = type.scalar;
     switch (type.kind) {
         case TypeKind::scalar: return manifest::Element{scalar, {}};
         case TypeKind::vector: return manifest::Element{scalar, {type.columns}};
@@ -95,7 +78,7 @@ std::vector<std::string> notes_of_refused(const Type& type) {
         return {"make each tensor a parameter, or a field of a struct that is given by \"fields\""};
     }
     if (type.kind == TypeKind::matrix) {
-        const std::string scalar = slang_name(static_cast<Scalar>(type.scalar));
+        const std::string scalar = to_string(type.scalar);
         if (is_one_wide(type)) return {"declare it " + scalar + std::to_string(type.rows * type.columns)};
         return {"an array of vectors does: " + scalar + std::to_string(type.columns) + "[" +
                 std::to_string(type.rows) + "]"};
@@ -156,19 +139,7 @@ std::optional<manifest::Element> parse_element(std::string_view name) {
     return element;
 }
 
-std::string slang_name(manifest::Scalar scalar) { return std::string(entry(scalar).name); }
-
-std::string slang_name(const manifest::Element& element) {
-    const auto& extents = element.extents;
-    const bool builtin = extents.size() <= 2 && std::all_of(extents.begin(), extents.end(),
-                                                            [](std::int64_t n) { return n >= 2 && n <= 4; });
-    std::string name = slang_name(element.scalar);
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-        const std::string extent = std::to_string(extents[i]);
-        name += builtin ? (i == 0 ? "" : "x") + extent : "[" + extent + "]";
-    }
-    return name;
-}
+std::string slang_name(const manifest::Element& element) { return to_string(element_type(element)); }
 
 const Type& innermost_of(const Type& type) {
     const Type* inner = &type;
@@ -197,7 +168,7 @@ std::string declared_name(const Type& type) {
 }
 
 std::string kind_name(const Type& type) {
-    const std::string scalar = slang_name(static_cast<Scalar>(type.scalar));
+    const std::string scalar = to_string(type.scalar);
     switch (type.kind) {
         case TypeKind::vector: return scalar + std::to_string(type.columns);
         case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
@@ -214,8 +185,6 @@ std::string kind_name(const Type& type) {
     return kind_name(*element) + extents;
 }
 
-std::int64_t storage_size(manifest::Scalar scalar) { return entry(scalar).size; }
-
 std::int64_t scalar_count(const std::vector<std::int64_t>& extents) {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents)
@@ -223,21 +192,17 @@ std::int64_t scalar_count(const std::vector<std::int64_t>& extents) {
     return count;
 }
 
-bool is_floating_point(manifest::Scalar scalar) {
-    return scalar == Scalar::float16 || scalar == Scalar::float32 || scalar == Scalar::float64;
-}
-
 std::vector<std::string> scalar_type_names() {
     std::vector<std::string> names;
-    for (const ScalarName& known : scalar_names) names.emplace_back(known.name);
+    for (const ScalarType known : all_scalars()) names.push_back(to_string(known));
     return names;
 }
 
 std::vector<std::string> element_names() {
     std::vector<std::string> names;
-    for (const ScalarName& known : scalar_names) {
-        names.emplace_back(known.name);
-        for (const char* columns : {"2", "3", "4"}) names.push_back(std::string(known.name) + columns);
+    for (const ScalarType known : all_scalars()) {
+        names.push_back(to_string(known));
+        for (const char* columns : {"2", "3", "4"}) names.push_back(to_string(known) + columns);
     }
     return names;
 }

@@ -36,18 +36,12 @@ std::optional<manifest::Element> parse_element(std::string_view name);
 /// "float3", "float2x3", "float[5]", "int[2][3][4]": read by parse_element(), and laid out alike. What is
 /// like a vector or matrix is spelled as one, and an array of vectors as one of arrays.
 std::string slang_name(const manifest::Element& element);
-std::string slang_name(manifest::Scalar scalar);
-
-/// Bytes of one scalar where tensors keep it (bool: 1).
-std::int64_t storage_size(manifest::Scalar scalar);
 
 /// Far above what any argument may have; sizes in bytes that are made of it fit 64 bits.
 inline constexpr std::int64_t most_scalars = std::int64_t{1} << 48;
 
 /// How many scalars one element has, or most_scalars where there are more.
 std::int64_t scalar_count(const std::vector<std::int64_t>& extents);
-
-bool is_floating_point(manifest::Scalar scalar);
 
 /// "bool", "int8_t" …
 std::vector<std::string> scalar_type_names();

@@ -1,6 +1,8 @@
 // What kfgen knows of Slang modules: types and functions as plain values.
 #pragma once
 
+#include <kf/types.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,21 +15,6 @@
 #include "diagnostic/diagnostic.h"
 
 namespace kf::gen {
-
-enum class ScalarType : std::uint8_t {
-    boolean,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float16,
-    float32,
-    float64
-};
 
 enum class TypeKind : std::uint8_t {
     void_type,

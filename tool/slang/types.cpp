@@ -31,25 +31,6 @@ std::optional<ScalarType> scalar_type(slang::TypeReflection::ScalarType type) {
     }
 }
 
-// As vectors and matrices spell it: "uint8_t" in "uint8_t3".
-std::string scalar_name(ScalarType type) {
-    switch (type) {
-        case ScalarType::boolean: return "bool";
-        case ScalarType::int8: return "int8_t";
-        case ScalarType::int16: return "int16_t";
-        case ScalarType::int32: return "int";
-        case ScalarType::int64: return "int64_t";
-        case ScalarType::uint8: return "uint8_t";
-        case ScalarType::uint16: return "uint16_t";
-        case ScalarType::uint32: return "uint";
-        case ScalarType::uint64: return "uint64_t";
-        case ScalarType::float16: return "half";
-        case ScalarType::float32: return "float";
-        case ScalarType::float64: return "double";
-    }
-    return {};
-}
-
 // The outermost extent first, as declarations have it: "float[2][3]" is two arrays of three.
 std::string array_name(const std::string& element, const std::string& bounds) {
     const std::size_t inner = element.find('[');
@@ -160,13 +141,13 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             described.kind = scalar ? TypeKind::vector : TypeKind::other;
             described.columns = static_cast<std::int64_t>(type.getElementCount());
             described.name =
-                scalar ? scalar_name(*scalar) + std::to_string(described.columns) : full_name(type);
+                scalar ? to_string(*scalar) + std::to_string(described.columns) : full_name(type);
             return described;
         case Kind::Matrix:
             described.kind = scalar ? TypeKind::matrix : TypeKind::other;
             described.rows = type.getRowCount();
             described.columns = type.getColumnCount();
-            described.name = scalar ? scalar_name(*scalar) + std::to_string(described.rows) + "x" +
+            described.name = scalar ? to_string(*scalar) + std::to_string(described.rows) + "x" +
                                           std::to_string(described.columns)
                                     : full_name(type);
             return described;

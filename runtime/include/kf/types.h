@@ -79,7 +79,7 @@ using double4 = Vector<double, 4>;
 
 static_assert(sizeof(bool) == 1 && sizeof(bool3) == 3 && sizeof(half3) == 6 && sizeof(float3) == 12);
 
-/// In the order of manifest::Scalar.
+/// What elements of tensors, and parameters, are made of.
 enum class ScalarType : std::uint8_t {
     boolean,
     int8,

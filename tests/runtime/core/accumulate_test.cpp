@@ -19,7 +19,7 @@ Argument combined(Accumulate way, Argument argument) {
 }
 
 /// f(x) with a result of `rank`, that is combined so.
-Manifest copied(Accumulate way, std::int64_t rank = 2, Scalar scalar = Scalar::float32) {
+Manifest copied(Accumulate way, std::int64_t rank = 2, ScalarType scalar = ScalarType::float32) {
     ManifestBuilder builder;
     builder.add("copied", {tensor("x", 2, scalar), combined(way, tensor("result", rank, scalar))}, false);
     return builder.get();
@@ -118,7 +118,7 @@ TEST(Accumulate, OutputsMayLackDimensions) {
 
 TEST(Accumulate, HalfIsSummedInScratch) {
     const auto binding = forward(
-        copied(Accumulate::sum, 2, Scalar::float16),
+        copied(Accumulate::sum, 2, ScalarType::float16),
         {G::tensor(at(A, {4, 5}), ScalarType::float16), G::tensor(at(B, {1, 5}), ScalarType::float16)});
     EXPECT_EQ(binding.arguments[1].scratch_count, 5);
 }

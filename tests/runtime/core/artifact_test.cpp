@@ -167,7 +167,7 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
 /// dot(rays), of a tensor of structs {float3 pos; float t;}.
 Manifest of_structs() {
     const auto field = [](const char* name, std::int64_t offset, std::vector<std::int64_t> extents) {
-        Argument argument = tensor(name, 1, Scalar::float32, std::move(extents));
+        Argument argument = tensor(name, 1, ScalarType::float32, std::move(extents));
         argument.offset = offset;
         argument.pitch = 4;
         return argument;
@@ -208,8 +208,8 @@ void add_deterministic(Manifest& manifest, Call& call) {
 /// scale(x), whose gradients are of halves and have sums in memory of their own, exact or not.
 Manifest of_halves() {
     ManifestBuilder builder;
-    builder.add("scale", {with_gradient(tensor("x", 1, Scalar::float16)),
-                          as(Role::result, tensor("result", 1, Scalar::float16))});
+    builder.add("scale", {with_gradient(tensor("x", 1, ScalarType::float16)),
+                          as(Role::result, tensor("result", 1, ScalarType::float16))});
     add_deterministic(builder.get(), builder.get().functions[0].calls[0]);
     return builder.get();
 }
@@ -230,7 +230,7 @@ TEST_P(Inconsistent, IsRefused) {
 }
 
 TEST(Artifact, RefusesAValueWhosePartsCallsWrite) {
-    Argument result = as(Role::result, value("result", Scalar::float32, {3}));
+    Argument result = as(Role::result, value("result", ScalarType::float32, {3}));
     result.accumulate = Accumulate::sum;
     ManifestBuilder whole;
     whole.add("sum", {tensor("x", 1), result}, false);
@@ -289,7 +289,7 @@ INSTANTIATE_TEST_SUITE_P(
                           }},
             Inconsistency{"ValueOutput", [](Manifest& m) { argument(m, 0).role = Role::out; }},
             Inconsistency{"IntegerGradient",
-                          [](Manifest& m) { argument(m, 0).element.scalar = Scalar::int32; }},
+                          [](Manifest& m) { argument(m, 0).element.scalar = ScalarType::int32; }},
             Inconsistency{"SlotArgument", [](Manifest& m) { m.kernels[0].slots[2].argument = 5; }},
             Inconsistency{"SlotDimension", [](Manifest& m) { m.kernels[1].slots[2].dimension = 1; }},
             Inconsistency{"ValueSlotOfATensor", [](Manifest& m) { m.kernels[0].slots[2].argument = 3; }},
@@ -314,7 +314,8 @@ INSTANTIATE_TEST_SUITE_P(
                           [](Manifest& m) { m.kernels[0].layouts["fake"].passing = Passing::address; }},
             Inconsistency{"ElementsOfAnotherType",
                           [](Manifest& m) {
-                              argument(m, 3).element.scalar = argument(m, 4).element.scalar = Scalar::float64;
+                              argument(m, 3).element.scalar = argument(m, 4).element.scalar =
+                                  ScalarType::float64;
                           }},
             Inconsistency{
                 "ElementsOfAnotherSize",

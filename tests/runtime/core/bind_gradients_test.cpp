@@ -14,7 +14,7 @@ using G = Given;
 
 constexpr std::uint64_t E = 0x40000;
 
-Manifest scale(Scalar scalar, std::vector<std::int64_t> extents = {},
+Manifest scale(ScalarType scalar, std::vector<std::int64_t> extents = {},
                Gradient gradient = Gradient::automatic) {
     ManifestBuilder builder;
     builder.add("scale", {with_gradient(tensor("a", 2, scalar, extents), gradient),
@@ -32,7 +32,7 @@ struct ModeCase {
 };
 
 TEST(BindGradients, ChooseModes) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     for (const ModeCase& c : {
              ModeCase{{4, 5}, {}, {4, 5}, GradMode::injective, true},
              ModeCase{{4, 5}, {}, {1, 1}, GradMode::injective, true},
@@ -58,7 +58,7 @@ TEST(BindGradients, ChooseModes) {
 }
 
 TEST(BindGradients, AskOnlyOfThePassWhatItTouches) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     // Neither the output's elements nor an unwanted gradient need be dense.
     const auto binding =
         backward(manifest, {G::tensor(at(A, {4, 5})).out(at(D, {4, 5})), G::tensor(at(B, {4, 5})),
@@ -71,32 +71,32 @@ TEST(BindGradients, AskOnlyOfThePassWhatItTouches) {
 }
 
 TEST(BindGradients, MissingOutputGradientIsAddressZero) {
-    const auto binding = backward(scale(Scalar::float32), {G::tensor(at(A, {4, 5})).out(at(D, {4, 5})),
-                                                           G::tensor(at(B, {4, 5})), G::none()});
+    const auto binding = backward(scale(ScalarType::float32), {G::tensor(at(A, {4, 5})).out(at(D, {4, 5})),
+                                                               G::tensor(at(B, {4, 5})), G::none()});
     EXPECT_FALSE(binding.arguments[2].grad_in.present);
     EXPECT_EQ(binding.arguments[2].grad_in.address, 0U);
 }
 
 TEST(BindGradients, AreNeededWhereTheSpecSaysSo) {
     expect_error(ErrorCode::missing_gradient, StartsWith("scale: argument 'a': backward: "), [] {
-        backward(scale(Scalar::float32, {}, Gradient::required),
+        backward(scale(ScalarType::float32, {}, Gradient::required),
                  {G::tensor(at(A, {4, 5})), G::tensor(at(B, {4, 5})).out(at(D, {4, 5})), G::none()});
     });
-    expect_error(
-        ErrorCode::missing_gradient, AllOf(HasSubstr("no input carries a gradient"), HasSubstr("'a', 'b'")),
-        [] {
-            backward(scale(Scalar::float32), {G::tensor(at(A, {4, 5})), G::tensor(at(B, {4, 5})), G::none()});
-        });
+    expect_error(ErrorCode::missing_gradient,
+                 AllOf(HasSubstr("no input carries a gradient"), HasSubstr("'a', 'b'")), [] {
+                     backward(scale(ScalarType::float32),
+                              {G::tensor(at(A, {4, 5})), G::tensor(at(B, {4, 5})), G::none()});
+                 });
     // grad_in of an input doesn't count.
     expect_error(ErrorCode::missing_gradient, HasSubstr("no input"), [] {
-        backward(scale(Scalar::float32),
+        backward(scale(ScalarType::float32),
                  {G::tensor(at(A, {4, 5})).in(at(D, {4, 5})), G::tensor(at(B, {4, 5})), G::none()});
     });
 }
 
 TEST(BindGradients, HaveTheShapeOfTheirTensor) {
     expect_error(ErrorCode::shape_mismatch, HasSubstr("argument 'a': its gradient has shape [1, 5]"), [] {
-        backward(scale(Scalar::float32),
+        backward(scale(ScalarType::float32),
                  {G::tensor(at(A, {4, 5})).out(at(D, {1, 5})), G::tensor(at(B, {4, 5})), G::none()});
     });
 }
@@ -122,7 +122,7 @@ TEST(BindGradients, OfValuesAddUpInTemporaryMemory) {
 }
 
 TEST(BindGradients, OfHalvesAddUpInScratch) {
-    const Manifest manifest = scale(Scalar::float16, {3});
+    const Manifest manifest = scale(ScalarType::float16, {3});
     const auto half_tensor = [](detail::ScalarView view) { return G::tensor(view, ScalarType::float16); };
     const auto run = [&](Dims shape, Dims gradient_strides) {
         return backward(manifest, {half_tensor(at(A, shape)).out(at(D, shape, gradient_strides)),
@@ -158,7 +158,7 @@ TEST(BindGradients, OfHalvesAddUpInScratch) {
 }
 
 TEST(BindGradients, ThatAreDeterministicAddUpInScratch) {
-    Manifest manifest = scale(Scalar::float64, {3});
+    Manifest manifest = scale(ScalarType::float64, {3});
     manifest::Call& call = manifest.functions[0].calls[0];
     call.deterministic = call.backward;
     const auto run = [&](bool wanted, Dims shape) {
@@ -180,7 +180,7 @@ TEST(BindGradients, ThatAreDeterministicAddUpInScratch) {
 }
 
 TEST(BindGradients, ThatAreDeterministicMustBeGenerated) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     const auto run = [&](Dims shape, const Given& b) {
         return bind(manifest, PassKind::backward, {G::tensor(at(A, shape)).out(at(D, shape)), b, G::none()},
                     nullptr, {2, 65535}, {.deterministic = true});
@@ -199,10 +199,10 @@ TEST(BindGradients, ThatAreDeterministicMustBeGenerated) {
 
 TEST(BindGradients, ScratchGoesByTheArgumentsOwnOrder) {
     ManifestBuilder builder;
-    Argument a = with_gradient(tensor("a", 2, Scalar::float16));
+    Argument a = with_gradient(tensor("a", 2, ScalarType::float16));
     a.map = {2, 1};
-    builder.add("f",
-                {a, tensor("b", 3, Scalar::float16), as(Role::result, tensor("result", 3, Scalar::float16))});
+    builder.add("f", {a, tensor("b", 3, ScalarType::float16),
+                      as(Role::result, tensor("result", 3, ScalarType::float16))});
     const auto binding =
         backward(builder.get(), {G::tensor(at(A, {5, 4}), ScalarType::float16).out(at(D, {5, 4})),
                                  G::tensor(at(B, {3, 4, 5}), ScalarType::float16), G::none()});
@@ -211,7 +211,7 @@ TEST(BindGradients, ScratchGoesByTheArgumentsOwnOrder) {
 }
 
 TEST(BindGradients, MayBeSharedByInputs) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     const auto run = [&](detail::ScalarView a, detail::ScalarView b) {
         return backward(manifest,
                         {G::tensor(at(A, a.extents)).out(a), G::tensor(at(B, b.extents)).out(b), G::none()});
@@ -233,7 +233,7 @@ TEST(BindGradients, MayBeSharedByInputs) {
 }
 
 TEST(BindGradients, MayNotShareMemoryWithWhatIsRead) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     expect_error(
         ErrorCode::aliasing,
         AllOf(StartsWith("scale: argument 'a': its gradient"), HasSubstr("the gradient of 'result'")), [&] {
@@ -247,7 +247,7 @@ TEST(BindGradients, MayNotShareMemoryWithWhatIsRead) {
 }
 
 TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
-    Manifest manifest = scale(Scalar::float32);
+    Manifest manifest = scale(ScalarType::float32);
     manifest.functions[0].calls[0].arguments[0].overwrite = true;
     const auto run = [&](Dims strides) {
         return backward(manifest, {G::tensor(at(A, {4, 5})).out(at(D, {4, 5}, strides)),
@@ -261,7 +261,7 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
 }
 
 TEST(BindGradients, SumsTakeAsManyGroupsAsRunAtOnce) {
-    const Manifest manifest = scale(Scalar::float32);
+    const Manifest manifest = scale(ScalarType::float32);
     const auto groups = [&](std::int64_t n) {
         return bind(manifest, PassKind::backward,
                     {G::tensor(at(A, {1, 1})).out(at(D, {1, 1})), G::tensor(at(B, {n, 1})), G::none()},
@@ -275,9 +275,9 @@ TEST(BindGradients, SumsTakeAsManyGroupsAsRunAtOnce) {
 
 TEST(BindGradients, AreCheckedForEmptyCallsToo) {
     expect_error(ErrorCode::missing_gradient, HasSubstr("no input"), [] {
-        backward(scale(Scalar::float32), {G::tensor(at(0, {0, 5})), G::tensor(at(0, {0, 5})), G::none()});
+        backward(scale(ScalarType::float32), {G::tensor(at(0, {0, 5})), G::tensor(at(0, {0, 5})), G::none()});
     });
-    EXPECT_EQ(backward(scale(Scalar::float32),
+    EXPECT_EQ(backward(scale(ScalarType::float32),
                        {G::tensor(at(0, {0, 5})).out(at(0, {0, 5})), G::tensor(at(0, {0, 5})), G::none()})
                   .groups,
               0U);

@@ -13,7 +13,7 @@ using testing::StartsWith;
 constexpr std::int64_t pitch = 4;
 
 std::vector<Argument> fields(const std::string& name, Role role = Role::in) {
-    Argument place = with_gradient(tensor(name + ".place", 1, Scalar::float32, {3}));
+    Argument place = with_gradient(tensor(name + ".place", 1, ScalarType::float32, {3}));
     Argument speed = with_gradient(tensor(name + ".speed", 1));
     speed.offset = 12;
     for (Argument* argument : {&place, &speed}) {

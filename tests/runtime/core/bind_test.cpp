@@ -86,7 +86,7 @@ TEST(BindShape, LetsAGivenOutputWidenTheCall) {
 /// negate(x): a number a call, in elements of three for its last dimension.
 Manifest in_triples() {
     ManifestBuilder builder;
-    Argument result = as(Role::result, tensor("result", 1, Scalar::float32, {3}));
+    Argument result = as(Role::result, tensor("result", 1, ScalarType::float32, {3}));
     result.call_rank = 2;
     result.trailing.clear();
     builder.add("negate", {tensor("x", 2), result}, false);
@@ -256,10 +256,10 @@ TEST(BindVariant, GivesStepsToContiguousKernels) {
 
 TEST(BindVariant, AsksForTheAlignmentOfWholeElements) {
     ManifestBuilder builder;
-    builder.add(
-        "f",
-        {tensor("x", 1, Scalar::float32, {4}), as(Role::result, tensor("result", 1, Scalar::float32, {4}))},
-        false);
+    builder.add("f",
+                {tensor("x", 1, ScalarType::float32, {4}),
+                 as(Role::result, tensor("result", 1, ScalarType::float32, {4}))},
+                false);
     const Manifest manifest = builder.get();
     const auto contiguous = [&](std::uint64_t address) {
         return is_contiguous(manifest, forward(manifest, {G::tensor(at(address, {5, 4})), G::none()}));
@@ -271,10 +271,10 @@ TEST(BindVariant, AsksForTheAlignmentOfWholeElements) {
 
 TEST(BindVariant, ChecksTrailingStrides) {
     ManifestBuilder builder;
-    builder.add(
-        "f",
-        {tensor("x", 1, Scalar::float32, {3}), as(Role::result, tensor("result", 1, Scalar::float32, {3}))},
-        false);
+    builder.add("f",
+                {tensor("x", 1, ScalarType::float32, {3}),
+                 as(Role::result, tensor("result", 1, ScalarType::float32, {3}))},
+                false);
     const Manifest manifest = builder.get();
     const auto contiguous = [&](detail::ScalarView view) {
         return is_contiguous(manifest, forward(manifest, {G::tensor(view), G::none()}));
@@ -366,10 +366,10 @@ TEST(BindLaunch, DoesNothingForNoCalls) {
 
 TEST(BindLaunch, MakesRoomForValueOutputs) {
     ManifestBuilder builder;
-    builder.add(
-        "f",
-        {value("a"), as(Role::inout, value("b", Scalar::float32, {3})), as(Role::result, value("result"))},
-        false);
+    builder.add("f",
+                {value("a"), as(Role::inout, value("b", ScalarType::float32, {3})),
+                 as(Role::result, value("result"))},
+                false);
     const auto binding = forward(builder.get(), {G::value(), G::value(), G::value()});
     EXPECT_EQ(binding.total, 1);
     EXPECT_EQ(binding.arguments[0].value_at, -1);

@@ -14,7 +14,7 @@ constexpr std::uint64_t FarD = std::uint64_t{1} << 50;
 constexpr std::uint64_t FarE = std::uint64_t{1} << 55;
 
 /// A product of rank 4 with a kernel that walks rows.
-Manifest product(Scalar scalar = Scalar::float32) {
+Manifest product(ScalarType scalar = ScalarType::float32) {
     ManifestBuilder builder;
     builder.add("product", {with_gradient(tensor("x", 4, scalar)), with_gradient(tensor("w", 4, scalar)),
                             as(Role::result, tensor("result", 4, scalar))});

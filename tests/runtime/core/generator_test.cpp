@@ -19,7 +19,8 @@ using G = Given;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-Argument generator(std::string name, Generator kind, std::int64_t rank, Scalar scalar = Scalar::int64) {
+Argument generator(std::string name, Generator kind, std::int64_t rank,
+                   ScalarType scalar = ScalarType::int64) {
     std::vector<std::int64_t> extents;
     if (rank > 1) extents = {rank};
     Argument argument = value(std::move(name), scalar, extents);
@@ -43,7 +44,7 @@ Given given_generators(const Argument& argument, const T& source) {
 /// f(i) -> result.
 Manifest function(const Argument& argument, std::int64_t rank) {
     ManifestBuilder builder;
-    builder.add("f", {argument, as(Role::result, tensor("result", rank, Scalar::int64))}, false);
+    builder.add("f", {argument, as(Role::result, tensor("result", rank, ScalarType::int64))}, false);
     return builder.get();
 }
 
@@ -93,13 +94,13 @@ TEST(Generator, RefusesWhatItCantHold) {
     refuses(row, Range{0, 3, 0}, "step can't be 0");
     refuses(plane, Grid<2>{{3, -1}, {}, {}}, "extent -1 of shape [3, -1] is negative");
     refuses(plane, Grid<2>{{3, 3}, {0, 0}, {1, most}}, "pass what 64 bits hold");
-    refuses(generator("i", Generator::range, 1, Scalar::int32), Range{0, 1LL << 32, 1 << 30},
+    refuses(generator("i", Generator::range, 1, ScalarType::int32), Range{0, 1LL << 32, 1 << 30},
             "0 to 3221225472, don't fit the parameter's type, int");
-    refuses(generator("i", Generator::range, 1, Scalar::uint32), Range{3, -2, -1}, "3 to -1, don't fit");
-    refuses(generator("i", Generator::range, 1, Scalar::uint64), Range{-1, 3, 1}, "-1 to 2, don't fit");
-    const Argument hash = generator("i", Generator::wang_hash, 0, Scalar::uint32);
+    refuses(generator("i", Generator::range, 1, ScalarType::uint32), Range{3, -2, -1}, "3 to -1, don't fit");
+    refuses(generator("i", Generator::range, 1, ScalarType::uint64), Range{-1, 3, 1}, "-1 to 2, don't fit");
+    const Argument hash = generator("i", Generator::wang_hash, 0, ScalarType::uint32);
     refuses(hash, WangHash{0, 1025, false}, "warmup 1025 is above 1024");
-    const Argument random = generator("i", Generator::rand_float, 0, Scalar::float32);
+    const Argument random = generator("i", Generator::rand_float, 0, ScalarType::float32);
     const float infinity = std::numeric_limits<float>::infinity();
     for (const auto& [min, max] : {std::pair{1.F, 1.F},
                                    {2.F, 1.F},
@@ -112,20 +113,20 @@ TEST(Generator, RefusesWhatItCantHold) {
 }
 
 TEST(Generator, RefusesCallsThatIndicesCantCount) {
-    const auto bind_id = [](Generator kind, Scalar scalar, const Dims& shape) {
+    const auto bind_id = [](Generator kind, ScalarType scalar, const Dims& shape) {
         const Argument argument = generator("i", kind, static_cast<std::int64_t>(shape.size()), scalar);
         return test::bind(function(argument, argument.rank), PassKind::forward, {G::none(), G::none()},
                           &shape);
     };
     const std::int64_t half = std::int64_t{1} << 31;
-    EXPECT_EQ(bind_id(Generator::call_id, Scalar::int32, {half}).total, half);
-    EXPECT_EQ(bind_id(Generator::call_id, Scalar::int32, {3, half}).total, 3 * half);
-    EXPECT_EQ(bind_id(Generator::call_id, Scalar::int64, {half * 8}).total, half * 8);
-    EXPECT_EQ(bind_id(Generator::thread_id, Scalar::uint32, {2, half}).total, 2 * half);
+    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int32, {half}).total, half);
+    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int32, {3, half}).total, 3 * half);
+    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int64, {half * 8}).total, half * 8);
+    EXPECT_EQ(bind_id(Generator::thread_id, ScalarType::uint32, {2, half}).total, 2 * half);
     for (const auto& [kind, scalar, shape] :
-         {std::tuple{Generator::call_id, Scalar::int32, Dims{half + 1}},
-          std::tuple{Generator::call_id, Scalar::uint32, Dims{1, 2 * half + 1}},
-          std::tuple{Generator::thread_id, Scalar::int32, Dims{2, half}}}) {
+         {std::tuple{Generator::call_id, ScalarType::int32, Dims{half + 1}},
+          std::tuple{Generator::call_id, ScalarType::uint32, Dims{1, 2 * half + 1}},
+          std::tuple{Generator::thread_id, ScalarType::int32, Dims{2, half}}}) {
         expect_error(ErrorCode::value_range, HasSubstr("its indices, 0 to"),
                      [&, kind = kind, scalar = scalar, shape = shape] { bind_id(kind, scalar, shape); });
     }
@@ -161,13 +162,13 @@ TEST(Generator, PacksItsSlots) {
     EXPECT_EQ(slot<std::int64_t>(plane, SlotKind::offset, &grid, 1), 60);
     const Range range{-9, 9, 2};
     EXPECT_EQ(slot<std::int64_t>(row, SlotKind::offset, &range, 0), -9);
-    const Argument hash = generator("i", Generator::wang_hash, 0, Scalar::uint32);
+    const Argument hash = generator("i", Generator::wang_hash, 0, ScalarType::uint32);
     WangHash seeded{1, 5, false};
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 1U);
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::warmup, &seeded), 5U);
     seeded.hash_seed = true;
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 663891101U) << "hash_seed";
-    const Argument random = generator("i", Generator::rand_float, 0, Scalar::float32);
+    const Argument random = generator("i", Generator::rand_float, 0, ScalarType::float32);
     const RandFloat numbers{-1, 2, 0, 9, true};
     EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::seed, &numbers), 3232319850U);
     EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::warmup, &numbers), 9U);
@@ -177,13 +178,14 @@ TEST(Generator, PacksItsSlots) {
 }
 
 TEST(Generator, SurvivesTheArtifact) {
-    for (const Argument& argument : {row, plane, generator("i", Generator::thread_id, 2, Scalar::uint32)}) {
+    for (const Argument& argument :
+         {row, plane, generator("i", Generator::thread_id, 2, ScalarType::uint32)}) {
         const Manifest manifest = function(argument, 2);
         EXPECT_EQ(artifact::read(artifact::write(manifest)).functions, manifest.functions);
     }
     for (const auto& spoil :
          {+[](Argument& a) { a.generator = Generator::none; }, +[](Argument& a) { a.role = Role::inout; },
-          +[](Argument& a) { a.element.scalar = Scalar::float32; }, +[](Argument& a) { a.rank = 3; },
+          +[](Argument& a) { a.element.scalar = ScalarType::float32; }, +[](Argument& a) { a.rank = 3; },
           +[](Argument& a) { a.kind = ArgumentKind::tensor; }}) {
         Manifest manifest = function(plane, 2);
         spoil(manifest.functions.front().calls.front().arguments.front());

@@ -115,8 +115,8 @@ TEST_F(InvokeTest, AddsGradients) {
 TEST_F(InvokeTest, ReadsValuesBack) {
     ManifestBuilder builder;
     builder.add("f",
-                {value("a", Scalar::float16, {3}), as(Role::inout, value("n", Scalar::int32)),
-                 as(Role::result, value("result", Scalar::boolean))},
+                {value("a", ScalarType::float16, {3}), as(Role::inout, value("n", ScalarType::int32)),
+                 as(Role::result, value("result", ScalarType::boolean))},
                 false);
     const auto f = load(builder.get());
     fake->on_dispatch = [this](FakeDevice&, const Command& c) {
@@ -137,10 +137,11 @@ TEST_F(InvokeTest, ReadsValuesBack) {
 
 TEST_F(InvokeTest, WidensValues) {
     ManifestBuilder builder;
-    builder.add("f",
-                {value("a", Scalar::int8), value("b", Scalar::uint16), value("c", Scalar::boolean, {2}),
-                 value("d", Scalar::float64), value("e", Scalar::int64), as(Role::result, value("result"))},
-                false);
+    builder.add(
+        "f",
+        {value("a", ScalarType::int8), value("b", ScalarType::uint16), value("c", ScalarType::boolean, {2}),
+         value("d", ScalarType::float64), value("e", ScalarType::int64), as(Role::result, value("result"))},
+        false);
     const auto f = load(builder.get());
     const std::int8_t a = -5;
     const std::uint16_t b = 65535;
@@ -160,9 +161,10 @@ TEST_F(InvokeTest, WidensValues) {
 
 TEST_F(InvokeTest, PacksStridedViews) {
     ManifestBuilder builder;
-    builder.add(
-        "f", {tensor("x", 1, Scalar::float32, {3}), as(Role::result, tensor("result", 2, Scalar::float32))},
-        false);
+    builder.add("f",
+                {tensor("x", 1, ScalarType::float32, {3}),
+                 as(Role::result, tensor("result", 2, ScalarType::float32))},
+                false);
     const auto f = load(builder.get());
     const auto x = device.zeros<float3>({8}).slice(0, 1, 8, 3);
     std::array args{Arg::in(x), Arg::none()};
@@ -182,8 +184,8 @@ TEST_F(InvokeTest, PacksStridedViews) {
 
 TEST_F(InvokeTest, FindsScalarsOfArraysOfMatrices) {
     ManifestBuilder builder;
-    builder.add("f", {tensor("x", 1, Scalar::float32, {5, 2, 3}),
-                      as(Role::result, tensor("result", 1, Scalar::float32))});
+    builder.add("f", {tensor("x", 1, ScalarType::float32, {5, 2, 3}),
+                      as(Role::result, tensor("result", 1, ScalarType::float32))});
     const auto f = load(builder.get());
     ElementType element{ScalarType::float32, 3, {5, 2, 3, 1}};
     const AnyTensor x = AnyTensor::zeros(device, element, {8}).slice(0, 1, 8, 2);
@@ -198,8 +200,8 @@ TEST_F(InvokeTest, FindsScalarsOfArraysOfMatrices) {
 
 TEST_F(InvokeTest, GivesScratchToHalfGradients) {
     ManifestBuilder builder;
-    builder.add("f", {with_gradient(tensor("a", 1, Scalar::float16)), tensor("b", 1, Scalar::float16),
-                      as(Role::result, tensor("result", 1, Scalar::float16))});
+    builder.add("f", {with_gradient(tensor("a", 1, ScalarType::float16)), tensor("b", 1, ScalarType::float16),
+                      as(Role::result, tensor("result", 1, ScalarType::float16))});
     const auto f = load(builder.get());
     const auto a = device.ones<half>({1}).with_grads();
     const auto b = device.ones<half>({1000});
@@ -240,9 +242,9 @@ TEST_F(InvokeTest, ZeroesGradientsThatAreOverwritten) {
 
 TEST_F(InvokeTest, ZeroesOddNumbersOfHalves) {
     ManifestBuilder builder;
-    Argument overwritten = with_gradient(tensor("a", 1, Scalar::float16));
+    Argument overwritten = with_gradient(tensor("a", 1, ScalarType::float16));
     overwritten.overwrite = true;
-    builder.add("f", {overwritten, as(Role::result, tensor("result", 1, Scalar::float16))});
+    builder.add("f", {overwritten, as(Role::result, tensor("result", 1, ScalarType::float16))});
     const auto f = load(builder.get());
     const auto all = device.empty<half>({9});
     struct Part {

@@ -14,7 +14,7 @@ namespace kf::test {
 
 using namespace manifest;
 
-inline Argument value(std::string name, Scalar scalar = Scalar::float32,
+inline Argument value(std::string name, ScalarType scalar = ScalarType::float32,
                       std::vector<std::int64_t> extents = {}) {
     Argument argument;
     argument.name = std::move(name);
@@ -26,7 +26,7 @@ inline Argument value(std::string name, Scalar scalar = Scalar::float32,
 
 /// A tensor whose dimensions all feed the call; its element's extents are trailing. Aligned at the last
 /// dimension by call_of().
-inline Argument tensor(std::string name, std::int64_t rank, Scalar scalar = Scalar::float32,
+inline Argument tensor(std::string name, std::int64_t rank, ScalarType scalar = ScalarType::float32,
                        std::vector<std::int64_t> extents = {}) {
     Argument argument = value(std::move(name), scalar, std::move(extents));
     argument.kind = ArgumentKind::tensor;
@@ -37,7 +37,7 @@ inline Argument tensor(std::string name, std::int64_t rank, Scalar scalar = Scal
 
 inline Argument as(Role role, Argument argument) {
     argument.role = role;
-    argument.differentiable = argument.element.scalar >= Scalar::float16;
+    argument.differentiable = argument.element.scalar >= ScalarType::float16;
     return argument;
 }
 

@@ -54,8 +54,8 @@ TEST(Resolve, ListsCandidates) {
 
 TEST(Resolve, PrefersTheNearestScalarType) {
     ManifestBuilder builder;
-    for (const Scalar scalar :
-         {Scalar::float64, Scalar::float32, Scalar::int64, Scalar::int32, Scalar::boolean}) {
+    for (const ScalarType scalar : {ScalarType::float64, ScalarType::float32, ScalarType::int64,
+                                    ScalarType::int32, ScalarType::boolean}) {
         builder.add("f", {value("a", scalar), result(value("result", scalar))}, false);
     }
     const Function f = builder.get().functions[0];
@@ -74,15 +74,15 @@ ArgShape components(ScalarType scalar, Dims shape) {
 
 TEST(Resolve, ANumberMayBeAVector) {
     ManifestBuilder builder;
-    Argument numbers = value("v", Scalar::float32, {4});
+    Argument numbers = value("v", ScalarType::float32, {4});
     numbers.type = "float[4]";
-    builder.add("f", {value("v", Scalar::float32, {3}), result(value("result"))}, false)
+    builder.add("f", {value("v", ScalarType::float32, {3}), result(value("result"))}, false)
         .add("g", {numbers, result(value("result"))}, false)
-        .add("h", {value("v", Scalar::float32, {2}), result(value("result"))}, false)
-        .add("h", {value("v", Scalar::float32, {3}), result(value("result"))}, false)
-        .add("i", {value("v", Scalar::float32, {2}), result(value("result"))}, false)
+        .add("h", {value("v", ScalarType::float32, {2}), result(value("result"))}, false)
+        .add("h", {value("v", ScalarType::float32, {3}), result(value("result"))}, false)
+        .add("i", {value("v", ScalarType::float32, {2}), result(value("result"))}, false)
         .add("i", {value("v"), result(value("result"))}, false)
-        .add("j", {value("v", Scalar::float32, {2, 2}), result(value("result"))}, false);
+        .add("j", {value("v", ScalarType::float32, {2, 2}), result(value("result"))}, false);
     const Manifest manifest = builder.get();
     const auto pick = [&](std::size_t function, const ArgShape& v) {
         return resolve(manifest.functions.at(function), std::vector{v, none()});
@@ -106,9 +106,10 @@ TEST(Resolve, ANumberMayBeAVector) {
 
 TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
     ManifestBuilder builder;
-    builder.add(
-        "f", {value("n", Scalar::int32), tensor("x", 1, Scalar::float32, {3}), result(tensor("result", 1))},
-        false);
+    builder.add("f",
+                {value("n", ScalarType::int32), tensor("x", 1, ScalarType::float32, {3}),
+                 result(tensor("result", 1))},
+                false);
     const Function f = builder.get().functions[0];
     const ArgShape x = given(ScalarType::float32, {5, 3});
     EXPECT_EQ(resolve(f, std::vector{whole_value(), x, none()}), 0U);
@@ -135,8 +136,8 @@ TEST(Resolve, TellsWhatIsWrongWithASingleCandidate) {
 
 TEST(Resolve, LeavesExtentsToTheBinderUnlessTheyDecide) {
     ManifestBuilder builder;
-    builder.add("f", {tensor("x", 1, Scalar::float32, {3}), result(tensor("result", 1))}, false)
-        .add("f", {tensor("x", 1, Scalar::float32, {4}), result(tensor("result", 1))}, false);
+    builder.add("f", {tensor("x", 1, ScalarType::float32, {3}), result(tensor("result", 1))}, false)
+        .add("f", {tensor("x", 1, ScalarType::float32, {4}), result(tensor("result", 1))}, false);
     const Function f = builder.get().functions[0];
     EXPECT_EQ(resolve(f, std::vector{given(ScalarType::float32, {5, 4}), none()}), 1U);
     EXPECT_EQ(resolve(f, std::vector{given(ScalarType::float32, {5, 3}), none()}), 0U);

@@ -195,7 +195,7 @@ TEST_F(CallTest, CapturedCallsReadNothingBack) {
 
 TEST_F(CallTest, HalfGradientsAreSummedInAGraphOnceACallWasMade) {
     ManifestBuilder builder;
-    builder.add("f", {with_gradient(tensor("x", 1, Scalar::float16)), tensor("y", 1),
+    builder.add("f", {with_gradient(tensor("x", 1, ScalarType::float16)), tensor("y", 1),
                       as(Role::result, tensor("result", 1))});
     const auto f = load(builder.get(), [](const Launch& launch) {
         // Four calls share the one element; the sum is zero each time, and is left so.

@@ -11,7 +11,6 @@ namespace kf::check {
 namespace {
 
 using manifest::Role;
-using manifest::Scalar;
 using test::as;
 using test::tensor;
 using test::value;
@@ -52,10 +51,10 @@ Made make(const manifest::Function& function, const std::vector<InputFacts>& fac
 }
 
 TEST(Choices, MembersBoolsAndConstantsInAllCombinations) {
-    manifest::Argument mode = value("mode", Scalar::uint8);
+    manifest::Argument mode = value("mode", ScalarType::uint8);
     mode.members = {{"off", 0}, {"on", 7}, {"also_on", 7}, {"high", 255}};
-    const auto function =
-        function_of({mode, value("flag", Scalar::boolean), value("n"), as(Role::result, value("result"))}, 0);
+    const auto function = function_of(
+        {mode, value("flag", ScalarType::boolean), value("n"), as(Role::result, value("result"))}, 0);
     const Made made = make(function, std::vector<InputFacts>(4));
     ASSERT_EQ(made.choices.size(), 2U);
     EXPECT_THAT(made.choices[0].values, ElementsAre(0, 7, 255));
@@ -67,8 +66,8 @@ TEST(Choices, MembersBoolsAndConstantsInAllCombinations) {
 }
 
 TEST(Choices, IntegersAreThoseThatCodeComparesWithAndTheirNeighbours) {
-    const auto function = function_of({value("n", Scalar::int32), value("k", Scalar::uint8),
-                                       value("unused", Scalar::int32), as(Role::result, value("result"))},
+    const auto function = function_of({value("n", ScalarType::int32), value("k", ScalarType::uint8),
+                                       value("unused", ScalarType::int32), as(Role::result, value("result"))},
                                       0);
     std::vector<InputFacts> facts(4);
     facts[0].compared = {-40, 12, 1000000};
@@ -90,10 +89,10 @@ TEST(Choices, IntegersAreThoseThatCodeComparesWithAndTheirNeighbours) {
 }
 
 TEST(Choices, NeighboursInTensorsDiffer) {
-    manifest::Argument mode = tensor("mode", 1, Scalar::int32);
+    manifest::Argument mode = tensor("mode", 1, ScalarType::int32);
     mode.members = {{"a", 1}, {"b", 2}, {"c", 4}};
     const auto function =
-        function_of({mode, tensor("flag", 1, Scalar::boolean), as(Role::result, tensor("result", 1))}, 1);
+        function_of({mode, tensor("flag", 1, ScalarType::boolean), as(Role::result, tensor("result", 1))}, 1);
     const Made made = make(function, std::vector<InputFacts>(3));
     // Five elements: all members come in each setting, and both bools in all of them together.
     std::set<std::int64_t> flags;
@@ -109,9 +108,9 @@ TEST(Choices, NumbersStayNearTensors) {
     x.access = manifest::Access::read;
     x.inner_rank = 1;
     x.call_rank = 0;
-    const auto function = function_of(
-        {tensor("at", 1, Scalar::int32), value("n", Scalar::int32), x, as(Role::result, tensor("result", 1))},
-        1);
+    const auto function = function_of({tensor("at", 1, ScalarType::int32), value("n", ScalarType::int32), x,
+                                       as(Role::result, tensor("result", 1))},
+                                      1);
     std::vector<InputFacts> facts(4);
     facts[1].compared = {3, 4000};
     const Made made = make(function, facts);

@@ -13,7 +13,6 @@ namespace kf::check {
 namespace {
 
 using manifest::Role;
-using manifest::Scalar;
 using test::as;
 using test::tensor;
 using test::value;
@@ -145,9 +144,9 @@ TEST(Items, GivenShapesSettleExtents) {
 }
 
 TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
-    const auto function = differentiated(
-        {tensor("at", 2, Scalar::int32), whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
-        2);
+    const auto function = differentiated({tensor("at", 2, ScalarType::int32),
+                                       whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
+                                      2);
     const auto cases = cases_of(function, function.calls[0], {});
     for (const Case& one : cases) {
         Arguments made = lay_out(function, function.calls[0], one, {});
@@ -167,9 +166,9 @@ TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
 
 TEST(Items, NumbersComeFromTheRangeAndTheSeed) {
     const auto function =
-        differentiated({with_gradient(tensor("x", 1, Scalar::float16)),
-                        with_gradient(value("k", Scalar::float64)), as(Role::result, tensor("result", 1))},
-                       1);
+        differentiated({with_gradient(tensor("x", 1, ScalarType::float16)),
+                     with_gradient(value("k", ScalarType::float64)), as(Role::result, tensor("result", 1))},
+                    1);
     const auto numbers = [&](std::uint64_t seed) {
         const Case chosen = cases_of(function, function.calls[0], {})[0];
         Arguments made = lay_out(function, function.calls[0], chosen, {});

@@ -16,7 +16,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Role;
-using manifest::Scalar;
 using testing::call;
 using testing::differentiable;
 using ::testing::HasSubstr;
@@ -114,7 +113,7 @@ TEST(Cpp, DocumentsArgumentsAndKeepsTheSourcesComment) {
 }
 
 TEST(Cpp, DocumentsArraysAsArrays) {
-    PlannedArgument points = testing::value("points", Scalar::float32, {2, 3});
+    PlannedArgument points = testing::value("points", ScalarType::float32, {2, 3});
     points.host.type = points.element_name = "float3[2]";
     const Plan plan =
         testing::plan("p", {{"f", "", {call(0, {points, with_role(value(""), Role::result)})}}});

@@ -10,9 +10,8 @@ namespace kf::gen::testing {
 using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
-using manifest::Scalar;
 
-PlannedArgument value(const std::string& name, Scalar scalar, std::vector<std::int64_t> extents) {
+PlannedArgument value(const std::string& name, ScalarType scalar, std::vector<std::int64_t> extents) {
     PlannedArgument argument;
     argument.host.name = name;
     argument.host.element = {scalar, std::move(extents)};
@@ -21,7 +20,7 @@ PlannedArgument value(const std::string& name, Scalar scalar, std::vector<std::i
     return argument;
 }
 
-PlannedArgument tensor(const std::string& name, std::int64_t call_rank, Scalar scalar,
+PlannedArgument tensor(const std::string& name, std::int64_t call_rank, ScalarType scalar,
                        std::vector<std::int64_t> trailing) {
     PlannedArgument argument = value(name, scalar);
     argument.host.kind = ArgumentKind::tensor;
@@ -33,7 +32,7 @@ PlannedArgument tensor(const std::string& name, std::int64_t call_rank, Scalar s
 }
 
 PlannedArgument vector_tensor(const std::string& name, std::int64_t call_rank, std::int64_t length,
-                              Scalar scalar) {
+                              ScalarType scalar) {
     PlannedArgument argument = tensor(name, call_rank, scalar);
     argument.host.element.extents = {length};
     argument.element_name = slang_name(argument.host.element);
@@ -103,30 +102,33 @@ Plan everything() {
                    differentiable(with_role(value(""), Role::result))})}});
     // No result, only an out parameter.
     functions.push_back(
-        {"fill", "", {call(2, {value("seed", Scalar::uint32), with_role(tensor("target", 2), Role::out)})}});
+        {"fill",
+         "",
+         {call(2, {value("seed", ScalarType::uint32), with_role(tensor("target", 2), Role::out)})}});
     // Every scalar; one name for all.
     PlannedFunction negate{"negate", "-x", {}};
     for (int i = 0; i < 12; ++i) {
-        const auto scalar = static_cast<Scalar>(i);
+        const auto scalar = static_cast<ScalarType>(i);
         negate.calls.push_back(call(0, {value("x", scalar), with_role(value("", scalar), Role::result)}));
         negate.calls.push_back(
             call(3, {tensor("x", 3, scalar), with_role(tensor("", 3, scalar), Role::result)}));
     }
     functions.push_back(std::move(negate));
     // Vectors: as values, as elements, as trailing extents.
-    functions.push_back({"normalize",
-                         "A vector of length 1.",
-                         {call(0, {differentiable(value("v", Scalar::float32, {3})),
-                                   differentiable(with_role(value("", Scalar::float32, {3}), Role::result))}),
-                          call(1, {differentiable(vector_tensor("v", 1, 3)),
-                                   differentiable(with_role(vector_tensor("", 1, 3), Role::result))}),
-                          call(1, {differentiable(tensor("v", 1, Scalar::float32, {3})),
-                                   differentiable(with_role(vector_tensor("", 1, 3), Role::result))})}});
+    functions.push_back(
+        {"normalize",
+         "A vector of length 1.",
+         {call(0, {differentiable(value("v", ScalarType::float32, {3})),
+                   differentiable(with_role(value("", ScalarType::float32, {3}), Role::result))}),
+          call(1, {differentiable(vector_tensor("v", 1, 3)),
+                   differentiable(with_role(vector_tensor("", 1, 3), Role::result))}),
+          call(1, {differentiable(tensor("v", 1, ScalarType::float32, {3})),
+                   differentiable(with_role(vector_tensor("", 1, 3), Role::result))})}});
     functions.push_back(
         {"any_of",
          "Half and bool vectors, and no gradient.",
-         {call(1, {value("limit", Scalar::float16, {2}), vector_tensor("mask", 1, 4, Scalar::boolean),
-                   with_role(tensor("", 1, Scalar::boolean), Role::result)})}});
+         {call(1, {value("limit", ScalarType::float16, {2}), vector_tensor("mask", 1, 4, ScalarType::boolean),
+                   with_role(tensor("", 1, ScalarType::boolean), Role::result)})}});
     // Names that are words of C++ or Python, or that generated code uses itself.
     functions.push_back({"delete",
                          "Named by a keyword.",
@@ -137,14 +139,14 @@ Plan everything() {
                                    differentiable(value("errno")),
                                    differentiable(with_role(tensor("", 1), Role::result))})}});
     // Double gradients and a dimension map.
-    PlannedArgument turned = tensor("m", 2, Scalar::float64);
+    PlannedArgument turned = tensor("m", 2, ScalarType::float64);
     turned.host.map = {1, 0};
     turned.host.contiguous_only = true;
     functions.push_back(
         {"turn",
          "",
-         {call(2, {differentiable(std::move(turned)), differentiable(value("scale", Scalar::float64)),
-                   differentiable(with_role(tensor("", 2, Scalar::float64), Role::result))})}});
+         {call(2, {differentiable(std::move(turned)), differentiable(value("scale", ScalarType::float64)),
+                   differentiable(with_role(tensor("", 2, ScalarType::float64), Role::result))})}});
     return {"everything", "app::kernels", {"everything"}, std::move(functions)};
 }
 

@@ -6,15 +6,14 @@
 namespace kf::gen::testing {
 
 /// One argument; the helpers below change what differs from this: a float value that goes in.
-PlannedArgument value(const std::string& name, manifest::Scalar scalar = manifest::Scalar::float32,
+PlannedArgument value(const std::string& name, ScalarType scalar = ScalarType::float32,
                       std::vector<std::int64_t> extents = {});
 /// A tensor of scalars that feeds a call of `call_rank` dimensions, with `trailing` extents behind them.
 PlannedArgument tensor(const std::string& name, std::int64_t call_rank,
-                       manifest::Scalar scalar = manifest::Scalar::float32,
-                       std::vector<std::int64_t> trailing = {});
+                       ScalarType scalar = ScalarType::float32, std::vector<std::int64_t> trailing = {});
 /// A tensor of vectors.
 PlannedArgument vector_tensor(const std::string& name, std::int64_t call_rank, std::int64_t length,
-                              manifest::Scalar scalar = manifest::Scalar::float32);
+                              ScalarType scalar = ScalarType::float32);
 PlannedArgument with_role(PlannedArgument argument, manifest::Role role);
 PlannedArgument differentiable(PlannedArgument argument);
 PlannedArgument at(PlannedArgument argument, std::int64_t line, std::int64_t column);

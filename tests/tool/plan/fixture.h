@@ -42,10 +42,10 @@ inline Type type_named(const std::string& name) {
     const manifest::Element element = parse_element(name).value();
     constexpr std::array kinds{TypeKind::scalar, TypeKind::vector, TypeKind::matrix};
     type.kind = kinds.at(element.extents.size());
-    type.scalar = static_cast<ScalarType>(element.scalar);
+    type.scalar = element.scalar;
     type.rows = type.kind == TypeKind::matrix ? element.extents.front() : 1;
     type.columns = element.extents.empty() ? 1 : element.extents.back();
-    type.differentiable = is_floating_point(element.scalar);
+    type.differentiable = is_floating(element.scalar);
     return type;
 }
 

@@ -64,13 +64,12 @@ TEST(TypesTest, OtherWordsAreNoElements) {
 }
 
 TEST(TypesTest, StorageSizesAreThoseOfTensors) {
-    using manifest::Scalar;
-    EXPECT_EQ(storage_size(Scalar::boolean), 1);
-    EXPECT_EQ(storage_size(Scalar::int8), 1);
-    EXPECT_EQ(storage_size(Scalar::uint16), 2);
-    EXPECT_EQ(storage_size(Scalar::float16), 2);
-    EXPECT_EQ(storage_size(Scalar::float32), 4);
-    EXPECT_EQ(storage_size(Scalar::int64), 8);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::boolean), 1);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::int8), 1);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::uint16), 2);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::float16), 2);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::float32), 4);
+    EXPECT_EQ(manifest::scalar_bytes(ScalarType::int64), 8);
     EXPECT_EQ(scalar_count({}), 1);
     EXPECT_EQ(scalar_count({2, 3}), 6);
 }

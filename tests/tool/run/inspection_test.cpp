@@ -40,7 +40,7 @@ manifest::Manifest sample() {
     manifest::Argument y = x;
     y.name = "result";
     y.role = manifest::Role::result;
-    y.element.scalar = manifest::Scalar::float64;
+    y.element.scalar = ScalarType::float64;
     manifest::Call call;
     call.arguments = {x, y};
     call.rank = 1;

@@ -8,12 +8,11 @@ namespace {
 
 using manifest::Form;
 using manifest::Role;
-using manifest::Scalar;
 
 manifest::Argument leaf(const std::string& name, std::vector<std::int64_t> extents, bool tensor, Role role) {
     manifest::Argument argument;
     argument.name = name;
-    argument.element = {Scalar::float32, std::move(extents)};
+    argument.element = {ScalarType::float32, std::move(extents)};
     argument.kind = tensor ? manifest::ArgumentKind::tensor : manifest::ArgumentKind::value;
     argument.rank = tensor ? 2 : 0;
     argument.role = role;
