@@ -244,30 +244,30 @@ bool is_summed(const Argument& argument) {
     return argument.accumulate != Accumulate::first && !is_pushed(argument);
 }
 
-bool reads_gradient(const Argument& argument, BlockPass pass) {
+bool reads_gradient(const Argument& argument, PassKind pass) {
     const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
-    return pass != BlockPass::forward && argument.differentiable && written;
+    return pass != PassKind::forward && argument.differentiable && written;
 }
 
-bool writes_gradient(const Argument& argument, BlockPass pass) {
-    if (pass != BlockPass::backward && is_combined(argument)) return true;
-    return pass != BlockPass::forward && argument.gradient != Gradient::never &&
+bool writes_gradient(const Argument& argument, PassKind pass) {
+    if (pass != PassKind::backward && is_combined(argument)) return true;
+    return pass != PassKind::forward && argument.gradient != Gradient::never &&
            (argument.role == Role::in || argument.role == Role::inout);
 }
 
-bool takes_first(const Argument& argument, BlockPass pass) {
+bool takes_first(const Argument& argument, PassKind pass) {
     return is_combined(argument) && !is_summed(argument) && reads_gradient(argument, pass);
 }
 
-bool needs_scratch(const Argument& argument, BlockPass pass, bool exact) {
+bool needs_scratch(const Argument& argument, PassKind pass, bool exact) {
     const bool half = argument.element.scalar == ScalarType::float16;
     const bool exactly = exact && is_summed(argument) && is_floating(argument.element.scalar);
     return writes_gradient(argument, pass) && (half || exactly);
 }
 
-bool touches_data(const Argument& argument, BlockPass pass) {
-    if (pass != BlockPass::backward && is_combined(argument)) return false;
-    if (pass != BlockPass::backward) return true;
+bool touches_data(const Argument& argument, PassKind pass) {
+    if (pass != PassKind::backward && is_combined(argument)) return false;
+    if (pass != PassKind::backward) return true;
     if (argument.access == Access::write || argument.access == Access::add) return false;
     return argument.role == Role::in || argument.role == Role::inout;
 }
@@ -282,7 +282,7 @@ std::int64_t leader_of(const Call& call, std::int64_t index, Part part, bool exa
     for (std::int64_t i = parameter->leaf; i < parameter->leaf + parameter->leaves; ++i) {
         const Argument& leaf = call.arguments[static_cast<std::size_t>(i)];
         const bool whole = part == Part::data && leaf.tangent_of < 0;
-        const bool sum = part != Part::sums || needs_scratch(leaf, BlockPass::backward, exact);
+        const bool sum = part != Part::sums || needs_scratch(leaf, PassKind::backward, exact);
         if (whole || (leaf.differentiable && sum)) return i;
     }
     return -1;

@@ -2,6 +2,8 @@
 // checked against it.
 #pragma once
 
+#include <kf/pass_kind.h>
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -48,12 +50,11 @@ inline constexpr std::array slot_names{"total",
                                        "along_reciprocal"};
 static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
 
-/// `fused`: forward and backward in one kernel, for a loss.
-enum class BlockPass : std::uint8_t { forward, backward, fused };
+using detail::PassKind;
 
 /// Which of a call's kernels a block is for. `exact`: its sums don't depend on the order.
 struct BlockUse {
-    BlockPass pass = BlockPass::forward;
+    PassKind pass = PassKind::forward;
     Variant variant = Variant::contiguous;
     bool exact = false;
 };
@@ -79,14 +80,14 @@ struct BlockUse {
 /// Whether calls that share elements are added up: else only one of them writes.
 [[nodiscard]] bool is_summed(const Argument& argument);
 /// Whether the pass reads the gradient of this output, or writes that of this input.
-[[nodiscard]] bool reads_gradient(const Argument& argument, BlockPass pass);
-[[nodiscard]] bool writes_gradient(const Argument& argument, BlockPass pass);
+[[nodiscard]] bool reads_gradient(const Argument& argument, PassKind pass);
+[[nodiscard]] bool writes_gradient(const Argument& argument, PassKind pass);
 /// Whether only the first of the calls that share an element has what flows into this output.
-[[nodiscard]] bool takes_first(const Argument& argument, BlockPass pass);
+[[nodiscard]] bool takes_first(const Argument& argument, PassKind pass);
 /// Whether sums are in memory of their own: half gradients, summed in float, and exact sums of many words.
-[[nodiscard]] bool needs_scratch(const Argument& argument, BlockPass pass, bool exact);
+[[nodiscard]] bool needs_scratch(const Argument& argument, PassKind pass, bool exact);
 /// Whether the pass reads or writes the argument's data at all.
-[[nodiscard]] bool touches_data(const Argument& argument, BlockPass pass);
+[[nodiscard]] bool touches_data(const Argument& argument, PassKind pass);
 
 /// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of
 /// them: of the data, or of gradients. Which argument says it for argument `index`; itself for any other.

@@ -322,7 +322,7 @@ void check_interface(const Call& call, const Kernel& kernel, bool exact, const s
 
 /// Which of a call's passes.
 struct PassUse {
-    BlockPass pass = BlockPass::forward;
+    PassKind pass = PassKind::forward;
     bool exact = false;
     bool wanted = false;
 };
@@ -441,15 +441,15 @@ void check(const Manifest& manifest) {
                 check_pass(manifest, call, kernels, use, where + ": " + name);
             };
             const bool summed = call.forward_deterministic.is_built();
-            pass(call.forward, {BlockPass::forward, false, !summed}, "forward");
-            pass(call.forward_deterministic, {BlockPass::forward, true}, "deterministic forward");
+            pass(call.forward, {PassKind::forward, false, !summed}, "forward");
+            pass(call.forward_deterministic, {PassKind::forward, true}, "deterministic forward");
             pass(call.backward,
-                 {BlockPass::backward, false, call.has_backward && !call.deterministic.is_built()},
+                 {PassKind::backward, false, call.has_backward && !call.deterministic.is_built()},
                  "backward");
-            pass(call.deterministic, {BlockPass::backward, true}, "deterministic backward");
-            pass(call.fused,
-                 {BlockPass::fused, false, call.has_fused && !call.fused_deterministic.is_built()}, "fused");
-            pass(call.fused_deterministic, {BlockPass::fused, true}, "deterministic fused");
+            pass(call.deterministic, {PassKind::backward, true}, "deterministic backward");
+            pass(call.fused, {PassKind::fused, false, call.has_fused && !call.fused_deterministic.is_built()},
+                 "fused");
+            pass(call.fused_deterministic, {PassKind::fused, true}, "deterministic fused");
         }
     }
 }

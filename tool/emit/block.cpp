@@ -35,22 +35,13 @@ manifest::Call host_call(const PlannedCall& call) {
     return host;
 }
 
-manifest::BlockPass block_pass(PassKind pass) {
-    switch (pass) {
-        case PassKind::forward: return manifest::BlockPass::forward;
-        case PassKind::backward: return manifest::BlockPass::backward;
-        case PassKind::fused: break;
-    }
-    return manifest::BlockPass::fused;
-}
-
 /// Spells the slots of a block.
 class BlockWriter {
 public:
     BlockWriter(const PlannedCall& call, PassKind pass, Variant variant, Sums sums)
         : call_(call),
           host_(host_call(call)),
-          use_{block_pass(pass), variant, sums == Sums::exact},
+          use_{pass, variant, sums == Sums::exact},
           strided_(variant != Variant::contiguous),
           sums_(sums) {}
 
@@ -165,20 +156,8 @@ bool is_summed_exactly(const Argument& argument, Sums sums) {
     return sums == Sums::exact && is_summed(argument) && is_floating(argument.element.scalar);
 }
 
-bool reads_gradient(const Argument& argument, PassKind pass) {
-    return manifest::reads_gradient(argument, block_pass(pass));
-}
-
-bool writes_gradient(const Argument& argument, PassKind pass) {
-    return manifest::writes_gradient(argument, block_pass(pass));
-}
-
-bool takes_first(const Argument& argument, PassKind pass) {
-    return manifest::takes_first(argument, block_pass(pass));
-}
-
 bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
-    return manifest::needs_scratch(argument, block_pass(pass), sums == Sums::exact);
+    return manifest::needs_scratch(argument, pass, sums == Sums::exact);
 }
 
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
@@ -195,10 +174,6 @@ std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, S
         if (whole || (is_differentiable_leaf(leaf) && sum)) return i;
     }
     return -1;
-}
-
-bool touches_data(const Argument& argument, PassKind pass) {
-    return manifest::touches_data(argument, block_pass(pass));
 }
 
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant, Sums sums) {

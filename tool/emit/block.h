@@ -47,19 +47,10 @@ bool is_in_block(const manifest::Argument& argument);
 /// Whether sums in memory are apart from what they are sums of: exact ones, of what isn't exact anyway.
 bool is_summed_exactly(const manifest::Argument& argument, Sums sums);
 
-/// Whether the pass reads the gradient of this output, or writes that of this input.
-bool reads_gradient(const manifest::Argument& argument, PassKind pass);
-bool writes_gradient(const manifest::Argument& argument, PassKind pass);
-/// Whether only the first of the calls that share an element has what flows into this output.
-bool takes_first(const manifest::Argument& argument, PassKind pass);
 /// Half gradients are summed in float, in memory of their own, and exact sums are many words.
 bool needs_scratch(const manifest::Argument& argument, PassKind pass, Sums sums);
-/// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of
-/// them: of the data, or of gradients. Which argument says it for argument `index`; itself for any other.
-enum class Part : std::uint8_t { data, gradient, sums };
+/// As manifest::leader_of().
+using manifest::Part;
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums = Sums::fast);
-
-/// Whether the pass reads or writes the argument's data at all.
-bool touches_data(const manifest::Argument& argument, PassKind pass);
 
 }  // namespace kf::gen

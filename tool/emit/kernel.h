@@ -1,6 +1,8 @@
 // Writes the Slang source of one kernel: a call, a pass, a variant, a target.
 #pragma once
 
+#include <kf/pass_kind.h>
+
 #include <string>
 #include <vector>
 
@@ -10,8 +12,7 @@
 
 namespace kf::gen {
 
-/// `fused`: forward and backward in one kernel, for a loss.
-enum class PassKind : std::uint8_t { forward, backward, fused };
+using detail::PassKind;
 
 /// How gradients that calls share are summed: in floats, or exactly, so that the order doesn't matter.
 enum class Sums : std::uint8_t { fast, exact };

@@ -13,16 +13,11 @@
 #include <kf/generator.h>
 #include <kf/module.h>
 #include <kf/options.h>
+#include <kf/pass_kind.h>
 #include <kf/scalar_arg.h>
 #include <kf/value.h>
 
 namespace kf::detail {
-
-/// `fused`: the forward and the backward pass of a loss in one launch.
-enum class PassKind : std::uint8_t { forward, backward, fused };
-
-constexpr bool runs_forward(PassKind pass) { return pass != PassKind::backward; }
-constexpr bool runs_backward(PassKind pass) { return pass != PassKind::forward; }
 
 /// One host argument: a struct that is passed whole (a value, or a tensor of them) is one. In the order of
 /// the call's items, see manifest::Item. Holds pointers only: what they point to

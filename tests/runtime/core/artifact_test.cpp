@@ -197,7 +197,7 @@ void add_deterministic(Manifest& manifest, Call& call) {
     const auto add = [&](std::int64_t like, Variant variant) {
         Kernel kernel = manifest.kernels[static_cast<std::size_t>(like)];
         kernel.exact = true;
-        set_slots(kernel, call, {BlockPass::backward, variant, true});
+        set_slots(kernel, call, {PassKind::backward, variant, true});
         manifest.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest.kernels.size()) - 1;
     };

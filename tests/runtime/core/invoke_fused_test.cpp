@@ -27,7 +27,7 @@ Manifest fused_polynomial() {
     const auto both = [&](std::int64_t forward) {
         Kernel kernel = manifest.kernels[static_cast<std::size_t>(forward)];
         kernel.name.replace(kernel.name.find("forward"), 7, "fused");
-        set_slots(kernel, call, {BlockPass::fused, kernel.variant});
+        set_slots(kernel, call, {PassKind::fused, kernel.variant});
         kernel.source_hash = kernel.name;
         manifest.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest.kernels.size()) - 1;

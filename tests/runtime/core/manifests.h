@@ -117,7 +117,7 @@ private:
                       (variant == Variant::contiguous ? ".contiguous" : ".strided");
         kernel.variant = variant;
         kernel.group_size = {64, 1, 1};
-        const BlockPass pass = backward ? BlockPass::backward : BlockPass::forward;
+        const PassKind pass = backward ? PassKind::backward : PassKind::forward;
         set_slots(kernel, call, {pass, variant});
         kernel.source_hash = kernel.name + std::to_string(manifest_.kernels.size());
         Image image;

@@ -57,7 +57,7 @@ manifest::Manifest sample() {
         kernel.variant =
             manifest.kernels.empty() ? manifest::Variant::contiguous : manifest::Variant::strided;
         kernel.group_size = {256, 1, 1};
-        kernel.slots = manifest::block_slots(call, {manifest::BlockPass::forward, kernel.variant});
+        kernel.slots = manifest::block_slots(call, {manifest::PassKind::forward, kernel.variant});
         const bool strided = kernel.variant == manifest::Variant::strided;
         // total, groups, shape, two addresses; and a step, or each one's stride.
         const std::vector<std::int64_t> offsets = strided
