@@ -1,6 +1,7 @@
 // One argument of a call, or one field of it, as an artifact describes it.
 #pragma once
 
+#include <kf/generator.h>
 #include <kf/types.h>
 
 #include <array>
@@ -53,8 +54,10 @@ enum class Accumulate : std::uint8_t {
     push,   ///< of gradients: one for each call, in the call's shape
 };
 
-/// Which generator; of the first two the host gives nothing. Numbered as kf::detail::GeneratorKind.
-enum class Generator : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
+using detail::GeneratorKind;
+/// How specs and artifacts name generators, in the order of GeneratorKind.
+inline constexpr std::array generator_words{"none",  "call_id",   "thread_id", "grid",
+                                            "range", "wang_hash", "rand_float"};
 
 /// One leaf of a call's arguments: an argument, or a field of one that is a struct. Results come last, named
 /// "result".
@@ -62,7 +65,7 @@ struct Argument {
     std::string name;  ///< of a field its path: "ray.origin", "scene.spheres.center" in an array of spheres
     Role role = Role::in;
     ArgumentKind kind = ArgumentKind::value;
-    Generator generator = Generator::none;  ///< of generators
+    GeneratorKind generator = GeneratorKind::none;  ///< of generators
     Element element;   ///< what one element of the host argument is; of generators the parameter's
     std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
     /// Of enums: their members' names and values. Nothing that runs depends on them, so that they may be

@@ -36,8 +36,6 @@ constexpr int max_depth = 40;  // of arrays and maps in a document; ours has few
 
 // Enumerators as words, so that a dump of the document can be read.
 constexpr std::array kind_names{"value", "tensor", "generator"};
-constexpr std::array generator_names{"none",  "call_id",   "thread_id", "grid",
-                                     "range", "wang_hash", "rand_float"};
 constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
@@ -86,7 +84,7 @@ json to_json(const Argument& argument) {
     json j = {{"name", argument.name},
               {"role", name_of(role_names, argument.role)},
               {"kind", name_of(kind_names, argument.kind)},
-              {"generator", name_of(generator_names, argument.generator)},
+              {"generator", name_of(generator_words, argument.generator)},
               {"scalar", name_of(scalar_words, argument.element.scalar)},
               {"extents", argument.element.extents},
               {"rank", argument.rank},
@@ -269,7 +267,7 @@ Argument argument_of(const json& j) {
     argument.name = text(j, "name");
     argument.role = enum_of<Role>(role_names, text(j, "role"));
     argument.kind = enum_of<ArgumentKind>(kind_names, text(j, "kind"));
-    argument.generator = enum_of<Generator>(generator_names, text(j, "generator"));
+    argument.generator = enum_of<GeneratorKind>(generator_words, text(j, "generator"));
     argument.element.scalar = enum_of<ScalarType>(scalar_words, text(j, "scalar"));
     argument.element.extents = integers(j.at("extents"));
     argument.rank = integer(j.at("rank"));

@@ -4,25 +4,19 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/generator_rules.h"
+
 namespace kf::manifest {
 namespace {
 
 /// What every Vulkan device takes as push constants.
 constexpr std::int64_t push_constant_limit = 128;
 
-bool is_random(const Argument& argument) {
-    return argument.generator == Generator::wang_hash || argument.generator == Generator::rand_float;
-}
-
-bool is_spread(const Argument& argument) {
-    return argument.generator == Generator::grid || argument.generator == Generator::range;
-}
-
 /// Of generators, which count along each of the call's dimensions.
 bool needs_indices(const Call& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
-               return argument.generator == Generator::call_id || is_spread(argument);
+               return argument.generator == GeneratorKind::call_id || is_spread(argument.generator);
            });
 }
 
@@ -104,16 +98,16 @@ private:
     }
 
     void add_generator(const Argument& argument, std::int64_t index) {
-        for (std::int64_t i = 0; is_spread(argument) && i < argument.call_rank; ++i) {
+        for (std::int64_t i = 0; is_spread(argument.generator) && i < argument.call_rank; ++i) {
             add(SlotKind::offset, index, i);
         }
-        for (std::size_t i = 0; is_spread(argument) && i < argument.map.size(); ++i) {
+        for (std::size_t i = 0; is_spread(argument.generator) && i < argument.map.size(); ++i) {
             add(SlotKind::stride, index, argument.map[i]);
         }
-        if (!is_random(argument)) return;
+        if (!is_random(argument.generator)) return;
         add(SlotKind::seed, index);
         add(SlotKind::warmup, index);
-        if (argument.generator != Generator::rand_float) return;
+        if (argument.generator != GeneratorKind::rand_float) return;
         add(SlotKind::low, index);
         add(SlotKind::span, index);
         add(SlotKind::last, index);

@@ -8,6 +8,7 @@
 #include "core/artifact.h"
 #include "core/block_slots.h"
 #include "core/convert.h"
+#include "core/generator_rules.h"
 #include "core/image_digests.h"
 #include "core/interface.h"
 #include "core/items.h"
@@ -46,31 +47,23 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
     return count;
 }
 
-bool is_index(ScalarType scalar) {
-    return scalar == ScalarType::int32 || scalar == ScalarType::uint32 || scalar == ScalarType::int64 ||
-           scalar == ScalarType::uint64;
-}
-
 void check_generator(const Call& call, const Argument& argument, const std::string& where) {
-    const ScalarType scalar = argument.element.scalar;
-    const bool feeds = argument.generator == Generator::grid || argument.generator == Generator::range;
+    const bool makes_it = makes(argument.generator, argument.element.scalar);
+    const bool feeds = is_spread(argument.generator);
     require(argument.role == Role::in && argument.gradient == Gradient::never, where,
             "a generator that isn't only read");
     require(argument.trailing == argument.element.extents, where, "a generator of other elements");
     require(argument.call_rank == (feeds ? argument.rank : 0), where, "a generator of another call rank");
     switch (argument.generator) {
-        case Generator::none: fail(where, "a generator of no kind");
-        case Generator::call_id:
-            require(is_index(scalar) && argument.rank == call.rank, where, "indices of another call");
+        case GeneratorKind::none: fail(where, "a generator of no kind");
+        case GeneratorKind::call_id:
+            require(makes_it && argument.rank == call.rank, where, "indices of another call");
             return;
-        case Generator::thread_id: require(is_index(scalar), where, "indices that aren't integers"); return;
-        case Generator::range:
-        case Generator::grid: require(is_index(scalar), where, "indices that aren't integers"); return;
-        case Generator::wang_hash:
-            require(scalar == ScalarType::int32 || scalar == ScalarType::uint32, where,
-                    "hashes not of 32 bits");
-            return;
-        case Generator::rand_float: require(scalar == ScalarType::float32, where, "random numbers not float");
+        case GeneratorKind::thread_id:
+        case GeneratorKind::range:
+        case GeneratorKind::grid: require(makes_it, where, "indices that aren't integers"); return;
+        case GeneratorKind::wang_hash: require(makes_it, where, "hashes not of 32 bits"); return;
+        case GeneratorKind::rand_float: require(makes_it, where, "random numbers not float");
     }
 }
 
@@ -96,7 +89,7 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     if (generator) {
         check_generator(call, argument, where);
     } else {
-        require(argument.generator == Generator::none, where, "a generator that isn't one");
+        require(argument.generator == GeneratorKind::none, where, "a generator that isn't one");
         require(leading + argument.trailing.size() == dims, where,
                 "call rank, inner rank and trailing extents don't add up");
     }

@@ -42,8 +42,7 @@ std::string range_text(ScalarType scalar) {
 
 std::string describe(const manifest::Argument& argument) {
     if (argument.kind == manifest::ArgumentKind::generator) {
-        return generator_text(static_cast<GeneratorKind>(argument.generator),
-                              static_cast<std::size_t>(argument.rank));
+        return generator_text(argument.generator, argument.rank);
     }
     std::string text = type_text(argument);
     if (argument.kind == manifest::ArgumentKind::tensor) {

@@ -15,11 +15,9 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::Generator;
 using manifest::Slot;
 using manifest::SlotKind;
 
-static_assert(static_cast<int>(GeneratorKind::rand_float) == static_cast<int>(Generator::rand_float));
 static_assert(sizeof(Grid<1>) == 3 * sizeof(std::int64_t) && sizeof(Grid<8>) == 24 * sizeof(std::int64_t));
 
 constexpr std::uint32_t max_warmup = 1024;
@@ -59,7 +57,7 @@ T read(const void* value) {
 }
 
 Axis axis_of(const Argument& argument, const void* value, std::size_t dimension) {
-    if (argument.generator == Generator::range) {
+    if (argument.generator == GeneratorKind::range) {
         const auto range = read<Range>(value);
         return {number_of(range), range.start, range.step};
     }
@@ -70,7 +68,7 @@ Axis axis_of(const Argument& argument, const void* value, std::size_t dimension)
 
 /// What both kinds of random numbers have.
 WangHash hash_of(const Argument& argument, const void* value) {
-    if (argument.generator == Generator::wang_hash) {
+    if (argument.generator == GeneratorKind::wang_hash) {
         return read<WangHash>(value);
     }
     const auto random = read<RandFloat>(value);
@@ -138,7 +136,7 @@ void check_random(const BindRequest& request, std::size_t i, const void* value) 
         refuse(request, i,
                "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
     }
-    if (argument.generator == Generator::rand_float) {
+    if (argument.generator == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
         if (!(random.min < random.max) || !std::isfinite(random.max - random.min)) {
             refuse(request, i,
@@ -150,12 +148,6 @@ void check_random(const BindRequest& request, std::size_t i, const void* value) 
 }
 
 }  // namespace
-
-std::string generator_text(GeneratorKind kind, std::size_t rank) {
-    constexpr std::array names{"none", "call_id", "thread_id", "grid", "range", "wang_hash", "rand_float"};
-    const std::string name = names.at(static_cast<std::size_t>(kind));
-    return kind == GeneratorKind::grid ? name + "[" + std::to_string(rank) + "]" : name;
-}
 
 ScalarView view_of_generator(const Argument& argument, const void* value) {
     ScalarView view;
@@ -172,25 +164,25 @@ void check_generators(const BindRequest& request, const Binding& binding) {
         const Argument& argument = request.call.arguments[i];
         const void* value = request.arguments[i].generator;
         switch (argument.generator) {
-            case Generator::none: break;
-            case Generator::thread_id: check_indices(request, i, binding.total); break;
-            case Generator::call_id:
+            case GeneratorKind::none: break;
+            case GeneratorKind::thread_id: check_indices(request, i, binding.total); break;
+            case GeneratorKind::call_id:
                 for (const std::int64_t extent : binding.shape) {
                     check_indices(request, i, extent);
                 }
                 break;
-            case Generator::range:
+            case GeneratorKind::range:
                 if (read<Range>(value).step == 0) {
                     refuse(request, i, "a range's step can't be 0");
                 }
                 [[fallthrough]];
-            case Generator::grid:
+            case GeneratorKind::grid:
                 for (std::int64_t d = 0; d < argument.call_rank; ++d) {
                     check_axis(request, i, axis_of(argument, value, static_cast<std::size_t>(d)));
                 }
                 break;
-            case Generator::wang_hash:
-            case Generator::rand_float: check_random(request, i, value); break;
+            case GeneratorKind::wang_hash:
+            case GeneratorKind::rand_float: check_random(request, i, value); break;
         }
     }
 }

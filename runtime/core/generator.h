@@ -5,21 +5,12 @@
 #include <kf/generator.h>
 
 #include <cstddef>
-#include <string>
 
 #include "core/bind.h"
+#include "core/generator_rules.h"
 #include "core/manifest.h"
 
 namespace kf::detail {
-
-/// Whether the host gives something for it; a call_id and a thread_id are the kernel's own.
-inline bool has_host_value(const manifest::Argument& argument) {
-    return argument.generator != manifest::Generator::call_id &&
-           argument.generator != manifest::Generator::thread_id;
-}
-
-/// "grid[2]", "wang_hash": as a call spec spells it.
-std::string generator_text(GeneratorKind kind, std::size_t rank);
 
 /// Extents and strides, in steps, of the Grid or Range at `value`; empty of the others.
 ScalarView view_of_generator(const manifest::Argument& argument, const void* value);

@@ -76,8 +76,7 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         if (given.kind == ArgShape::Kind::absent) {
             return has_host_value(argument) ? std::nullopt : std::optional(0);
         }
-        const bool fits = static_cast<GeneratorKind>(argument.generator) == given.generator &&
-                          given.kind == ArgShape::Kind::generator &&
+        const bool fits = argument.generator == given.generator && given.kind == ArgShape::Kind::generator &&
                           given.shape.size() == static_cast<std::size_t>(argument.call_rank);
         return fits ? std::optional(0) : std::nullopt;
     }
@@ -134,7 +133,8 @@ std::string found_text(const ArgShape& given) {
             return with_article(to_string(given.scalar)) + " array of shape " + to_string(given.shape);
         case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
         case ArgShape::Kind::generator:
-            return with_article(generator_text(given.generator, given.shape.size()));
+            return with_article(
+                generator_text(given.generator, static_cast<std::int64_t>(given.shape.size())));
     }
     return {};
 }

@@ -317,7 +317,7 @@ void add_items(const manifest::Call& call, const manifest::Parameter& parameter,
     item.leaf = static_cast<std::size_t>(parameter.leaf);
     item.optional = call.arguments[item.leaf].tangent_of >= 0 && item.role == Role::in;
     if (parameter.form == manifest::Form::leaf) {
-        item.hidden = !detail::has_host_value(call.arguments[item.leaf]);
+        item.hidden = !has_host_value(call.arguments[item.leaf]);
         return;
     }
     item.structure = &parameter;
@@ -366,8 +366,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
             const auto& argument = overload.arguments[i];
             const std::string keyword = keyword_of(argument.name, argument.role, tangents);
             const bool tangent = argument.tangent_of >= 0;
-            list.push_back({keyword, argument.role, nullptr, nullptr, i, !detail::has_host_value(argument),
-                            false, tangent && argument.role == Role::in});
+            list.push_back({keyword, argument.role, nullptr, nullptr, i, !has_host_value(argument), false,
+                            tangent && argument.role == Role::in});
             taken.push_back({keyword, argument.role, list.back().hidden, {}});
             if (tangent) taken.back().tangent_of = static_cast<std::size_t>(argument.tangent_of);
         }

@@ -282,7 +282,7 @@ bool is_struct_like(py::handle value) {
 
 bool is_made(const manifest::Call& call, const Parameter& field) {
     return field.form == manifest::Form::leaf &&
-           !detail::has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]);
+           !has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]);
 }
 
 std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where,

@@ -277,14 +277,14 @@ private:
     }
 
     void add_generator(const Argument& argument, Item& item) {
-        item.kind = detail::has_host_value(argument) ? Item::Kind::generator : Item::Kind::nothing;
+        item.kind = manifest::has_host_value(argument) ? Item::Kind::generator : Item::Kind::nothing;
         result_.leaves[item.leaf].item = result_.items.size();
         const auto put = [&](const auto& value) {
             item.bytes.resize(sizeof value);
             std::memcpy(item.bytes.data(), &value, sizeof value);
         };
         switch (argument.generator) {
-            case manifest::Generator::grid: {
+            case manifest::GeneratorKind::grid: {
                 std::vector<std::int64_t> numbers;
                 for (const std::int64_t d : argument.map) {
                     numbers.push_back(chosen_.shape[static_cast<std::size_t>(d)]);
@@ -296,10 +296,10 @@ private:
                 std::memcpy(item.bytes.data(), numbers.data(), item.bytes.size());
                 return;
             }
-            case manifest::Generator::range:
+            case manifest::GeneratorKind::range:
                 return put(Range{0, chosen_.shape[static_cast<std::size_t>(argument.map.front())], 1});
-            case manifest::Generator::wang_hash: return put(WangHash{.seed = 1});
-            case manifest::Generator::rand_float: return put(RandFloat{.seed = 1});
+            case manifest::GeneratorKind::wang_hash: return put(WangHash{.seed = 1});
+            case manifest::GeneratorKind::rand_float: return put(RandFloat{.seed = 1});
             default: return;
         }
     }

@@ -27,9 +27,9 @@ bool is_host_value(const Argument& argument) { return argument.kind == ArgumentK
 /// "kf::Grid<2>": what the host gives for a generator.
 std::string generator_type(const Argument& argument) {
     switch (argument.generator) {
-        case manifest::Generator::grid: return "kf::Grid<" + std::to_string(argument.rank) + ">";
-        case manifest::Generator::range: return "kf::Range";
-        case manifest::Generator::wang_hash: return "kf::WangHash";
+        case GeneratorKind::grid: return "kf::Grid<" + std::to_string(argument.rank) + ">";
+        case GeneratorKind::range: return "kf::Range";
+        case GeneratorKind::wang_hash: return "kf::WangHash";
         default: return "kf::RandFloat";
     }
 }

@@ -90,7 +90,7 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
             continue;
         }
         if (argument.kind == manifest::ArgumentKind::generator) {
-            lines.push_back("- " + names[i] + ": in, " + generator_text(argument));
+            lines.push_back("- " + names[i] + ": in, " + generator_text(argument.generator, argument.rank));
             continue;
         }
         const bool tensor = argument.kind == manifest::ArgumentKind::tensor;

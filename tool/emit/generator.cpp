@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/generator_rules.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -11,16 +12,7 @@ namespace {
 
 using manifest::Argument;
 using manifest::ArgumentKind;
-using manifest::Generator;
 using manifest::SlotKind;
-
-bool is_random(const Argument& argument) {
-    return argument.generator == Generator::wang_hash || argument.generator == Generator::rand_float;
-}
-
-bool is_spread(const Argument& argument) {
-    return argument.generator == Generator::grid || argument.generator == Generator::range;
-}
 
 std::string field(const GeneratorUse& use, SlotKind kind, std::int64_t dimension = -1) {
     return "kf_args." + field_of(use.fields, kind, use.index, dimension);
@@ -30,8 +22,8 @@ std::string field(const GeneratorUse& use, SlotKind kind, std::int64_t dimension
 std::string index_text(const GeneratorUse& use, std::int64_t i) {
     const Argument& argument = use.planned.host;
     const auto at = static_cast<std::size_t>(i);
-    if (argument.generator == Generator::call_id) return use.indices[at];
-    if (argument.generator == Generator::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
+    if (argument.generator == GeneratorKind::call_id) return use.indices[at];
+    if (argument.generator == GeneratorKind::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
     const std::int64_t dimension = argument.map[at];
     return field(use, SlotKind::offset, i) + " + " + use.indices[static_cast<std::size_t>(dimension)] +
            " * " + field(use, SlotKind::stride, dimension);
@@ -39,7 +31,7 @@ std::string index_text(const GeneratorUse& use, std::int64_t i) {
 
 /// A call of kf.take_hash, kf.take_floats<3> …
 std::string taken(const GeneratorUse& use, const std::string& form, const std::string& hash) {
-    if (use.planned.host.generator == Generator::wang_hash) {
+    if (use.planned.host.generator == GeneratorKind::wang_hash) {
         return "kf.take_hash" + (form.empty() ? form : "e" + form) + "(" + hash + ")";
     }
     return "kf.take_float" + form + "(" + hash + ", " + field(use, SlotKind::low) + ", " +
@@ -53,12 +45,12 @@ bool is_generated(const Argument& argument) { return argument.kind == ArgumentKi
 bool needs_indices(const PlannedCall& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
-               return argument.host.generator == Generator::call_id || is_spread(argument.host);
+               return argument.host.generator == GeneratorKind::call_id || is_spread(argument.host.generator);
            });
 }
 
 bool is_generated_by_scalars(const PlannedArgument& planned) {
-    return is_random(planned.host) && is_looped(planned);
+    return is_random(planned.host.generator) && is_looped(planned);
 }
 
 std::string first_hash(const GeneratorUse& use) {
@@ -74,7 +66,7 @@ std::string generated_value(const GeneratorUse& use) {
     const TypeKind kind = use.planned.type.kind;
     const std::string type = declared_name(use.planned.type);
     const std::int64_t count = scalar_count(argument.trailing);
-    if (is_random(argument)) {
+    if (is_random(argument.generator)) {
         const std::string numbers = taken(use, "s<" + std::to_string(count) + ">", first_hash(use));
         return type + "(" + numbers + (kind == TypeKind::scalar ? ".x)" : ")");
     }

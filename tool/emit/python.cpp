@@ -82,9 +82,9 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient, b
 
 PythonTypes generator_types(const Argument& argument) {
     switch (argument.generator) {
-        case manifest::Generator::grid: return python_grid;
-        case manifest::Generator::range: return python_range;
-        case manifest::Generator::wang_hash: return python_wang_hash;
+        case GeneratorKind::grid: return python_grid;
+        case GeneratorKind::range: return python_range;
+        case GeneratorKind::wang_hash: return python_wang_hash;
         default: return python_rand_float;
     }
 }

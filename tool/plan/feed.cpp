@@ -78,7 +78,7 @@ std::optional<Diagnostic> check_map(const KindSpec& kind, const Feed& target, st
 }  // namespace
 
 Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
-    if (is_generator(kind.kind)) return feed_generator(kind, target);
+    if (kind.kind == Kind::generator) return feed_generator(kind, target);
     if (kind.kind == Kind::automatic) {
         return error(kind, "kind-not-supported",
                      subject(target) + ": kind 'auto' is for whole results and out parameters",

@@ -135,7 +135,7 @@ private:
     /// A generator among a struct's fields has no tangent; something must stand in its place.
     static void make_value(Argument& host) {
         host.kind = ArgumentKind::value;
-        host.generator = manifest::Generator::none;
+        host.generator = GeneratorKind::none;
         host.rank = host.call_rank = 0;
         host.map.clear();
     }

@@ -10,44 +10,14 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::Generator;
-
-constexpr std::array<std::pair<Kind, Generator>, 6> kinds{{{Kind::call_id, Generator::call_id},
-                                                           {Kind::thread_id, Generator::thread_id},
-                                                           {Kind::grid, Generator::grid},
-                                                           {Kind::range, Generator::range},
-                                                           {Kind::wang_hash, Generator::wang_hash},
-                                                           {Kind::rand_float, Generator::rand_float}}};
-
-Generator generator_of(Kind kind) {
-    for (const auto& [known, generator] : kinds) {
-        if (known == kind) return generator;
-    }
-    return Generator::none;
+bool feeds(GeneratorKind generator, const manifest::Element& element) {
+    return makes(generator, element.scalar) && (is_random(generator) || element.extents.size() <= 1);
 }
 
-bool is_index(ScalarType scalar) {
-    return scalar == ScalarType::int32 || scalar == ScalarType::uint32 || scalar == ScalarType::int64 ||
-           scalar == ScalarType::uint64;
-}
-
-bool is_random(Generator generator) {
-    return generator == Generator::wang_hash || generator == Generator::rand_float;
-}
-
-bool feeds(Generator generator, const manifest::Element& element) {
+std::string wanted(GeneratorKind generator) {
     switch (generator) {
-        case Generator::wang_hash:
-            return element.scalar == ScalarType::uint32 || element.scalar == ScalarType::int32;
-        case Generator::rand_float: return element.scalar == ScalarType::float32;
-        default: return is_index(element.scalar) && element.extents.size() <= 1;
-    }
-}
-
-std::string wanted(Generator generator) {
-    switch (generator) {
-        case Generator::wang_hash: return "uint or int, or a vector, matrix or array of those";
-        case Generator::rand_float: return "float, or a vector, matrix or array of it";
+        case GeneratorKind::wang_hash: return "uint or int, or a vector, matrix or array of those";
+        case GeneratorKind::rand_float: return "float, or a vector, matrix or array of it";
         default: return "int, uint, int64_t or uint64_t, or a vector or array of those";
     }
 }
@@ -63,20 +33,8 @@ Diagnostic kind_error(const KindSpec& kind, std::string id, std::string message,
 
 }  // namespace
 
-bool is_generator(Kind kind) { return generator_of(kind) != Generator::none; }
-
-bool has_host_value(const manifest::Argument& argument) {
-    return argument.generator != Generator::call_id && argument.generator != Generator::thread_id;
-}
-
-std::string generator_text(const manifest::Argument& argument) {
-    constexpr std::array names{"none", "call_id", "thread_id", "grid", "range", "wang_hash", "rand_float"};
-    const std::string name = names.at(static_cast<std::size_t>(argument.generator));
-    return argument.generator == Generator::grid ? name + "[" + std::to_string(argument.rank) + "]" : name;
-}
-
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target) {
-    const Generator generator = generator_of(kind.kind);
+    const GeneratorKind generator = kind.generator;
     const bool result = target.role == manifest::Role::result;
     const std::string subject = result ? "the result" : "argument '" + target.argument + "'";
     if (target.role != manifest::Role::in) {
@@ -100,8 +58,8 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     argument.element = *element;
     argument.trailing = element->extents;
     argument.rank = is_random(generator) ? 0 : indices;
-    const std::int64_t dimensions = generator == Generator::grid ? kind.rank : 1;
-    if (generator == Generator::grid || generator == Generator::range) {
+    const std::int64_t dimensions = generator == GeneratorKind::grid ? kind.rank : 1;
+    if (is_spread(generator)) {
         argument.call_rank = dimensions;
         if (indices != dimensions) {
             return kind_error(kind, "argument-rank",
@@ -126,7 +84,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
 Diagnostics check_call_ids(const PlannedCall& call) {
     Diagnostics errors;
     for (const PlannedArgument& argument : call.arguments) {
-        if (argument.host.generator != Generator::call_id || argument.host.rank == call.rank) continue;
+        if (argument.host.generator != GeneratorKind::call_id || argument.host.rank == call.rank) continue;
         errors.push_back({Severity::error,
                           "argument-rank",
                           argument.location,
@@ -166,7 +124,7 @@ std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function) 
                               "generator-alternatives",
                               odd.location,
                               "argument '" + odd.host.name + "': the host gives nothing for a " +
-                                  generator_text(odd.host) +
+                                  generator_text(odd.host.generator, odd.host.rank) +
                                   ", so it can't stand beside other kinds under one name",
                               {"give one of the calls a \"name\" of its own"}};
         }

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "core/generator_rules.h"
 #include "plan/feed.h"
 
 namespace kf::gen {
-
-bool is_generator(Kind kind);
 
 /// As feed(), for these kinds. Errors: "argument-type", "argument-rank", "argument-map", "generator-output".
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target);
@@ -19,11 +17,5 @@ Diagnostics check_call_ids(const PlannedCall& call);
 /// The host gives nothing for a call_id or thread_id, so overloads must agree on where they are:
 /// "generator-alternatives".
 std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function);
-
-/// Whether the host gives the argument at all.
-bool has_host_value(const manifest::Argument& argument);
-
-/// "grid[2]", "rand_float": as a spec spells it.
-std::string generator_text(const manifest::Argument& argument);
 
 }  // namespace kf::gen

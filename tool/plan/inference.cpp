@@ -63,7 +63,7 @@ public:
     void read_random(const TypeText& pattern) {
         TypeText scalar = pattern;
         for (auto inner = peeled(scalar); inner; inner = peeled(scalar)) scalar = *inner;
-        if (kind_.kind == Kind::rand_float) {
+        if (kind_.generator == GeneratorKind::rand_float) {
             add(scalar, {"float", {}}, 0);
         } else {
             add(scalar, {"uint", {}}, 0);
@@ -103,7 +103,7 @@ private:
 }  // namespace
 
 bool says_type(const KindSpec& kind, const TypeText& pattern) {
-    return is_generator(kind.kind) || (kind.kind == Kind::tensor && is_tensor(pattern)) ||
+    return kind.kind == Kind::generator || (kind.kind == Kind::tensor && is_tensor(pattern)) ||
            parse_type(kind.element).has_value();
 }
 
@@ -111,13 +111,13 @@ void read_kind(const TypeText& pattern, const KindSpec& kind, const std::vector<
                std::int64_t call_rank, const Reading& so_far, std::vector<Reading>& readings) {
     KindReader reader(kind, names, so_far, readings);
     const std::optional<TypeText> element = parse_type(kind.element);
-    switch (kind.kind) {
-        case Kind::grid: return reader.read_indices(pattern, kind.rank);
-        case Kind::range: return reader.read_indices(pattern, 1);
-        case Kind::call_id: return reader.read_indices(pattern, call_rank);
-        case Kind::thread_id: return reader.read_indices(pattern, 0);
-        case Kind::wang_hash:
-        case Kind::rand_float: return reader.read_random(pattern);
+    switch (kind.generator) {
+        case GeneratorKind::grid: return reader.read_indices(pattern, kind.rank);
+        case GeneratorKind::range: return reader.read_indices(pattern, 1);
+        case GeneratorKind::call_id: return reader.read_indices(pattern, call_rank);
+        case GeneratorKind::thread_id: return reader.read_indices(pattern, 0);
+        case GeneratorKind::wang_hash:
+        case GeneratorKind::rand_float: return reader.read_random(pattern);
         default: break;
     }
     if (kind.kind == Kind::tensor && is_tensor(pattern)) {

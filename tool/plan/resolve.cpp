@@ -101,8 +101,7 @@ std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
     for (const PlannedArgument& argument : arguments) {
         rank = std::max(rank, argument.host.call_rank);
         for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
-        if (argument.host.generator == manifest::Generator::call_id)
-            rank = std::max(rank, argument.host.rank);
+        if (argument.host.generator == GeneratorKind::call_id) rank = std::max(rank, argument.host.rank);
     }
     return rank;
 }
@@ -248,9 +247,10 @@ private:
     /// The call as `function` would take it, with its generic parameters and interfaces settled.
     Outcome<Fit> fit_one(const Function& function, const Choice& choice) {
         Outcome<Fit> fit = fit_with(function, choice, 0);
-        const bool counts = function.is_generic() &&
-                            std::any_of(choice.parameters.begin(), choice.parameters.end(),
-                                        [](const KindSpec* kind) { return kind->kind == Kind::call_id; });
+        const bool counts =
+            function.is_generic() &&
+            std::any_of(choice.parameters.begin(), choice.parameters.end(),
+                        [](const KindSpec* kind) { return kind->generator == GeneratorKind::call_id; });
         // The call's rank may follow from arguments that generic parameters are settled for first.
         for (std::int64_t rank = 1; counts && !fit && rank <= max_rank; ++rank) {
             Outcome<Fit> other = fit_with(function, choice, rank);
@@ -524,8 +524,7 @@ private:
                        : argument.type.differentiable && !argument.no_diff;
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
-            if (!argument.host.differentiable || argument.host.generator != manifest::Generator::none)
-                continue;
+            if (!argument.host.differentiable || argument.host.generator != GeneratorKind::none) continue;
             argument.grad_is_false = grads[i].mode == GradMode::no;
             argument.host.gradient = gradient_of(grads[i].mode, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
@@ -706,7 +705,7 @@ private:
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
             const bool input = (argument.host.role == Role::in || argument.host.role == Role::inout) &&
-                               argument.host.generator == manifest::Generator::none &&
+                               argument.host.generator == GeneratorKind::none &&
                                argument.host.access != manifest::Access::write;
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }

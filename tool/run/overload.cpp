@@ -18,7 +18,7 @@ std::string kind_text(bool value, const std::string& element, std::int64_t rank)
 }
 
 std::string leaf_text(const manifest::Argument& argument) {
-    if (argument.kind == ArgumentKind::generator) return generator_text(argument);
+    if (argument.kind == ArgumentKind::generator) return generator_text(argument.generator, argument.rank);
     return kind_text(argument.kind == ArgumentKind::value,
                      argument.type.empty() ? slang_name(argument.element) : argument.type, argument.rank);
 }

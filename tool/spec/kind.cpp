@@ -15,6 +15,7 @@ struct KindForm {
     bool has_element;
     bool has_rank;
     TextureShape texture;
+    GeneratorKind generator = GeneratorKind::none;
 };
 
 constexpr TextureDimension one = TextureDimension::one;
@@ -22,36 +23,37 @@ constexpr TextureDimension two = TextureDimension::two;
 constexpr TextureDimension three = TextureDimension::three;
 constexpr TextureDimension cube = TextureDimension::cube;
 
-constexpr std::array forms{KindForm{"value", Kind::value, true, false, {}},
-                           KindForm{"tensor", Kind::tensor, true, true, {}},
-                           KindForm{"buffer", Kind::buffer, false, false, {}},
-                           KindForm{"rwbuffer", Kind::rwbuffer, false, false, {}},
-                           KindForm{"byteaddress", Kind::byteaddress, false, false, {}},
-                           KindForm{"rwbyteaddress", Kind::rwbyteaddress, false, false, {}},
-                           KindForm{"texture1d", Kind::texture, false, false, {one, false, false}},
-                           KindForm{"texture1d_array", Kind::texture, false, false, {one, false, true}},
-                           KindForm{"texture2d", Kind::texture, false, false, {two, false, false}},
-                           KindForm{"texture2d_array", Kind::texture, false, false, {two, false, true}},
-                           KindForm{"texture3d", Kind::texture, false, false, {three, false, false}},
-                           KindForm{"texturecube", Kind::texture, false, false, {cube, false, false}},
-                           KindForm{"texturecube_array", Kind::texture, false, false, {cube, false, true}},
-                           KindForm{"rwtexture1d", Kind::texture, false, false, {one, true, false}},
-                           KindForm{"rwtexture1d_array", Kind::texture, false, false, {one, true, true}},
-                           KindForm{"rwtexture2d", Kind::texture, false, false, {two, true, false}},
-                           KindForm{"rwtexture2d_array", Kind::texture, false, false, {two, true, true}},
-                           KindForm{"rwtexture3d", Kind::texture, false, false, {three, true, false}},
-                           KindForm{"rwtexturecube", Kind::texture, false, false, {cube, true, false}},
-                           KindForm{"rwtexturecube_array", Kind::texture, false, false, {cube, true, true}},
-                           KindForm{"sampler", Kind::sampler, false, false, {}},
-                           KindForm{"pointer", Kind::pointer, false, false, {}},
-                           KindForm{"acceleration_structure", Kind::acceleration_structure, false, false, {}},
-                           KindForm{"call_id", Kind::call_id, false, false, {}},
-                           KindForm{"thread_id", Kind::thread_id, false, false, {}},
-                           KindForm{"grid", Kind::grid, false, true, {}},
-                           KindForm{"range", Kind::range, false, false, {}},
-                           KindForm{"wang_hash", Kind::wang_hash, false, false, {}},
-                           KindForm{"rand_float", Kind::rand_float, false, false, {}},
-                           KindForm{"auto", Kind::automatic, false, false, {}}};
+constexpr std::array forms{
+    KindForm{"value", Kind::value, true, false, {}},
+    KindForm{"tensor", Kind::tensor, true, true, {}},
+    KindForm{"buffer", Kind::buffer, false, false, {}},
+    KindForm{"rwbuffer", Kind::rwbuffer, false, false, {}},
+    KindForm{"byteaddress", Kind::byteaddress, false, false, {}},
+    KindForm{"rwbyteaddress", Kind::rwbyteaddress, false, false, {}},
+    KindForm{"texture1d", Kind::texture, false, false, {one, false, false}},
+    KindForm{"texture1d_array", Kind::texture, false, false, {one, false, true}},
+    KindForm{"texture2d", Kind::texture, false, false, {two, false, false}},
+    KindForm{"texture2d_array", Kind::texture, false, false, {two, false, true}},
+    KindForm{"texture3d", Kind::texture, false, false, {three, false, false}},
+    KindForm{"texturecube", Kind::texture, false, false, {cube, false, false}},
+    KindForm{"texturecube_array", Kind::texture, false, false, {cube, false, true}},
+    KindForm{"rwtexture1d", Kind::texture, false, false, {one, true, false}},
+    KindForm{"rwtexture1d_array", Kind::texture, false, false, {one, true, true}},
+    KindForm{"rwtexture2d", Kind::texture, false, false, {two, true, false}},
+    KindForm{"rwtexture2d_array", Kind::texture, false, false, {two, true, true}},
+    KindForm{"rwtexture3d", Kind::texture, false, false, {three, true, false}},
+    KindForm{"rwtexturecube", Kind::texture, false, false, {cube, true, false}},
+    KindForm{"rwtexturecube_array", Kind::texture, false, false, {cube, true, true}},
+    KindForm{"sampler", Kind::sampler, false, false, {}},
+    KindForm{"pointer", Kind::pointer, false, false, {}},
+    KindForm{"acceleration_structure", Kind::acceleration_structure, false, false, {}},
+    KindForm{"call_id", Kind::generator, false, false, {}, GeneratorKind::call_id},
+    KindForm{"thread_id", Kind::generator, false, false, {}, GeneratorKind::thread_id},
+    KindForm{"grid", Kind::generator, false, true, {}, GeneratorKind::grid},
+    KindForm{"range", Kind::generator, false, false, {}, GeneratorKind::range},
+    KindForm{"wang_hash", Kind::generator, false, false, {}, GeneratorKind::wang_hash},
+    KindForm{"rand_float", Kind::generator, false, false, {}, GeneratorKind::rand_float},
+    KindForm{"auto", Kind::automatic, false, false, {}}};
 
 constexpr int max_nesting = 32;
 constexpr std::size_t max_length = 1024;
@@ -78,6 +80,7 @@ public:
         }
         kind_.kind = form->kind;
         kind_.texture = form->texture;
+        kind_.generator = form->generator;
         kind_.spelling = name;
         if (auto error = element(*form)) {
             return *error;
@@ -166,7 +169,7 @@ private:
         if (begin == at_) {
             return error_here("expected the rank, a number, inside the brackets");
         }
-        const int least = form.kind == Kind::grid ? 1 : 0;
+        const int least = form.generator == GeneratorKind::grid ? 1 : 0;
         if (value < least || value > max_rank) {
             at_ = begin;
             return error_here("the rank of '" + std::string(form.name) + "' must be from " +
@@ -223,9 +226,10 @@ private:
 
 bool KindSpec::operator==(const KindSpec& other) const {
     return kind == other.kind && spelling == other.spelling && element == other.element &&
-           rank == other.rank && texture == other.texture && map == other.map && grad == other.grad &&
-           layout == other.layout && accumulate == other.accumulate && format == other.format &&
-           fields == other.fields && location == other.location;
+           rank == other.rank && generator == other.generator && texture == other.texture &&
+           map == other.map && grad == other.grad && layout == other.layout &&
+           accumulate == other.accumulate && format == other.format && fields == other.fields &&
+           location == other.location;
 }
 
 bool FieldSpec::operator==(const FieldSpec& other) const {
@@ -241,7 +245,7 @@ std::vector<std::string> kind_spellings() {
     for (const KindForm& form : forms) {
         std::string spelling(form.name);
         if (form.has_rank) {
-            spelling += form.kind == Kind::grid ? "[n]" : "[rank]";
+            spelling += form.generator == GeneratorKind::grid ? "[n]" : "[rank]";
         }
         spellings.push_back(spelling);
         if (form.has_element) {

@@ -1,6 +1,8 @@
 // How a spec passes one argument: its kind and the options that ride on it.
 #pragma once
 
+#include <kf/generator.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -11,6 +13,8 @@
 #include "diagnostic/diagnostic.h"
 
 namespace kf::gen {
+
+using detail::GeneratorKind;
 
 /// Of tensors, and of calls: what the runtime's shapes hold.
 inline constexpr std::int64_t max_rank = 8;
@@ -26,12 +30,7 @@ enum class Kind : std::uint8_t {
     sampler,
     pointer,
     acceleration_structure,
-    call_id,
-    thread_id,
-    grid,
-    range,
-    wang_hash,
-    rand_float,
+    generator,
     fields,
     automatic  ///< of what is written: the call's rank decides
 };
@@ -64,7 +63,8 @@ struct KindSpec {
     std::string spelling;  ///< "tensor<float3>[2]"; "{fields}" for the fields form
     std::string element;   ///< the type inside <> or of "as", as Slang spells it; empty: rule 1
     int rank = 0;          ///< of tensor[r] and grid[n]
-    TextureShape texture;  ///< when kind is texture
+    GeneratorKind generator = GeneratorKind::none;  ///< when kind is generator
+    TextureShape texture;                           ///< when kind is texture
     std::optional<std::vector<int>> map;  ///< dimension i of the argument is dimension map[i] of the call
     GradMode grad = GradMode::unset;
     Layout layout = Layout::any;

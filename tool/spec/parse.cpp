@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/generator_rules.h"
 #include "spec/json.h"
 #include "spec/names.h"
 #include "spec/schema.h"
@@ -16,8 +17,8 @@ struct AllowedOptions {
     bool map, element, grad, layout, format, accumulate;
 };
 
-AllowedOptions allowed_options(Kind kind) {
-    switch (kind) {
+AllowedOptions allowed_options(const KindSpec& kind) {
+    switch (kind.kind) {
         case Kind::value: return {true, true, true, false, false, true};
         case Kind::tensor: return {true, true, true, true, false, true};
         case Kind::texture: return {true, false, false, false, true, false};
@@ -25,17 +26,12 @@ AllowedOptions allowed_options(Kind kind) {
         case Kind::rwbuffer:
         case Kind::byteaddress:
         case Kind::rwbyteaddress: return {false, false, true, false, false, false};
-        case Kind::grid:
-        case Kind::range: return {true, false, false, false, false, false};
+        case Kind::generator: return {is_spread(kind.generator), false, false, false, false, false};
         case Kind::fields: return {false, false, true, false, false, false};
         case Kind::automatic: return {false, false, true, false, false, true};
         case Kind::sampler:
         case Kind::pointer:
-        case Kind::acceleration_structure:
-        case Kind::call_id:
-        case Kind::thread_id:
-        case Kind::wang_hash:
-        case Kind::rand_float: break;
+        case Kind::acceleration_structure: break;
     }
     return {false, false, false, false, false, false};
 }
@@ -192,7 +188,7 @@ private:
     }
 
     void read_options(const JsonNode& node, KindSpec& kind) {
-        const AllowedOptions allowed = allowed_options(kind.kind);
+        const AllowedOptions allowed = allowed_options(kind);
         for (const JsonMember& member : node.members) {
             const JsonNode& value = member.value;
             bool fits = true;

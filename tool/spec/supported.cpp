@@ -47,10 +47,9 @@ private:
             }
             return;
         }
-        const bool generator = kind.kind >= Kind::call_id && kind.kind <= Kind::rand_float;
-        const bool known =
-            kind.kind == Kind::value || kind.kind == Kind::tensor || kind.kind == Kind::automatic;
-        if (!known && !generator) {
+        const bool known = kind.kind == Kind::value || kind.kind == Kind::tensor ||
+                           kind.kind == Kind::generator || kind.kind == Kind::automatic;
+        if (!known) {
             errors_.push_back(
                 {Severity::error,
                  "kind-not-supported",

@@ -59,7 +59,8 @@ struct Made {};
 
 namespace detail {
 
-/// What an argument's generator is; `none` for values and tensors. Numbered as manifest::Generator.
+/// What an argument's generator is; `none` for values and tensors. Of call_id and thread_id the host gives
+/// nothing.
 enum class GeneratorKind : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
 
 }  // namespace detail

@@ -19,7 +19,7 @@ using G = Given;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-Argument generator(std::string name, Generator kind, std::int64_t rank,
+Argument generator(std::string name, GeneratorKind kind, std::int64_t rank,
                    ScalarType scalar = ScalarType::int64) {
     std::vector<std::int64_t> extents;
     if (rank > 1) extents = {rank};
@@ -27,7 +27,7 @@ Argument generator(std::string name, Generator kind, std::int64_t rank,
     argument.kind = ArgumentKind::generator;
     argument.generator = kind;
     argument.rank = rank;
-    argument.call_rank = kind == Generator::grid || kind == Generator::range ? rank : 0;
+    argument.call_rank = kind == GeneratorKind::grid || kind == GeneratorKind::range ? rank : 0;
     return argument;
 }
 
@@ -48,8 +48,8 @@ Manifest function(const Argument& argument, std::int64_t rank) {
     return builder.get();
 }
 
-const Argument row = generator("i", Generator::range, 1);
-const Argument plane = generator("i", Generator::grid, 2);
+const Argument row = generator("i", GeneratorKind::range, 1);
+const Argument plane = generator("i", GeneratorKind::grid, 2);
 
 TEST(Generator, GivesTheCallItsShape) {
     struct Case {
@@ -94,13 +94,15 @@ TEST(Generator, RefusesWhatItCantHold) {
     refuses(row, Range{0, 3, 0}, "step can't be 0");
     refuses(plane, Grid<2>{{3, -1}, {}, {}}, "extent -1 of shape [3, -1] is negative");
     refuses(plane, Grid<2>{{3, 3}, {0, 0}, {1, most}}, "pass what 64 bits hold");
-    refuses(generator("i", Generator::range, 1, ScalarType::int32), Range{0, 1LL << 32, 1 << 30},
+    refuses(generator("i", GeneratorKind::range, 1, ScalarType::int32), Range{0, 1LL << 32, 1 << 30},
             "0 to 3221225472, don't fit the parameter's type, int");
-    refuses(generator("i", Generator::range, 1, ScalarType::uint32), Range{3, -2, -1}, "3 to -1, don't fit");
-    refuses(generator("i", Generator::range, 1, ScalarType::uint64), Range{-1, 3, 1}, "-1 to 2, don't fit");
-    const Argument hash = generator("i", Generator::wang_hash, 0, ScalarType::uint32);
+    refuses(generator("i", GeneratorKind::range, 1, ScalarType::uint32), Range{3, -2, -1},
+            "3 to -1, don't fit");
+    refuses(generator("i", GeneratorKind::range, 1, ScalarType::uint64), Range{-1, 3, 1},
+            "-1 to 2, don't fit");
+    const Argument hash = generator("i", GeneratorKind::wang_hash, 0, ScalarType::uint32);
     refuses(hash, WangHash{0, 1025, false}, "warmup 1025 is above 1024");
-    const Argument random = generator("i", Generator::rand_float, 0, ScalarType::float32);
+    const Argument random = generator("i", GeneratorKind::rand_float, 0, ScalarType::float32);
     const float infinity = std::numeric_limits<float>::infinity();
     for (const auto& [min, max] : {std::pair{1.F, 1.F},
                                    {2.F, 1.F},
@@ -113,25 +115,25 @@ TEST(Generator, RefusesWhatItCantHold) {
 }
 
 TEST(Generator, RefusesCallsThatIndicesCantCount) {
-    const auto bind_id = [](Generator kind, ScalarType scalar, const Dims& shape) {
+    const auto bind_id = [](GeneratorKind kind, ScalarType scalar, const Dims& shape) {
         const Argument argument = generator("i", kind, static_cast<std::int64_t>(shape.size()), scalar);
         return test::bind(function(argument, argument.rank), PassKind::forward, {G::none(), G::none()},
                           &shape);
     };
     const std::int64_t half = std::int64_t{1} << 31;
-    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int32, {half}).total, half);
-    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int32, {3, half}).total, 3 * half);
-    EXPECT_EQ(bind_id(Generator::call_id, ScalarType::int64, {half * 8}).total, half * 8);
-    EXPECT_EQ(bind_id(Generator::thread_id, ScalarType::uint32, {2, half}).total, 2 * half);
+    EXPECT_EQ(bind_id(GeneratorKind::call_id, ScalarType::int32, {half}).total, half);
+    EXPECT_EQ(bind_id(GeneratorKind::call_id, ScalarType::int32, {3, half}).total, 3 * half);
+    EXPECT_EQ(bind_id(GeneratorKind::call_id, ScalarType::int64, {half * 8}).total, half * 8);
+    EXPECT_EQ(bind_id(GeneratorKind::thread_id, ScalarType::uint32, {2, half}).total, 2 * half);
     for (const auto& [kind, scalar, shape] :
-         {std::tuple{Generator::call_id, ScalarType::int32, Dims{half + 1}},
-          std::tuple{Generator::call_id, ScalarType::uint32, Dims{1, 2 * half + 1}},
-          std::tuple{Generator::thread_id, ScalarType::int32, Dims{2, half}}}) {
+         {std::tuple{GeneratorKind::call_id, ScalarType::int32, Dims{half + 1}},
+          std::tuple{GeneratorKind::call_id, ScalarType::uint32, Dims{1, 2 * half + 1}},
+          std::tuple{GeneratorKind::thread_id, ScalarType::int32, Dims{2, half}}}) {
         expect_error(ErrorCode::value_range, HasSubstr("its indices, 0 to"),
                      [&, kind = kind, scalar = scalar, shape = shape] { bind_id(kind, scalar, shape); });
     }
     expect_error(ErrorCode::missing_argument, HasSubstr("no argument gives dimension 0"), [&] {
-        forward(function(generator("i", Generator::call_id, 1), 1), {G::none(), G::none()});
+        forward(function(generator("i", GeneratorKind::call_id, 1), 1), {G::none(), G::none()});
     });
 }
 
@@ -162,13 +164,13 @@ TEST(Generator, PacksItsSlots) {
     EXPECT_EQ(slot<std::int64_t>(plane, SlotKind::offset, &grid, 1), 60);
     const Range range{-9, 9, 2};
     EXPECT_EQ(slot<std::int64_t>(row, SlotKind::offset, &range, 0), -9);
-    const Argument hash = generator("i", Generator::wang_hash, 0, ScalarType::uint32);
+    const Argument hash = generator("i", GeneratorKind::wang_hash, 0, ScalarType::uint32);
     WangHash seeded{1, 5, false};
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 1U);
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::warmup, &seeded), 5U);
     seeded.hash_seed = true;
     EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 663891101U) << "hash_seed";
-    const Argument random = generator("i", Generator::rand_float, 0, ScalarType::float32);
+    const Argument random = generator("i", GeneratorKind::rand_float, 0, ScalarType::float32);
     const RandFloat numbers{-1, 2, 0, 9, true};
     EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::seed, &numbers), 3232319850U);
     EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::warmup, &numbers), 9U);
@@ -179,12 +181,12 @@ TEST(Generator, PacksItsSlots) {
 
 TEST(Generator, SurvivesTheArtifact) {
     for (const Argument& argument :
-         {row, plane, generator("i", Generator::thread_id, 2, ScalarType::uint32)}) {
+         {row, plane, generator("i", GeneratorKind::thread_id, 2, ScalarType::uint32)}) {
         const Manifest manifest = function(argument, 2);
         EXPECT_EQ(artifact::read(artifact::write(manifest)).functions, manifest.functions);
     }
     for (const auto& spoil :
-         {+[](Argument& a) { a.generator = Generator::none; }, +[](Argument& a) { a.role = Role::inout; },
+         {+[](Argument& a) { a.generator = GeneratorKind::none; }, +[](Argument& a) { a.role = Role::inout; },
           +[](Argument& a) { a.element.scalar = ScalarType::float32; }, +[](Argument& a) { a.rank = 3; },
           +[](Argument& a) { a.kind = ArgumentKind::tensor; }}) {
         Manifest manifest = function(plane, 2);

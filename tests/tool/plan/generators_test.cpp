@@ -9,7 +9,7 @@ namespace kf::gen {
 namespace {
 
 using manifest::ArgumentKind;
-using manifest::Generator;
+using manifest::GeneratorKind;
 using test::function_of;
 using test::ids;
 using test::plan_of;
@@ -41,7 +41,7 @@ TEST_P(GeneratorTest, FeedsItsParameters) {
     EXPECT_EQ(call.rank, row.rank);
     const manifest::Argument& argument = call.arguments.front().host;
     EXPECT_EQ(argument.kind, ArgumentKind::generator);
-    EXPECT_EQ(generator_text(argument), row.kind);
+    EXPECT_EQ(generator_text(argument.generator, argument.rank), row.kind);
     EXPECT_EQ(has_host_value(argument), !row.kind.ends_with("_id"));
     EXPECT_EQ(call.arguments.back().host.rank, row.rank);
     EXPECT_EQ(argument.map.size(), static_cast<std::size_t>(argument.call_rank));
