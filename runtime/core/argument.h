@@ -53,6 +53,8 @@ enum class Accumulate : std::uint8_t {
     first,  ///< of those that share an element, the first one's
     push,   ///< of gradients: one for each call, in the call's shape
 };
+/// How specs and artifacts name them, in the order of Accumulate.
+inline constexpr std::array accumulate_words{"automatic", "none", "sum", "first", "push"};
 
 using detail::GeneratorKind;
 /// How specs and artifacts name generators, in the order of GeneratorKind.

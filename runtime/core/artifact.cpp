@@ -39,7 +39,6 @@ constexpr std::array kind_names{"value", "tensor", "generator"};
 constexpr std::array role_names{"in", "out", "inout", "result"};
 constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
-constexpr std::array accumulate_names{"automatic", "none", "sum", "first", "push"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
 
 template <class Names, class Enum>
@@ -98,7 +97,7 @@ json to_json(const Argument& argument) {
               {"differentiable", argument.differentiable},
               {"gradient", name_of(gradient_names, argument.gradient)},
               {"overwrite", argument.overwrite},
-              {"accumulate", name_of(accumulate_names, argument.accumulate)},
+              {"accumulate", name_of(accumulate_words, argument.accumulate)},
               {"tangent_of", argument.tangent_of},
               {"offset", argument.offset},
               {"pitch", argument.pitch},
@@ -281,7 +280,7 @@ Argument argument_of(const json& j) {
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");
-    argument.accumulate = enum_of<Accumulate>(accumulate_names, text(j, "accumulate"));
+    argument.accumulate = enum_of<Accumulate>(accumulate_words, text(j, "accumulate"));
     argument.tangent_of = integer(j.at("tangent_of"));
     argument.offset = integer(j.at("offset"));
     argument.pitch = integer(j.at("pitch"));

@@ -13,6 +13,7 @@ namespace kf::gen {
 
 namespace {
 
+using manifest::Accumulate;
 using manifest::Argument;
 using manifest::ArgumentKind;
 using manifest::Gradient;
@@ -29,7 +30,12 @@ std::string owner_name(const std::string& name) {
     return is_gradient(name) ? name.substr(0, name.size() - gradient_suffix.size()) : name;
 }
 
-const char* word(Accumulate way) { return accumulate_names.at(static_cast<std::size_t>(way)); }
+const char* word(const AccumulateWay& way) {
+    return way.overwrite ? "overwrite" : manifest::accumulate_words.at(static_cast<std::size_t>(way.combine));
+}
+
+/// Whether it is for gradients of tensors alone.
+bool is_for_gradients(const AccumulateWay& way) { return way.overwrite || way.combine == Accumulate::push; }
 
 /// A tensor of structs is one argument, whatever its elements' fields are.
 const std::string& name_of(const PlannedCall& call, const PlannedArgument& leaf) {
@@ -56,39 +62,32 @@ bool is_meant(const std::string& name, const PlannedArgument& argument) {
 }
 
 /// Why the argument can't be accumulated so; empty if it can.
-std::string refusal(const PlannedArgument& argument, Accumulate way) {
+std::string refusal(const PlannedArgument& argument, const AccumulateWay& way) {
     const Argument& host = argument.host;
     if (is_only_written(host.role)) {
-        if (way == Accumulate::push || way == Accumulate::overwrite) return "it is for gradients";
+        if (is_for_gradients(way)) return "it is for gradients";
         const Type& inner = innermost_of(argument.type);
-        if (way != Accumulate::none && inner.is_enum) return "values of an enum can't be combined";
-        if (way != Accumulate::none && host.element.scalar == ScalarType::boolean)
-            return way == Accumulate::sum ? "sums are of numbers, not of bool"
-                                          : "values of bool can't be combined";
+        if (way.combine != Accumulate::none && inner.is_enum) return "values of an enum can't be combined";
+        if (way.combine != Accumulate::none && host.element.scalar == ScalarType::boolean)
+            return way.combine == Accumulate::sum ? "sums are of numbers, not of bool"
+                                                  : "values of bool can't be combined";
         return {};
     }
-    if (host.access != manifest::Access::none && way != Accumulate::sum && way != Accumulate::overwrite)
+    if (host.access != manifest::Access::none && way.combine != Accumulate::sum)
         return "calls read any elements of a tensor parameter, whose gradients can only be added up";
-    if (host.kind != ArgumentKind::tensor && (way == Accumulate::push || way == Accumulate::overwrite))
+    if (host.kind != ArgumentKind::tensor && is_for_gradients(way))
         return "it is for tensors; give it a kind such as tensor[0]";
     return {};
 }
 
-void apply(PlannedCall& call, const std::string& name, Accumulate way) {
+void apply(PlannedCall& call, const std::string& name, const AccumulateWay& way) {
     for (PlannedArgument& argument : call.arguments) {
         if (!is_meant(name, argument)) continue;
         Argument& host = argument.host;
-        host.overwrite = way == Accumulate::overwrite;
-        switch (way) {
-            case Accumulate::none: host.accumulate = manifest::Accumulate::none; break;
-            case Accumulate::first: host.accumulate = manifest::Accumulate::first; break;
-            case Accumulate::push: host.accumulate = manifest::Accumulate::push; break;
-            // Gradients are added up anyway.
-            case Accumulate::sum:
-            case Accumulate::overwrite:
-                host.accumulate =
-                    is_gradient(name) ? manifest::Accumulate::automatic : manifest::Accumulate::sum;
-        }
+        host.overwrite = way.overwrite;
+        // Gradients are added up anyway.
+        const bool added = is_gradient(name) && way.combine == Accumulate::sum;
+        host.accumulate = added ? Accumulate::automatic : way.combine;
     }
 }
 
@@ -122,7 +121,7 @@ PlannedFunction chosen(const PlannedFunction& function, const std::vector<Accumu
     PlannedFunction made = function;
     std::string text;
     for (std::size_t i = ways.size(); i-- > 0;) {
-        const Accumulate way = ways[i].choices[place % ways[i].choices.size()];
+        const AccumulateWay& way = ways[i].choices[place % ways[i].choices.size()];
         place /= ways[i].choices.size();
         text = ways[i].target + "=" + word(way) + (text.empty() ? "" : ", ") + text;
         for (PlannedCall& call : made.calls) apply(call, ways[i].target, way);
@@ -141,9 +140,8 @@ std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& pla
         if (kinds[i] == nullptr || kinds[i]->accumulate.empty()) continue;
         const PlannedParameter& parameter = planned.parameters[i];
         const bool output = is_only_written(parameter.role);
-        const std::vector<Accumulate>& choices = kinds[i]->accumulate;
-        const bool fixed = choices.size() == 1 &&
-                           (choices.front() == Accumulate::sum || choices.front() == Accumulate::overwrite);
+        const std::vector<AccumulateWay>& choices = kinds[i]->accumulate;
+        const bool fixed = choices.size() == 1 && choices.front().combine == Accumulate::sum;
         if (!output && fixed && kinds[i]->kind == Kind::tensor) continue;
         const std::string name = parameter.host.name + (output ? "" : std::string(gradient_suffix));
         ways.push_back({name, choices, kinds[i]->location});
@@ -154,8 +152,10 @@ std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& pla
 bool may_combine(const PlannedCall& call, const PlannedArgument& output) {
     return std::any_of(call.accumulate.begin(), call.accumulate.end(), [&](const AccumulateSpec& one) {
         return is_meant(one.target, output) &&
-               std::any_of(one.choices.begin(), one.choices.end(),
-                           [](Accumulate way) { return way == Accumulate::sum || way == Accumulate::first; });
+               std::any_of(one.choices.begin(), one.choices.end(), [](const AccumulateWay& way) {
+                   return way.combine == Accumulate::first ||
+                          (way.combine == Accumulate::sum && !way.overwrite);
+               });
     });
 }
 
@@ -165,7 +165,7 @@ std::optional<std::string> name_to_sum(const PlannedCall& call, const PlannedArg
         if (!is_meant(name, output)) continue;
         const bool summed =
             std::all_of(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
-                return !is_meant(name, argument) || refusal(argument, Accumulate::sum).empty();
+                return !is_meant(name, argument) || refusal(argument, AccumulateWay{}).empty();
             });
         if (summed) return name;
     }
@@ -202,7 +202,7 @@ Diagnostics check_ways(const PlannedCall& call) {
                 suggestion_notes(given.target, "names", possible)));
             continue;
         }
-        for (const Accumulate way : given.choices) {
+        for (const AccumulateWay& way : given.choices) {
             for (const PlannedArgument& argument : call.arguments) {
                 if (!is_meant(given.target, argument)) continue;
                 const std::string reason = refusal(argument, way);
@@ -243,7 +243,7 @@ Diagnostics add_choices(Plan& plan) {
         for (const AccumulateSpec& one : offer.ways) {
             manifest::Choice& choice = choices.emplace_back();
             choice.name = one.target;
-            for (const Accumulate way : one.choices) choice.ways.emplace_back(word(way));
+            for (const AccumulateWay& way : one.choices) choice.ways.emplace_back(word(way));
         }
         std::vector<std::int64_t> all{static_cast<std::int64_t>(f)};
         plan.functions[f].calls = chosen(own, offer.ways, 0).calls;

@@ -127,7 +127,7 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     argument.role = target.role;
     argument.element = element;
     argument.trailing = parameter->extents;
-    argument.contiguous_only = kind.layout == Layout::contiguous;
+    argument.contiguous_only = kind.contiguous_only;
     argument.kind = kind.kind == Kind::value ? manifest::ArgumentKind::value : manifest::ArgumentKind::tensor;
     argument.rank = kind.kind == Kind::value ? 0 : kind.rank;
     if (whole) {

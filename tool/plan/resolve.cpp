@@ -319,7 +319,7 @@ private:
     static Choice settled(const Function& function, const Choice& choice, std::vector<KindSpec>& made) {
         Choice settled = choice;
         if (choice.result != nullptr && choice.result->kind == Kind::automatic &&
-            choice.result->accumulate.empty() && choice.result->grad == GradMode::unset)
+            choice.result->accumulate.empty() && !choice.result->grad)
             settled.result = nullptr;
         const auto is_auto = [&](std::size_t i) {
             return choice.parameters[i]->kind == Kind::automatic &&
@@ -525,8 +525,8 @@ private:
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
             if (!argument.host.differentiable || argument.host.generator != GeneratorKind::none) continue;
-            argument.grad_is_false = grads[i].mode == GradMode::no;
-            argument.host.gradient = gradient_of(grads[i].mode, argument.host.name);
+            argument.grad_is_false = grads[i].gradient == Gradient::never;
+            argument.host.gradient = gradient_of(grads[i].gradient, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
@@ -648,7 +648,7 @@ private:
         }
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             const PlannedArgument& argument = planned.arguments[i];
-            const bool wishes = grads[i].overwrites || grads[i].mode == GradMode::yes;
+            const bool wishes = grads[i].overwrites || grads[i].gradient == Gradient::required;
             // Of a struct one field with a gradient is enough.
             const bool met = std::any_of(
                 planned.arguments.begin(), planned.arguments.end(), [&](const PlannedArgument& other) {
@@ -688,10 +688,9 @@ private:
         return argument == listed || argument.starts_with(listed + ".");
     }
 
-    Gradient gradient_of(GradMode grad, const std::string& name) const {
-        if (grad == GradMode::no) return Gradient::never;
-        if (grad == GradMode::yes) return Gradient::required;
-        if (grad == GradMode::automatic || !call_.backward.inputs) return Gradient::automatic;
+    Gradient gradient_of(const std::optional<Gradient>& said, const std::string& name) const {
+        if (said) return *said;
+        if (!call_.backward.inputs) return Gradient::automatic;
         const auto& inputs = *call_.backward.inputs;
         const bool listed = std::any_of(inputs.begin(), inputs.end(),
                                         [&](const std::string& input) { return names(input, name); });

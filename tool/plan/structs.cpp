@@ -157,7 +157,7 @@ private:
         planned.location = kind.location;
         planned.path = place.path;
         tree_.leaves.push_back(std::move(planned));
-        const bool overwrites = !kind.accumulate.empty() && kind.accumulate.front() == Accumulate::overwrite;
+        const bool overwrites = !kind.accumulate.empty() && kind.accumulate.front().overwrite;
         tree_.grads.push_back({kind.grad, overwrites});
         return parameter;
     }

@@ -27,7 +27,7 @@ std::vector<Field> fields_of(const Type& type);
 
 /// What a leaf's kind says of its gradient.
 struct GradientWish {
-    GradMode mode = GradMode::unset;
+    std::optional<manifest::Gradient> gradient;
     bool overwrites = false;  ///< "accumulate": "overwrite"
 };
 

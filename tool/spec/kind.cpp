@@ -227,7 +227,7 @@ private:
 bool KindSpec::operator==(const KindSpec& other) const {
     return kind == other.kind && spelling == other.spelling && element == other.element &&
            rank == other.rank && generator == other.generator && texture == other.texture &&
-           map == other.map && grad == other.grad && layout == other.layout &&
+           map == other.map && grad == other.grad && contiguous_only == other.contiguous_only &&
            accumulate == other.accumulate && format == other.format && fields == other.fields &&
            location == other.location;
 }

@@ -1,15 +1,13 @@
 // How a spec passes one argument: its kind and the options that ride on it.
 #pragma once
 
-#include <kf/generator.h>
-
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/argument.h"
 #include "diagnostic/diagnostic.h"
 
 namespace kf::gen {
@@ -45,15 +43,14 @@ struct TextureShape {
     bool operator==(const TextureShape&) const = default;
 };
 
-/// Whether the argument carries gradients. `automatic`: both are built, the tensor decides at run time.
-enum class GradMode : std::uint8_t { unset, no, yes, automatic };
+/// How the values that meet in one element of an output, or of a gradient, are combined. `overwrite`: what
+/// was in the gradient before doesn't count.
+struct AccumulateWay {
+    manifest::Accumulate combine = manifest::Accumulate::sum;
+    bool overwrite = false;
 
-/// Which memory layouts the argument may have. `any`: a contiguous and a strided variant are built.
-enum class Layout : std::uint8_t { any, contiguous };
-
-/// How a broadcast output or a gradient combines the values that meet in one element.
-enum class Accumulate : std::uint8_t { none, sum, first, push, overwrite };
-inline constexpr std::array accumulate_names{"none", "sum", "first", "push", "overwrite"};
+    bool operator==(const AccumulateWay&) const = default;
+};
 
 struct FieldSpec;
 
@@ -65,12 +62,12 @@ struct KindSpec {
     int rank = 0;          ///< of tensor[r] and grid[n]
     GeneratorKind generator = GeneratorKind::none;  ///< when kind is generator
     TextureShape texture;                           ///< when kind is texture
-    std::optional<std::vector<int>> map;  ///< dimension i of the argument is dimension map[i] of the call
-    GradMode grad = GradMode::unset;
-    Layout layout = Layout::any;
-    std::vector<Accumulate> accumulate;  ///< what may be picked at run time; the first is the default
-    std::string format;                  ///< of textures: a name of Slang's [format]
-    std::vector<FieldSpec> fields;       ///< when kind is fields, in the order written
+    std::optional<std::vector<int>> map;     ///< dimension i of the argument is dimension map[i] of the call
+    std::optional<manifest::Gradient> grad;  ///< unset: the call decides
+    bool contiguous_only = false;            ///< "layout": "contiguous"; else a strided variant is built, too
+    std::vector<AccumulateWay> accumulate;   ///< what may be picked at run time; the first is the default
+    std::string format;                      ///< of textures: a name of Slang's [format]
+    std::vector<FieldSpec> fields;           ///< when kind is fields, in the order written
     Location location;
 
     bool operator==(const KindSpec&) const;

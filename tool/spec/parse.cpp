@@ -12,6 +12,9 @@
 namespace kf::gen {
 namespace {
 
+using manifest::Accumulate;
+using manifest::Gradient;
+
 /// Which options make sense for a kind.
 struct AllowedOptions {
     bool map, element, grad, layout, format, accumulate;
@@ -141,8 +144,8 @@ private:
             if (item.type == JsonType::string &&
                 std::any_of(kinds.begin(), kinds.end(), [&](const KindSpec& other) {
                     return other.spelling == next.spelling && other.kind != Kind::fields && !other.map &&
-                           other.grad == GradMode::unset && other.layout == Layout::any &&
-                           other.format.empty() && other.accumulate.empty();
+                           !other.grad && !other.contiguous_only && other.format.empty() &&
+                           other.accumulate.empty();
                 })) {
                 error("spec-value", item.location, "the kind '" + next.spelling + "' is listed twice");
             }
@@ -207,12 +210,12 @@ private:
                 kind.element = value.text;
             } else if (member.key == "grad") {
                 fits = allowed.grad;
-                kind.grad = value.type == JsonType::string ? GradMode::automatic
-                            : value.is_true()              ? GradMode::yes
-                                                           : GradMode::no;
+                kind.grad = value.type == JsonType::string ? Gradient::automatic
+                            : value.is_true()              ? Gradient::required
+                                                           : Gradient::never;
             } else if (member.key == "layout") {
                 fits = allowed.layout;
-                kind.layout = value.text == "contiguous" ? Layout::contiguous : Layout::any;
+                kind.contiguous_only = value.text == "contiguous";
             } else if (member.key == "format") {
                 fits = allowed.format;
                 kind.format = value.text;
@@ -227,16 +230,18 @@ private:
         }
     }
 
-    static std::vector<Accumulate> accumulate(const JsonNode& node) {
+    static std::vector<AccumulateWay> accumulate(const JsonNode& node) {
         const auto choice = [](const JsonNode& item) {
             // The schema lets no other word through.
-            const auto found = std::find(accumulate_names.begin(), accumulate_names.end(), item.text);
-            return static_cast<Accumulate>(found - accumulate_names.begin());
+            if (item.text == "overwrite") return AccumulateWay{Accumulate::sum, true};
+            const auto& words = manifest::accumulate_words;
+            const auto found = std::find(words.begin(), words.end(), item.text);
+            return AccumulateWay{static_cast<Accumulate>(found - words.begin())};
         };
         if (node.type == JsonType::string) {
             return {choice(node)};
         }
-        std::vector<Accumulate> choices(node.items.size());
+        std::vector<AccumulateWay> choices(node.items.size());
         std::transform(node.items.begin(), node.items.end(), choices.begin(), choice);
         return choices;
     }

@@ -54,7 +54,7 @@ struct VariantSpec {
 /// What `.accumulate()` may pick for "result" or "NAME.grad"; the first is the default.
 struct AccumulateSpec {
     std::string target;
-    std::vector<Accumulate> choices;
+    std::vector<AccumulateWay> choices;
     Location location;
 
     bool operator==(const AccumulateSpec&) const = default;

@@ -9,6 +9,9 @@
 namespace kf::gen {
 namespace {
 
+using manifest::Accumulate;
+using manifest::Gradient;
+
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -167,12 +170,14 @@ TEST(ParseSpec, ReadsEveryCallKey) {
     EXPECT_EQ(call.variants[0].threads->size[2], 2);
     EXPECT_FALSE(call.variants[1].threads);
     ASSERT_EQ(call.accumulate.size(), 2U);
-    EXPECT_EQ(call.accumulate[0].choices, std::vector<Accumulate>{Accumulate::sum});
-    EXPECT_EQ(call.accumulate[1].choices,
-              (std::vector<Accumulate>{Accumulate::sum, Accumulate::push, Accumulate::first, Accumulate::none,
-                                       Accumulate::overwrite}));
+    EXPECT_EQ(call.accumulate[0].choices, std::vector<AccumulateWay>{{Accumulate::sum}});
+    EXPECT_EQ(call.accumulate[1].choices, (std::vector<AccumulateWay>{{Accumulate::sum},
+                                                                      {Accumulate::push},
+                                                                      {Accumulate::first},
+                                                                      {Accumulate::none},
+                                                                      {Accumulate::sum, true}}));
     ASSERT_EQ(call.result.size(), 2U);
-    EXPECT_EQ(call.result[1].layout, Layout::contiguous);
+    EXPECT_TRUE(call.result[1].contiguous_only);
 }
 
 TEST(ParseSpec, ReadsKindsWithOptions) {
@@ -185,10 +190,10 @@ TEST(ParseSpec, ReadsKindsWithOptions) {
     const KindSpec& a = arguments.at(0).alternatives.at(0);
     EXPECT_EQ(a.map, (std::vector<int>{1, 0}));
     EXPECT_EQ(a.element, "float3");
-    EXPECT_EQ(a.grad, GradMode::yes);
-    EXPECT_EQ(a.accumulate, std::vector<Accumulate>{Accumulate::sum});
-    EXPECT_EQ(arguments.at(1).alternatives.at(0).grad, GradMode::automatic);
-    EXPECT_EQ(arguments.at(1).alternatives.at(1).grad, GradMode::no);
+    EXPECT_EQ(a.grad, Gradient::required);
+    EXPECT_EQ(a.accumulate, std::vector<AccumulateWay>{{Accumulate::sum}});
+    EXPECT_EQ(arguments.at(1).alternatives.at(0).grad, Gradient::automatic);
+    EXPECT_EQ(arguments.at(1).alternatives.at(1).grad, Gradient::never);
     EXPECT_EQ(arguments.at(2).alternatives.at(0).format, "rgba32f");
     const KindSpec& d = arguments.at(3).alternatives.at(0);
     EXPECT_EQ(d.kind, Kind::fields);
