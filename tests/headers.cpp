@@ -1,0 +1,2 @@
+// Exists so that the headers of all tests are compiled once: see CMakeLists.txt.
+int main() { return 0; }
