@@ -49,8 +49,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full-product",
         action="store_true",
-        help="run every combination of a test's parameters, not some in which all pairs occur",
+        help="run every combination of a test's parameters, not some in which all pairs occur; "
+        "of a build with -DKF_FULL_PRODUCTS=ON",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: needs kernels of the full specs, with --full-product alone")
 
 
 def product_of(item: pytest.Item) -> str:
@@ -71,6 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     products: dict[str, list[pytest.Item]] = {}
     for item in items:
+        if item.get_closest_marker("full"):
+            continue
         products.setdefault(product_of(item), []).append(item)
     chosen = set(products.pop("", []))
     for cases in products.values():

@@ -70,8 +70,8 @@ def test_cpp_snippets(
         "g++", *CPP_FLAGS, "-I", source_dir / "runtime" / "include",
         "-I", generated_polynomial, "-I", source_dir / "tests" / "docs",
         tmp_path / "snippets.cpp", "-o", tmp_path / "snippets",
-        build_dir / "samples" / "polynomial" / "libpolynomial.a", build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl",
-        "-l:libvulkan.so.1",
+        build_dir / "samples" / "polynomial" / "libpolynomial.a",
+        build_dir / "runtime" / "core" / "libkf_runtime.a", "-ldl", "-l:libvulkan.so.1",
     )  # fmt: skip
     run(tmp_path / "snippets")
 

@@ -16,7 +16,8 @@ compiled for CUDA. PYTHONPATH holds kernelfunctions, --kfgen the tool. KFGEN_CAC
 
     … fuzz.py --seed 14 --show 17          prints a program
     … fuzz.py --seed 14 --reduce 17        makes it smaller as long as its kernels differ
-    … fuzz.py --seed 14 --write tests/python/specs/programs --count 50      writes the programs of the tests
+    … fuzz.py --seed 14 --write tests/python/specs/programs --count 50      writes the programs of the tests,
+    and full/programs.kf.json, which calls all of them; tests/products/specs.py then writes programs.kf.json
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ from batches import Batch, Refusal, Tools, call, generate, load
 from campaign import Campaign, Order
 from comparison import Expected, Inputs, prepare
 from grammar import FEATURES, write
-from nodes import Break, Builtin, Call, Continue, If, Loop, Program, Switch
+from nodes import Builtin, Call, Program
 from numbers_with_gradients import Invalid
 from printing import module_text, program_text, spec_text
 from reduction import reduce
+from shapes import shapes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 40  # lines of the programs of the tests
@@ -187,24 +189,6 @@ def reduce_one(tools: Tools, seed: int, number: int, reason: str) -> None:
     print(program_text(reduce(write(seed, number, FEATURES), judge)))
 
 
-def richness(program: Program) -> int:
-    """How many shapes there are that programs are made for."""
-    nodes = [node for function in program.functions for node in function.walk()]
-    loops = [node for node in nodes if isinstance(node, Loop)]
-    shapes = [
-        bool(loops),
-        any(isinstance(node, Loop) for loop in loops for child in loop.children() for node in child.walk()),
-        any(isinstance(node, Break | Continue) for node in nodes),
-        any(isinstance(node, Switch) for node in nodes),
-        any(isinstance(node, If) for node in nodes),
-        any(isinstance(node, Call) and node.object is not None for node in nodes),
-        any(function.mutating for function in program.functions),
-        any(p.direction != "in" for function in program.functions[:-1] for p in function.parameters),
-        any(function.name.startswith("at_") for function in program.functions),
-    ]
-    return sum(shapes)
-
-
 def write_tests(tools: Tools, seed: int, count: int, stem: Path) -> int:
     """The first short programs with several shapes that aren't refused."""
     chosen: list[Program] = []
@@ -214,7 +198,11 @@ def write_tests(tools: Tools, seed: int, count: int, stem: Path) -> int:
         while len(numbers) < count - len(chosen):
             entry = ready(seed, number)
             program = entry.program if isinstance(entry, Ready) else None
-            if program and program_text(program).count("\n") <= LONGEST and richness(program) >= RICHEST:
+            if (
+                program
+                and program_text(program).count("\n") <= LONGEST
+                and len(shapes_of(program)) >= RICHEST
+            ):
                 numbers.append(number)
             number += 1
         for result in run_batch(tools, seed, numbers, checks=False):
@@ -229,7 +217,8 @@ def write_tests(tools: Tools, seed: int, count: int, stem: Path) -> int:
         path = stem.with_name(f"{stem.name}_{part + 1}.slang")
         path.write_text(text)
         names.append(path.name)
-    stem.with_name(stem.name + ".kf.json").write_text(spec_text(stem.name, names, chosen))
+    spec = stem.parent / "full" / f"{stem.name}.kf.json"
+    spec.write_text(spec_text(stem.name, [f"../{name}" for name in names], chosen))
     return 0
 
 

@@ -22,9 +22,16 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def source_folder(spec: Path) -> Path:
+    """Where its modules are, and those that they import."""
+    module: str = json.loads(spec.read_text())["modules"][0]
+    return (spec.parent / module).resolve().parent
+
+
 def inputs(kfgen: Path, spec: Path, architecture: str) -> str:
     """One line a file, and one for kfgen itself."""
-    sources = sorted([spec, *spec.parent.glob("*.slang"), *spec.parent.glob("*.h")])
+    folder = source_folder(spec)
+    sources = sorted([spec, *folder.glob("*.slang"), *folder.glob("*.h")])
     lines = [f"{digest(path)}  {path.relative_to(ROOT)}" for path in sources]
     return "\n".join([*lines, f"# {architecture} by {digest(kfgen)}", ""])
 
@@ -52,7 +59,7 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
     print(f"{name}: generating", flush=True)
     derived = derived_spec(spec, architecture, folder)
     cache = os.environ.get("KFGEN_CACHE_DIR") or target / ".cache"
-    found = ["-I", spec.parent]  # modules that others import
+    found = ["-I", source_folder(spec)]
     command = [kfgen, "generate", derived, *found, "--python", "--quiet", "--cache-dir", cache, "-o"]
     apart = folder / "no_embed"
     for arguments in ([folder], [apart, "--no-embed"]):

@@ -21,10 +21,16 @@ if [ -z "$kfgen" ]; then
     kfgen=build/gpu/tool/kfgen
 fi
 
+# The full products, where there are any.
+specs=()
+for spec in tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/tool/check/specs/*.kf.json \
+    tests/bench/*.kf.json samples/*/*.kf.json; do
+    full=$(dirname "$spec")/full/$(basename "$spec")
+    [ ! -e "$full" ] || spec=$full
+    specs+=("$spec")
+done
 mkdir -p "$folder"
-"$python" tests/gpu/generate.py "$kfgen" "$architecture" "$folder/generated" \
-    tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/tool/check/specs/*.kf.json tests/bench/*.kf.json \
-    samples/*/*.kf.json
+"$python" tests/gpu/generate.py "$kfgen" "$architecture" "$folder/generated" "${specs[@]}"
 
 # Headers and tools that images of GPU machines lack, as Debian lays them out; and GoogleTest's source.
 rm -rf "$folder/sysroot" "$folder/carry"
@@ -45,7 +51,7 @@ done
 # Most wrappers of the Python tests are not compiled there with their artifact inside: those sources stay here.
 excluded=()
 for spec in tests/python/specs/*.kf.json; do
-    grep -q "/$(basename "$spec")" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
+    grep -q "kf_python_$(basename "$spec" .kf.json)\b" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
 done
 tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry \
     | xz -T0 -3 >"$folder/bundle.tar.xz"

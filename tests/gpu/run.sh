@@ -87,6 +87,7 @@ configure() {
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
         -DCMAKE_CXX_FLAGS="-idirafter $folder/sysroot/include" \
         -DCMAKE_PREFIX_PATH="$PWD/$build/prefix;$folder/sysroot" -DKF_BUILD_TOOL=OFF -DKF_BUILD_BENCH=ON \
+        -DKF_FULL_PRODUCTS=ON \
         -DKFGEN_EXECUTABLE="$PWD/tests/gpu/kfgen_replay" -DKF_SPIRV_AS="$spirv_as" -DKF_GLSLANG="$glslang" \
         -DPython_EXECUTABLE="$(command -v "$python")" "${nvcc[@]}" ${KF_GPU_CMAKE:-}
 }

@@ -17,42 +17,42 @@ struct Word {
 };
 
 /// Those that Slang's parser takes, and the subscript; the longer of two that begin alike goes first.
-constexpr std::array<Word, 36> words{{{"<<=", "shift_left_assign"},
-                                      {">>=", "shift_right_assign"},
-                                      {"<<", "shift_left"},
-                                      {">>", "shift_right"},
-                                      {"<=", "less_equal"},
-                                      {">=", "greater_equal"},
-                                      {"==", "equal"},
-                                      {"!=", "not_equal"},
-                                      {"&&", "logical_and"},
-                                      {"||", "logical_or"},
-                                      {"++", "increment"},
-                                      {"--", "decrement"},
-                                      {"+=", "add_assign"},
-                                      {"-=", "subtract_assign"},
-                                      {"*=", "multiply_assign"},
-                                      {"/=", "divide_assign"},
-                                      {"%=", "remainder_assign"},
-                                      {"|=", "bit_or_assign"},
-                                      {"&=", "bit_and_assign"},
-                                      {"^=", "bit_xor_assign"},
-                                      {"?:", "select"},
-                                      {"()", "apply"},
-                                      {"[]", "at"},
-                                      {"+", "add", "plus"},
-                                      {"-", "subtract", "negate"},
-                                      {"*", "multiply"},
-                                      {"/", "divide"},
-                                      {"%", "remainder"},
-                                      {"!", "logical_not"},
-                                      {"~", "bit_not"},
-                                      {"<", "less"},
-                                      {">", "greater"},
-                                      {"^", "bit_xor"},
-                                      {"&", "bit_and"},
-                                      {"|", "bit_or"},
-                                      {",", "comma"}}};
+constexpr std::array<Word, 36> operator_words{{{"<<=", "shift_left_assign"},
+                                               {">>=", "shift_right_assign"},
+                                               {"<<", "shift_left"},
+                                               {">>", "shift_right"},
+                                               {"<=", "less_equal"},
+                                               {">=", "greater_equal"},
+                                               {"==", "equal"},
+                                               {"!=", "not_equal"},
+                                               {"&&", "logical_and"},
+                                               {"||", "logical_or"},
+                                               {"++", "increment"},
+                                               {"--", "decrement"},
+                                               {"+=", "add_assign"},
+                                               {"-=", "subtract_assign"},
+                                               {"*=", "multiply_assign"},
+                                               {"/=", "divide_assign"},
+                                               {"%=", "remainder_assign"},
+                                               {"|=", "bit_or_assign"},
+                                               {"&=", "bit_and_assign"},
+                                               {"^=", "bit_xor_assign"},
+                                               {"?:", "select"},
+                                               {"()", "apply"},
+                                               {"[]", "at"},
+                                               {"+", "add", "plus"},
+                                               {"-", "subtract", "negate"},
+                                               {"*", "multiply"},
+                                               {"/", "divide"},
+                                               {"%", "remainder"},
+                                               {"!", "logical_not"},
+                                               {"~", "bit_not"},
+                                               {"<", "less"},
+                                               {">", "greater"},
+                                               {"^", "bit_xor"},
+                                               {"&", "bit_and"},
+                                               {"|", "bit_or"},
+                                               {",", "comma"}}};
 
 bool is_generic_part(std::string_view text) {
     return text.empty() || (text.size() > 2 && text.front() == '<' && text.back() == '>');
@@ -66,7 +66,7 @@ std::optional<OperatorSymbol> operator_symbol(std::string_view function) {
     if (found > 0 && function[found - 1] != '.' && function[found - 1] != ':') return std::nullopt;
     const std::size_t begin = found + keyword.size();
     const std::string_view rest = function.substr(begin);
-    for (const Word& word : words) {
+    for (const Word& word : operator_words) {
         if (rest.starts_with(word.symbol) && is_generic_part(rest.substr(word.symbol.size())))
             return OperatorSymbol{begin, word.symbol.size()};
     }
@@ -84,9 +84,9 @@ bool has_generic_arguments(std::string_view function) {
 }
 
 std::string operator_word(std::string_view symbol, std::size_t operands) {
-    const auto found =
-        std::find_if(words.begin(), words.end(), [&](const Word& word) { return word.symbol == symbol; });
-    if (found == words.end()) return std::string(keyword);
+    const auto found = std::find_if(operator_words.begin(), operator_words.end(),
+                                    [&](const Word& word) { return word.symbol == symbol; });
+    if (found == operator_words.end()) return std::string(keyword);
     return std::string(operands == 1 && !found->unary.empty() ? found->unary : found->binary);
 }
 

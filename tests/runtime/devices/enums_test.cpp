@@ -85,13 +85,15 @@ TEST_P(EnumsTest, FieldsOfStructs) {
         std::vector<Part> parts(size);
         std::vector<float> worth(size);
         for (std::size_t i = 0; i < size; ++i) {
-            parts[i] = {{0, 1, i % 2 == 0 ? some_value : std::uint8_t{0}}, static_cast<float>(i % 16), colors[i]};
+            parts[i] = {
+                {0, 1, i % 2 == 0 ? some_value : std::uint8_t{0}}, static_cast<float>(i % 16), colors[i]};
             worth[i] = i % 2 == 0 ? parts[i].weight * parts[i].weight : parts[i].weight;
         }
         EXPECT_EQ(module_.worth(device_.tensor<Part>(parts)).to_vector(), worth);
         const std::vector<Part> made = module_.made(device_.tensor<std::int32_t>(colors), 2.5F).to_vector();
         ASSERT_EQ(made.size(), size);
-        for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(made[i], (Part{{0, some_value, 0}, 2.5F, colors[i]}));
+        for (std::size_t i = 0; i < size; ++i)
+            EXPECT_EQ(made[i], (Part{{0, some_value, 0}, 2.5F, colors[i]}));
     }
 }
 

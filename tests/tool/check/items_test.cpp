@@ -145,8 +145,8 @@ TEST(Items, GivenShapesSettleExtents) {
 
 TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
     const auto function = differentiated({tensor("at", 2, ScalarType::int32),
-                                       whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
-                                      2);
+                                          whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},
+                                         2);
     const auto cases = cases_of(function, function.calls[0], {});
     for (const Case& one : cases) {
         Arguments made = lay_out(function, function.calls[0], one, {});
@@ -165,10 +165,10 @@ TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
 }
 
 TEST(Items, NumbersComeFromTheRangeAndTheSeed) {
-    const auto function =
-        differentiated({with_gradient(tensor("x", 1, ScalarType::float16)),
-                     with_gradient(value("k", ScalarType::float64)), as(Role::result, tensor("result", 1))},
-                    1);
+    const auto function = differentiated(
+        {with_gradient(tensor("x", 1, ScalarType::float16)), with_gradient(value("k", ScalarType::float64)),
+         as(Role::result, tensor("result", 1))},
+        1);
     const auto numbers = [&](std::uint64_t seed) {
         const Case chosen = cases_of(function, function.calls[0], {})[0];
         Arguments made = lay_out(function, function.calls[0], chosen, {});
