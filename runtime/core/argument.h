@@ -1,7 +1,7 @@
 // One argument of a call, or one field of it, as an artifact describes it.
 #pragma once
 
-#include <kf/generator.h>
+#include <kf/generator_kind.h>
 #include <kf/types.h>
 
 #include <array>

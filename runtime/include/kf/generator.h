@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <kf/generator_kind.h>
+
 namespace kf {
 
 namespace detail {
@@ -57,11 +59,4 @@ struct RandFloat {
 /// Stands for a struct's field that the kernel makes itself (call_id, thread_id), where the others are given.
 struct Made {};
 
-namespace detail {
-
-/// What an argument's generator is; `none` for values and tensors. Of call_id and thread_id the host gives
-/// nothing.
-enum class GeneratorKind : std::uint8_t { none, call_id, thread_id, grid, range, wang_hash, rand_float };
-
-}  // namespace detail
 }  // namespace kf
