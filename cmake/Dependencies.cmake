@@ -15,9 +15,7 @@ function(kf_header_only target header package)
     add_library(${alias} ALIAS ${target})
 endfunction()
 
-# kf::volk: Vulkan's headers and the loader's loader (define VOLK_IMPLEMENTATION in one source file).
-kf_header_only(kf_volk volk.h libvulkan-volk-dev)
-target_link_libraries(kf_volk INTERFACE ${CMAKE_DL_LIBS})
+kf_header_only(kf_vulkan_headers vulkan/vulkan_core.h libvulkan-dev)
 
 if(KF_BUILD_TOOL)
     kf_header_only(kf_mustache kainjow/mustache.hpp libkainjow-mustache-dev)

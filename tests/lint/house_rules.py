@@ -15,7 +15,7 @@ FENCES = {
     r"slang(-com-ptr|-com-helper)?\.h": "tool/slang",
     r"clang-c/.*": "tool/libclang",
     r"nvrtc\.h": "tool/cuda",
-    r"volk\.h|vulkan/vulkan.*": "runtime/vulkan",
+    r"vulkan/vulkan.*": "runtime/vulkan",
     r"cuda(_runtime)?\.h": "runtime/cuda",
 }
 
