@@ -225,13 +225,7 @@ void check_parameters(const Call& call, const std::string& where) {
     for (const Parameter& parameter : call.parameters) {
         check_parameter(call, parameter, next, 0, where + ": parameter '" + parameter.name + "'");
     }
-    require(call.parameters.empty() || next == static_cast<std::int64_t>(call.arguments.size()), where,
-            "arguments of no parameter");
-    if (call.parameters.empty()) {
-        for (const Argument& argument : call.arguments) {
-            check_alone(argument, where + ": argument '" + argument.name + "'");
-        }
-    }
+    require(next == static_cast<std::int64_t>(call.arguments.size()), where, "arguments of no parameter");
     for (const Parameter& parameter : call.parameters) {
         check_places(call, parameter, where + ": parameter '" + parameter.name + "'");
     }

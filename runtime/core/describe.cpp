@@ -68,19 +68,6 @@ std::string describe(const manifest::Call& call, const manifest::Parameter& para
     return text + "}";
 }
 
-std::vector<manifest::Parameter> parameters_of(const manifest::Call& call) {
-    if (!call.parameters.empty()) {
-        return call.parameters;
-    }
-    std::vector<manifest::Parameter> parameters;
-    for (const manifest::Argument& argument : call.arguments) {
-        manifest::Parameter& made = parameters.emplace_back();
-        made.name = argument.name;
-        made.leaf = static_cast<std::int64_t>(parameters.size()) - 1;
-    }
-    return parameters;
-}
-
 /// A struct that is given whole, and its name; null where the host passes the argument itself.
 struct Whole {
     const manifest::Parameter* parameter = nullptr;
@@ -145,7 +132,7 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
     std::string text = function.name + "(";
     std::string result;
     bool first = true;
-    for (const manifest::Parameter& parameter : parameters_of(call)) {
+    for (const manifest::Parameter& parameter : call.parameters) {
         const manifest::Role role = manifest::role_of(call, parameter);
         if (role == manifest::Role::result) {
             result = " -> " + describe(call, parameter);

@@ -2,6 +2,7 @@
 #include <kf/half.h>
 #include <kf/invoke.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory_resource>
@@ -207,7 +208,10 @@ public:
 private:
     /// Structs that were given whole become their fields.
     void take_fields() {
-        if (call_.items.empty() || given_.size() != call_.items.size()) {
+        const bool structs =
+            std::any_of(call_.items.begin(), call_.items.end(),
+                        [](const manifest::Item& item) { return item.form != manifest::Form::leaf; });
+        if (!structs || given_.size() != call_.items.size()) {
             return;
         }
         fields_.reserve(call_.arguments.size());
@@ -295,7 +299,7 @@ private:
         if (!binding_.arguments[first].allocate) {
             return;
         }
-        const bool whole = !call_.items.empty() && call_.items[item].form != manifest::Form::leaf;
+        const bool whole = call_.items[item].form != manifest::Form::leaf;
         ElementType element = element_type(call_.arguments[first].element);
         if (whole) {
             element = ElementType{};
@@ -303,7 +307,7 @@ private:
         }
         AnyTensor made =
             make_tensor(module_.device().state(), device_, element, binding_.arguments[first].allocate_shape);
-        const auto leaves = whole ? static_cast<std::size_t>(call_.items[item].leaves) : 1;
+        const auto leaves = static_cast<std::size_t>(call_.items[item].leaves);
         for (std::size_t i = first; i < first + leaves; ++i) {
             const std::int64_t offset = call_.arguments[i].offset;
             BoundArgument& bound = binding_.arguments[i];

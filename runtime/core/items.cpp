@@ -24,9 +24,7 @@ std::vector<Item> items_of(const std::vector<Parameter>& parameters) {
     for (const Parameter& parameter : parameters) {
         add_items(parameter, items);
     }
-    const bool plain =
-        std::all_of(items.begin(), items.end(), [](const Item& item) { return item.form == Form::leaf; });
-    return plain ? std::vector<Item>() : items;
+    return items;
 }
 
 std::int64_t byte_size(const Parameter& parameter) {

@@ -5,13 +5,11 @@
 
 namespace kf::manifest {
 
-/// The items of a call's parameters, in order; none where every argument is a leaf of its own.
+/// The items of a call's parameters, in order.
 [[nodiscard]] std::vector<Item> items_of(const std::vector<Parameter>& parameters);
 
 /// How many things the host passes.
-[[nodiscard]] inline std::size_t item_count(const Call& call) {
-    return call.items.empty() ? call.arguments.size() : call.items.size();
-}
+[[nodiscard]] inline std::size_t item_count(const Call& call) { return call.items.size(); }
 
 /// How many of the items are a parameter's, or a field's.
 [[nodiscard]] inline std::size_t item_count(const Parameter& parameter) {
@@ -27,7 +25,7 @@ namespace kf::manifest {
 
 /// The first leaf of item `i`.
 [[nodiscard]] inline std::size_t leaf_of(const Call& call, std::size_t i) {
-    return call.items.empty() ? i : static_cast<std::size_t>(call.items[i].leaf);
+    return static_cast<std::size_t>(call.items[i].leaf);
 }
 
 /// Bytes of what a parameter that is passed whole holds: a struct, or an array of them.

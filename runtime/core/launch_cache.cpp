@@ -61,8 +61,7 @@ std::vector<std::size_t> items_of_leaves(const manifest::Call& call) {
     std::vector<std::size_t> items(call.arguments.size());
     for (std::size_t i = 0; i < manifest::item_count(call); ++i) {
         const std::size_t first = manifest::leaf_of(call, i);
-        const std::int64_t leaves = call.items.empty() ? 1 : call.items[i].leaves;
-        std::fill_n(items.begin() + static_cast<std::ptrdiff_t>(first), leaves, i);
+        std::fill_n(items.begin() + static_cast<std::ptrdiff_t>(first), call.items[i].leaves, i);
     }
     return items;
 }
@@ -175,7 +174,7 @@ private:
             return;
         }
         ElementType element = element_type(argument(leaf).element);
-        if (!request_.call.items.empty() && request_.call.items[item].form != manifest::Form::leaf) {
+        if (request_.call.items[item].form != manifest::Form::leaf) {
             element = ElementType{};
             element.struct_size = static_cast<std::uint32_t>(request_.call.items[item].size);
         }

@@ -17,7 +17,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 8;
+inline constexpr std::int64_t abi_version = 9;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -96,11 +96,10 @@ struct Pass {
 
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
-    std::vector<Argument> arguments;  ///< in parameter order, the result last
-    /// In the same order; empty where every argument is a leaf.
-    std::vector<Parameter> parameters;
-    std::vector<Item> items;  ///< those of `parameters`, see core/items.h; not stored
-    std::int64_t rank = 0;    ///< of the call shape
+    std::vector<Argument> arguments;    ///< in parameter order, the result last
+    std::vector<Parameter> parameters;  ///< the trees over `arguments`, in the same order
+    std::vector<Item> items;            ///< those of `parameters`, see core/items.h; not stored
+    std::int64_t rank = 0;              ///< of the call shape
     bool strict_broadcasting = false;
     bool has_backward = false;
     bool has_fused = false;

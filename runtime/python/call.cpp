@@ -250,18 +250,14 @@ void Call::take_items(std::size_t overload) {
     overload_ = overload;
     const manifest::Call& call = info_.function.calls[overload];
     values_.clear();
-    if (call.parameters.empty()) {
-        values_ = given_;
-    } else {
-        for (std::size_t i = 0; i < given_.size(); ++i) {
-            add_items(call, call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
-                      info_.parameters[i].tangent_of.has_value(), values_);
-        }
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+        add_items(call, call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
+                  info_.parameters[i].tangent_of.has_value(), values_);
     }
     hosts_ = std::vector<Host>(values_.size());
     std::size_t at = 0;
     for (std::size_t i = 0; i < given_.size(); ++i) {
-        const std::size_t end = at + (call.parameters.empty() ? 1 : manifest::item_count(call.parameters[i]));
+        const std::size_t end = at + manifest::item_count(call.parameters[i]);
         for (; at < end; ++at) hosts_[at].as_array = as_array_[i];
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -769,9 +765,9 @@ py::object Call::results(const ContextPtr& context) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
         const HostParameter& parameter = info_.parameters[i];
-        const auto* tree = call_->parameters.empty() ? nullptr : &call_->parameters[i];
+        const manifest::Parameter& tree = call_->parameters[i];
         if (!is_returned(parameter)) {
-            const std::size_t end = at + (tree == nullptr ? 1 : manifest::item_count(*tree));
+            const std::size_t end = at + manifest::item_count(tree);
             for (; at < end; ++at) {
                 Host& host = hosts_[at];
                 if (is_written(at) && host.array)
@@ -779,7 +775,7 @@ py::object Call::results(const ContextPtr& context) {
             }
             continue;
         }
-        py::object value = result(tree == nullptr ? manifest::Parameter() : *tree, at, context);
+        py::object value = result(tree, at, context);
         if (parameter.tangent_of) {
             tangents[places.at(*parameter.tangent_of)] = std::move(value);
             continue;

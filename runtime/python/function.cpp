@@ -345,11 +345,14 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
         has_fused = has_fused || overload.has_fused;
-        has_structs = has_structs || !overload.parameters.empty();
+        const bool structs = std::ranges::any_of(
+            overload.parameters, [](const auto& one) { return one.form != manifest::Form::leaf; });
+        has_structs = has_structs || structs;
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<HostParameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
-            const bool in_place = parameter.name == object_name || parameter.name == object_tangent;
+            const bool in_place =
+                structs && (parameter.name == object_name || parameter.name == object_tangent);
             const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
             const std::string keyword = keyword_of(parameter.name, role, tangents);
             const std::size_t before = list.size();
@@ -362,15 +365,8 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
             const auto found = std::ranges::find_if(overload.parameters, is_primal);
             taken.back().tangent_of = static_cast<std::size_t>(found - overload.parameters.begin());
         }
-        for (std::size_t i = 0; overload.parameters.empty() && i < overload.arguments.size(); ++i) {
-            const auto& argument = overload.arguments[i];
-            const std::string keyword = keyword_of(argument.name, argument.role, tangents);
-            const bool tangent = argument.tangent_of >= 0;
-            list.push_back({keyword, argument.role, nullptr, nullptr, i, !has_host_value(argument), false,
-                            tangent && argument.role == Role::in});
-            taken.push_back({keyword, argument.role, list.back().hidden, {}});
-            if (tangent) taken.back().tangent_of = static_cast<std::size_t>(argument.tangent_of);
-        }
+        // An object that is no struct comes back like any argument that is written.
+        for (HostItem& item : list) item.of_object = item.of_object && structs;
     }
     std::vector<std::size_t> rest;
     for (std::size_t c = 0; c < lists.size(); ++c) (lists[c] == lists[first] ? calls : rest).push_back(c);

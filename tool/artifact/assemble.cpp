@@ -86,9 +86,6 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             for (const PlannedParameter& parameter : planned.calls[c].parameters)
                 call.parameters.push_back(parameter.host);
             call.items = manifest::items_of(call.parameters);
-            const bool plain = std::all_of(call.parameters.begin(), call.parameters.end(),
-                                           [](const auto& one) { return one.form == manifest::Form::leaf; });
-            if (plain) call.parameters.clear();
             call.rank = planned.calls[c].rank;
             call.strict_broadcasting = planned.calls[c].strict_broadcasting;
             call.has_backward = planned.calls[c].has_backward;

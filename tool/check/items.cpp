@@ -139,13 +139,7 @@ public:
 
     Arguments lay_out() {
         result_.leaves.resize(call_.arguments.size());
-        const std::size_t count = manifest::item_count(call_);
-        for (std::size_t i = 0; i < count; ++i) {
-            const bool plain = call_.items.empty();
-            const manifest::Item whole =
-                plain ? manifest::Item{static_cast<std::int64_t>(i)} : call_.items[i];
-            add_item(whole);
-        }
+        for (const manifest::Item& whole : call_.items) add_item(whole);
         return std::move(result_);
     }
 

@@ -62,7 +62,7 @@ View::List adapters(const PlannedCall& call) {
     std::string result = "void";
     std::string parameters;
     std::string passed;
-    for (const PlannedParameter& parameter : parameters_of(call)) {
+    for (const PlannedParameter& parameter : call.parameters) {
         if (parameter.tangent_of >= 0) continue;
         // What has no gradient in the user's function has none here, so that kernels see one signature.
         const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +

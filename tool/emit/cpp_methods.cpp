@@ -65,7 +65,7 @@ public:
         : call_(call),
           index_(index),
           structs_(structs),
-          parameters_(parameters_of(call)),
+          parameters_(call.parameters),
           items_(host_items(call)),
           names_(cpp_argument_names(call, structs)) {}
 
@@ -571,7 +571,7 @@ void separate_scalars(std::vector<CppMethod>& methods) {
 std::vector<std::string> cpp_argument_names(const PlannedCall& call, const CppStructs& structs) {
     UniqueNames names;
     std::vector<std::string> list;
-    for (const PlannedParameter& parameter : parameters_of(call)) {
+    for (const PlannedParameter& parameter : call.parameters) {
         const bool is_result = parameter.role == manifest::Role::result;
         const std::string name = names.claim(is_result ? "result" : cpp_identifier(parameter.host.name));
         add_names(parameter.host, parameter.type, name, structs, list);

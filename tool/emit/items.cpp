@@ -108,24 +108,9 @@ void add_docs(UsedStruct& used, const std::vector<StructText>& texts) {
 
 }  // namespace
 
-std::vector<PlannedParameter> parameters_of(const PlannedCall& call) {
-    if (!call.parameters.empty()) return call.parameters;
-    std::vector<PlannedParameter> parameters;
-    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-        const PlannedArgument& argument = call.arguments[i];
-        PlannedParameter& made = parameters.emplace_back();
-        made.host.name = argument.host.name;
-        made.host.leaf = static_cast<std::int64_t>(i);
-        made.type = argument.type;
-        made.role = argument.host.role;
-        made.no_diff = argument.no_diff;
-    }
-    return parameters;
-}
-
 std::vector<PlannedArgument> host_items(const PlannedCall& call) {
     std::vector<PlannedArgument> items;
-    for (const PlannedParameter& parameter : parameters_of(call))
+    for (const PlannedParameter& parameter : call.parameters)
         add_items(call, parameter.host, parameter.type, parameter.host.name, items);
     return items;
 }

@@ -8,9 +8,6 @@
 
 namespace kf::gen {
 
-/// The parameters of a call; of one that was planned without trees, a leaf for each argument.
-std::vector<PlannedParameter> parameters_of(const PlannedCall& call);
-
 /// What the host passes, in the order of manifest::Call::items. A struct that is passed whole is one argument
 /// of the struct's type, that has a gradient where one of its fields has; its `element_name` is the type's.
 std::vector<PlannedArgument> host_items(const PlannedCall& call);

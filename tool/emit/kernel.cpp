@@ -89,7 +89,6 @@ private:
         scratch_targets_.clear();
         row_offsets_.clear();
         whole_rows_.clear();
-        for (std::size_t i = 0; call_.parameters.empty() && i < call_.arguments.size(); ++i) add_argument(i);
         for (const PlannedParameter& parameter : call_.parameters) {
             if (parameter.tangent_of < 0) add_parameter(parameter);
         }

@@ -33,7 +33,7 @@ public:
 
     View::List write() {
         const bool backward = call_.has_backward || call_.has_fused;
-        for (const PlannedParameter& parameter : parameters_of(call_)) {
+        for (const PlannedParameter& parameter : call_.parameters) {
             if (parameter.tangent_of >= 0) continue;
             const std::string id = std::to_string(++count_);
             if (call_.is_jvp && is_differentiable(parameter)) {

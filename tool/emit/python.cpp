@@ -51,7 +51,7 @@ ArgumentNames argument_names(const PlannedCall& call) {
     ArgumentNames list;
     const std::vector<PlannedArgument> items = host_items(call);
     std::size_t at = 0;
-    for (const PlannedParameter& parameter : parameters_of(call)) {
+    for (const PlannedParameter& parameter : call.parameters) {
         std::string name = parameter.host.name;
         if (parameter.tangent_of < 0)
             name = names.claim(parameter.role == Role::result ? "result" : python_identifier(name));
@@ -219,7 +219,7 @@ public:
 
 private:
     static bool takes_object(const PlannedCall& call) {
-        return parameters_of(call).front().host.form != manifest::Form::tensor;
+        return call.parameters.front().host.form != manifest::Form::tensor;
     }
 
     View::List methods(MethodForm call, MethodForm append) {
@@ -271,7 +271,7 @@ private:
 
     PythonSignature signature(const PlannedCall& call, std::size_t index, MethodForm form) {
         const std::vector<std::string> names = argument_names(call).parameters;
-        const std::vector<PlannedParameter> parameters = parameters_of(call);
+        const std::vector<PlannedParameter>& parameters = call.parameters;
         const std::vector<PlannedArgument> items = host_items(call);
         PythonSignature made;
         made.calls.push_back(index);
@@ -436,7 +436,7 @@ private:
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
                             [](const PythonParameter& parameter) { return parameter.output; }) &&
                std::none_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
-                   const auto parameters = parameters_of(calls[call]);
+                   const auto& parameters = calls[call].parameters;
                    return std::any_of(
                        parameters.begin(), parameters.end(),
                        [](const PlannedParameter& parameter) { return parameter.role == Role::inout; });

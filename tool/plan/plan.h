@@ -57,10 +57,10 @@ struct PlannedCall {
     bool is_jvp = false;                             ///< it is one: see plan/forward_diff.h
     Determinism deterministic = Determinism::never;  ///< of the backward and the fused pass
     Location location;                               ///< the call in the spec
-    std::vector<PlannedParameter> parameters;  ///< the trees over `arguments`; empty: every one is a leaf
-    Member member = Member::none;              ///< a method's first parameter is "this"
-    std::string owner = {};                    ///< the Slang type that it is a member of
-    std::vector<AccumulateSpec> accumulate;    ///< what run time may choose; see plan/accumulate.h
+    std::vector<PlannedParameter> parameters;        ///< the trees over `arguments`, in the same order
+    Member member = Member::none;                    ///< a method's first parameter is "this"
+    std::string owner = {};                          ///< the Slang type that it is a member of
+    std::vector<AccumulateSpec> accumulate;          ///< what run time may choose; see plan/accumulate.h
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
 
     bool operator==(const PlannedCall&) const = default;

@@ -54,10 +54,6 @@ std::string overload_text(const manifest::Call& call) {
     };
     for (const manifest::Parameter& parameter : call.parameters)
         add(parameter.name, manifest::role_of(call, parameter), parameter_text(call, parameter));
-    if (call.parameters.empty()) {
-        for (const manifest::Argument& argument : call.arguments)
-            add(argument.name, argument.role, leaf_text(argument));
-    }
     return text + ")" + result + ", rank " + std::to_string(call.rank);
 }
 

@@ -53,6 +53,7 @@ ManifestBuilder race(bool strict = false) {
     pair.fields[1].name = "scale";
     pair.fields[1].leaf = 4;
     call.parameters = {whole("car", 0), pair, whole("result", 5)};
+    call.items = items_of(call.parameters);
     return builder;
 }
 

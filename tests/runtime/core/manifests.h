@@ -8,6 +8,7 @@
 #include "core/artifact.h"
 #include "core/block_slots.h"
 #include "core/interface.h"
+#include "core/items.h"
 #include "core/manifest.h"
 
 namespace kf::test {
@@ -51,6 +52,17 @@ inline bool is_input(const Argument& argument) {
     return argument.role == Role::in || argument.role == Role::inout;
 }
 
+/// Sets a call's trees: each argument is one, a leaf.
+inline void set_leaves(Call& call) {
+    call.parameters.clear();
+    for (const Argument& argument : call.arguments) {
+        Parameter& leaf = call.parameters.emplace_back();
+        leaf.name = argument.name;
+        leaf.leaf = static_cast<std::int64_t>(call.parameters.size()) - 1;
+    }
+    call.items = items_of(call.parameters);
+}
+
 /// Gives a kernel the slots that its call has in the pass, laid out for the target "fake".
 inline void set_slots(Kernel& kernel, const Call& call, const BlockUse& use) {
     kernel.variant = use.variant;
@@ -91,6 +103,7 @@ public:
             }
         }
         call.arguments = std::move(arguments);
+        set_leaves(call);
         call.has_backward = backward;
         call.forward = {add_kernel(name, call, false, Variant::contiguous),
                         add_kernel(name, call, false, Variant::strided)};

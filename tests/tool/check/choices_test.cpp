@@ -27,6 +27,7 @@ manifest::Function function_of(std::vector<manifest::Argument> arguments, std::i
             argument.map.push_back(rank - argument.call_rank + k);
     }
     call.arguments = std::move(arguments);
+    test::set_leaves(call);
     call.rank = rank;
     return function;
 }

@@ -29,6 +29,7 @@ manifest::Function differentiated(std::vector<manifest::Argument> arguments, std
             argument.map.push_back(rank - argument.call_rank + k);
     }
     call.arguments = std::move(arguments);
+    test::set_leaves(call);
     call.rank = rank;
     call.has_backward = true;
     call.backward = {0, 1, 2};

@@ -61,6 +61,18 @@ PlannedArgument at(PlannedArgument argument, std::int64_t line, std::int64_t col
     return argument;
 }
 
+void set_leaves(PlannedCall& call) {
+    call.parameters.clear();
+    for (const PlannedArgument& argument : call.arguments) {
+        PlannedParameter& leaf = call.parameters.emplace_back();
+        leaf.host.name = argument.host.name;
+        leaf.host.leaf = static_cast<std::int64_t>(call.parameters.size()) - 1;
+        leaf.type = argument.type;
+        leaf.role = argument.host.role;
+        leaf.no_diff = argument.no_diff;
+    }
+}
+
 PlannedCall call(std::int64_t rank, std::vector<PlannedArgument> arguments) {
     PlannedCall made;
     made.rank = rank;
@@ -68,6 +80,7 @@ PlannedCall call(std::int64_t rank, std::vector<PlannedArgument> arguments) {
     made.location = {"spec.kf.json", 5, 5};
     for (const PlannedArgument& argument : made.arguments)
         made.has_backward = made.has_backward || argument.host.gradient != Gradient::never;
+    set_leaves(made);
     return made;
 }
 

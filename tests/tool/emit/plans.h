@@ -18,6 +18,9 @@ PlannedArgument with_role(PlannedArgument argument, manifest::Role role);
 PlannedArgument differentiable(PlannedArgument argument);
 PlannedArgument at(PlannedArgument argument, std::int64_t line, std::int64_t column);
 
+/// Sets a call's trees: each argument is one, a leaf.
+void set_leaves(PlannedCall& call);
+
 /// A call over those arguments; has a backward pass when one of its inputs is differentiable.
 PlannedCall call(std::int64_t rank, std::vector<PlannedArgument> arguments);
 

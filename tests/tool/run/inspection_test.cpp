@@ -7,6 +7,7 @@
 #include "core/block_slots.h"
 #include "core/interface.h"
 #include "core/sha256.h"
+#include "runtime/core/manifests.h"
 #include "tool/output/fake_file_system.h"
 
 namespace kf::gen {
@@ -43,6 +44,7 @@ manifest::Manifest sample() {
     y.element.scalar = ScalarType::float64;
     manifest::Call call;
     call.arguments = {x, y};
+    kf::test::set_leaves(call);
     call.rank = 1;
     call.forward = {0, 1};
 

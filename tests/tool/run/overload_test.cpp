@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/core/manifests.h"
+
 namespace kf::gen {
 namespace {
 
@@ -36,6 +38,7 @@ TEST(OverloadText, SpellsKinds) {
     call.arguments = {leaf("a", {3}, false, Role::in), leaf("x", {2, 3}, true, Role::inout),
                       leaf("result", {}, true, Role::result)};
     call.arguments[1].type = "float3[2]";
+    kf::test::set_leaves(call);
     EXPECT_EQ(overload_text(call),
               "(a: value<float3>, inout x: tensor<float3[2]>[2]) -> tensor<float>[2], rank 2");
 }
