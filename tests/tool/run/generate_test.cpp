@@ -167,10 +167,14 @@ TEST_F(GenerateTest, RowsOfThreeHalvesAreDenseOnCuda) {
 
 TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
     const char* targets = R"([{"cuda": {"arch": ["sm_90"]}}])";
-    const auto one = generate(targets, calls);
-    const auto two = generate(targets, calls);
+    // More kernels than one worker compiles.
+    const char* some = R"({"function": "polynomial", "args": {"a": "value", "b": "value", "c": "value",
+"x": ["tensor[1]", "tensor[2]"]}, "backward": true})";
+    const auto one = generate(targets, some);
+    const auto two = generate(targets, some);
     ASSERT_TRUE(one && two);
     EXPECT_EQ(artifact_of(one.value()), artifact_of(two.value()));
+    EXPECT_GT(manifest_of(one.value()).kernels.size(), 6U);
     for (const manifest::Kernel& kernel : manifest_of(one.value()).kernels) {
         EXPECT_EQ(kernel.images.size(), 2u) << "a cubin and PTX";
         EXPECT_EQ(kernel.layouts.count("vulkan"), 0u);
