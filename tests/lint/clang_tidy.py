@@ -1,7 +1,7 @@
 """Runs clang-tidy over the sources of tool/, runtime/ and samples/ that changed since they last passed.
 
-Where the build compiles several sources as one (CMAKE_UNITY_BUILD), so does clang-tidy: its time goes into
-headers, most of it. What passed is kept in the build tree, under a hash of the settings and all of ours that was read.
+Where the build compiles several sources as one (CMAKE_UNITY_BUILD), so does clang-tidy, whose time goes into
+headers. What passed is kept in the build tree, under a hash of the settings and of what was read.
 """
 
 import argparse

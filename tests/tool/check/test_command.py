@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,9 @@ WITHOUT_WRONG = [word for name in WRONG for word in ("--except", name)]
 class Kfgen:
     """The program of a build, and the artifact of specs/ there."""
 
-    def __init__(self, build: Path) -> None:
+    def __init__(self, build: Path, derivatives: Path) -> None:
         self.program = build / "tool" / "kfgen"
-        folder = build / "tests" / "tool" / "check" / "kf_test_derivatives.generated"
-        self.artifact = folder / "derivatives.kfa"
+        self.artifact = derivatives / "derivatives.kfa"
 
     def check(
         self, *arguments: object, folder: Path | None = None, **environment: str
@@ -53,8 +53,8 @@ class Kfgen:
 
 
 @pytest.fixture
-def kfgen(build_dir: Path) -> Kfgen:
-    return Kfgen(build_dir)
+def kfgen(build_dir: Path, generated_folder: Callable[[str], Path]) -> Kfgen:
+    return Kfgen(build_dir, generated_folder("kf_test_derivatives"))
 
 
 def test_a_spec_whose_gradients_are_right(kfgen: Kfgen, tmp_path: Path) -> None:
