@@ -23,12 +23,23 @@ def generated(build_dir: Path) -> Loader:
     return load
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def device() -> "kf.Device":
-    """The default device; tests of tensors need one."""
+    """The default device; tests of tensors need one. Each test asks for it, as some files set another one."""
     import kernelfunctions as kf  # noqa: PLC0415
 
     return kf.default_device()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def default_device_stays() -> Iterator[None]:
+    """Fails the last test of a file that leaves another default device behind, for which other files would
+    fail, or not, depending on their order."""
+    import kernelfunctions as kf  # noqa: PLC0415
+
+    before = kf.default_device()
+    yield
+    assert kf.default_device() == before, "this file leaves another default device behind"
 
 
 @pytest.fixture(scope="module", params=["float_atomics", "no_float_atomics"])
@@ -49,4 +60,4 @@ def float_atomics(request: pytest.FixtureRequest) -> Iterator[None]:
     assert "float32_atomic_add" not in device.info.features
     kf.set_device(device)
     yield
-    kf.set_device(None)
+    kf.set_device(best)
