@@ -318,7 +318,11 @@ std::string reason_of(const std::string& message) {
     return reason.substr(0, std::min<std::size_t>(reason.find(" '"), 60));
 }
 
-class ArtifactFuzz : public testing::Test {
+/// So many tests share the mutations, and may run beside each other.
+constexpr std::size_t parts = 2;
+
+/// Its parameter is which part of the mutations a test tries.
+class ArtifactFuzz : public testing::TestWithParam<std::size_t> {
 protected:
     void SetUp() override {
         const char* given = std::getenv("KF_FUZZ_ARTIFACTS");
@@ -342,8 +346,9 @@ protected:
         return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
     }
 
-    /// Runs in a process of its own: mutations from board.next on. Mutations of one base follow each other.
-    [[noreturn]] void work(Board& board, std::size_t count, std::uint64_t seed) const {
+    /// Runs in a process of its own: mutations from board.next to before `end`, of `count` in all. Mutations
+    /// of one base follow each other.
+    [[noreturn]] void work(Board& board, std::size_t end, std::size_t count, std::uint64_t seed) const {
         const Runner runner(Device::open("vulkan"));
         const std::size_t each = this->each(count);
         std::size_t at = bases_.size();
@@ -351,7 +356,7 @@ protected:
         json body;
         std::shared_ptr<detail::ModuleState> kept;  // and its kernels
         std::map<std::string, int> reasons;
-        for (; board.next < count; ++board.next) {
+        for (; board.next < end; ++board.next) {
             const std::size_t i = board.next;
             if (at != i / each) {
                 ::alarm(600);  // its kernels are compiled
@@ -415,17 +420,20 @@ protected:
     std::vector<std::vector<std::byte>> bases_;
 };
 
-TEST_F(ArtifactFuzz, WhatLoadsTouchesItsTensorsOnly) {
+TEST_P(ArtifactFuzz, WhatLoadsTouchesItsTensorsOnly) {
     const auto count = static_cast<std::size_t>(setting("KF_FUZZ_MUTATIONS", 400));
     const std::uint64_t seed = setting("KF_FUZZ_SEED", 1);
     ASSERT_LE(count, most_mutations);
     void* memory = ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     auto& board = *new (memory) Board();
-    while (board.next < count) {
+    const std::size_t begin = count * GetParam() / parts;
+    const std::size_t end = count * (GetParam() + 1) / parts;
+    board.next = begin;
+    while (board.next < end) {
         std::cout.flush();
         const pid_t child = ::fork();
-        if (child == 0) work(board, count, seed);
+        if (child == 0) work(board, end, count, seed);
         int status = 0;
         ASSERT_EQ(::waitpid(child, &status, 0), child);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
@@ -435,15 +443,17 @@ TEST_F(ArtifactFuzz, WhatLoadsTouchesItsTensorsOnly) {
         board.outcomes.at(board.next++) = Outcome::fault;
     }
     std::array<int, 6> counts{};
-    for (std::size_t i = 0; i < count; ++i) ++counts.at(static_cast<std::size_t>(board.outcomes.at(i)));
+    for (std::size_t i = begin; i < end; ++i) ++counts.at(static_cast<std::size_t>(board.outcomes.at(i)));
     std::cout << counts[1] << " refused when loaded, " << counts[2] << " when called, " << counts[3]
               << " ran the same, " << counts[4] << " gave other values, " << counts[5] << " faults\n";
     EXPECT_EQ(counts[0], 0);
     EXPECT_EQ(counts[5], 0);
-    EXPECT_GT(counts[1], static_cast<int>(count / 4));
+    EXPECT_GT(counts[1], static_cast<int>((end - begin) / 4));
     EXPECT_GT(counts[3], 0);
     ::munmap(memory, sizeof(Board));
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, ArtifactFuzz, testing::Range(std::size_t{0}, parts));
 
 }  // namespace
 }  // namespace kf::check
