@@ -1,116 +1,30 @@
-// One child per object, joined by a socket pair; a message is its length (8 bytes) and its bytes.
+// One child per object, joined by a socket pair.
 #include "slang/worker_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <thread>
+
+#include "process/socket_messages.h"
 
 namespace kf::gen {
 
 namespace {
 
+using process::Transfer;
 using Clock = std::chrono::steady_clock;
-
-int milliseconds_until(Clock::time_point deadline) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
-}
-
-enum class Transfer { done, timed_out, broken };
-
-// Waits until the socket is ready for `events`; without a deadline for as long as it takes.
-Transfer wait_ready(int socket, short events, const std::optional<Clock::time_point>& deadline) {
-    for (;;) {
-        pollfd entry{socket, events, 0};
-        const int ready = poll(&entry, 1, deadline ? milliseconds_until(*deadline) : -1);
-        if (ready > 0) {
-            return Transfer::done;
-        }
-        if (ready == 0) {
-            return Transfer::timed_out;
-        }
-        if (errno != EINTR) {
-            return Transfer::broken;
-        }
-    }
-}
-
-Transfer send_all(int socket, const char* data, std::size_t size,
-                  const std::optional<Clock::time_point>& deadline) {
-    while (size > 0) {
-        const Transfer ready = wait_ready(socket, POLLOUT, deadline);
-        if (ready != Transfer::done) {
-            return ready;
-        }
-        const ssize_t sent = send(socket, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0) {
-            if (errno == EINTR || errno == EAGAIN) {
-                continue;
-            }
-            return Transfer::broken;
-        }
-        data += sent;
-        size -= static_cast<std::size_t>(sent);
-    }
-    return Transfer::done;
-}
-
-Transfer receive_all(int socket, char* data, std::size_t size,
-                     const std::optional<Clock::time_point>& deadline) {
-    while (size > 0) {
-        const Transfer ready = wait_ready(socket, POLLIN, deadline);
-        if (ready != Transfer::done) {
-            return ready;
-        }
-        const ssize_t received = recv(socket, data, size, MSG_DONTWAIT);
-        if (received < 0 && (errno == EINTR || errno == EAGAIN)) {
-            continue;
-        }
-        if (received <= 0) {
-            return Transfer::broken;
-        }
-        data += received;
-        size -= static_cast<std::size_t>(received);
-    }
-    return Transfer::done;
-}
-
-Transfer send_message(int socket, const std::string& text, const std::optional<Clock::time_point>& deadline) {
-    const std::uint64_t size = text.size();
-    std::array<char, sizeof(size)> head{};
-    std::memcpy(head.data(), &size, sizeof(size));
-    const Transfer sent = send_all(socket, head.data(), head.size(), deadline);
-    return sent == Transfer::done ? send_all(socket, text.data(), text.size(), deadline) : sent;
-}
-
-Transfer receive_message(int socket, std::string& text, const std::optional<Clock::time_point>& deadline) {
-    std::uint64_t size = 0;
-    std::array<char, sizeof(size)> head{};
-    const Transfer received = receive_all(socket, head.data(), head.size(), deadline);
-    if (received != Transfer::done) {
-        return received;
-    }
-    std::memcpy(&size, head.data(), sizeof(size));
-    text.resize(size);
-    return receive_all(socket, text.data(), text.size(), deadline);
-}
 
 // Ends this process if the other end of the socket is closed.
 void end_if_abandoned(int socket) {
-    pollfd entry{socket, POLLRDHUP, 0};
-    if (poll(&entry, 1, 0) > 0) {
+    if (process::is_abandoned(socket)) {
         _exit(0);
     }
 }
@@ -144,8 +58,8 @@ bool end_when_abandoned(int socket) {
             _exit(71);
         }
         std::string request;
-        while (receive_message(socket, request, std::nullopt) == Transfer::done) {
-            if (send_message(socket, handler(request), std::nullopt) != Transfer::done) {
+        while (process::receive_message(socket, request) == Transfer::done) {
+            if (process::send_message(socket, handler(request)) != Transfer::done) {
                 break;
             }
         }
@@ -155,14 +69,6 @@ bool end_when_abandoned(int socket) {
     } catch (...) {
         _exit(70);
     }
-}
-
-std::string describe_status(int status) {
-    if (WIFSIGNALED(status)) {
-        const int number = WTERMSIG(status);
-        return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
-    }
-    return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -210,7 +116,7 @@ std::string WorkerProcess::stop() {
         }
     }
     child_ = -1;
-    return describe_status(status);
+    return process::describe_status(status);
 }
 
 WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono::milliseconds limit) {
@@ -219,9 +125,9 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
     }
     const Clock::time_point deadline = Clock::now() + limit;
     Reply reply;
-    Transfer transfer = send_message(socket_, request, deadline);
+    Transfer transfer = process::send_message(socket_, request, deadline);
     if (transfer == Transfer::done) {
-        transfer = receive_message(socket_, reply.text, deadline);
+        transfer = process::receive_message(socket_, reply.text, deadline);
     }
     if (transfer == Transfer::done) {
         return reply;
@@ -241,7 +147,7 @@ WorkerProcess::Reply WorkerProcess::call(const std::string& request, std::chrono
         close(socket_);
         socket_ = -1;
         child_ = -1;
-        return {Result::died, describe_status(status)};
+        return {Result::died, process::describe_status(status)};
     }
     return {Result::died, stop()};
 }
