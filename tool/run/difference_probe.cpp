@@ -8,9 +8,9 @@
 #include "emit/differences.h"
 #include "run/generate.h"
 #include "run/session.h"
-#include "run/support.h"
 #include "slang/insertions.h"
 #include "slang/tokens.h"
+#include "support/support_modules.h"
 
 namespace kf::gen {
 

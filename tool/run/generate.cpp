@@ -16,8 +16,8 @@
 #include "kernels/compile.h"
 #include "kernels/reach.h"
 #include "run/session.h"
-#include "run/support.h"
 #include "slang/library.h"
+#include "support/support_modules.h"
 
 namespace kf::gen {
 

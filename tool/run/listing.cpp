@@ -8,7 +8,7 @@
 #include "kernels/reach.h"
 #include "run/overload.h"
 #include "run/session.h"
-#include "run/support.h"
+#include "support/support_modules.h"
 
 namespace kf::gen {
 

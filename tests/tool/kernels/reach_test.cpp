@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "run/session.h"
-#include "run/support.h"
+#include "plan/resolve.h"
 #include "spec/parse.h"
+#include "support/support_modules.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {
@@ -43,17 +43,19 @@ protected:
     }
 
     ReachReport report_of(const std::string& text, const std::string& calls, KernelStore* store = nullptr) {
-        const std::string module = folder_.write("shading.slang", text).string();
-        const std::string spec_text =
-            R"({"version": 1, "name": "s", "modules": [")" + module + R"("], "calls": [)" + calls + "]}";
+        const std::filesystem::path path = folder_.write("shading.slang", text);
+        const std::string spec_text = R"({"version": 1, "name": "s", "modules": [")" + path.string() +
+                                      R"("], "calls": [)" + calls + "]}";
         Outcome<Spec> spec = parse_spec(spec_text, "s.kf.json");
         if (!spec) return {spec.errors(), {}};
         CompilerOptions options;
         options.search_paths = {folder_.path()};
         auto compiler = make_slang_compiler(options, support_modules());
-        const Outcome<Planned> planned = plan_spec(spec.value(), *compiler.value());
-        if (!planned) return {planned.errors(), {}};
-        return check_reach(planned.value().plan, {{GetParam()}, "environment", store}, *compiler.value());
+        const Outcome<Module> module = compiler.value()->reflect({path});
+        if (!module) return {module.errors(), {}};
+        const Outcome<Plan> plan = resolve(spec.value(), module.value(), compiler.value().get());
+        if (!plan) return {plan.errors(), {}};
+        return check_reach(plan.value(), {{GetParam()}, "environment", store}, *compiler.value());
     }
 
     /// "global-parameter bias shading.slang:3", sorted by the calls; the name is what the message quotes or
@@ -266,25 +268,6 @@ uint lane(uint x) { return x + WaveGetLaneIndex(); }
     EXPECT_THAT(ids, testing::Each("thread-dependent"));
     EXPECT_THAT(std::set<std::int64_t>(lines.begin(), lines.end()), ElementsAre(2, 4, 5, 7, 9, 10, 11, 12))
         << describe(report.errors);
-}
-
-TEST_P(ReachTest, SystemValuesAreForEntryPoints) {
-    const ReachReport report = check(R"(struct Pixel { float4 place : SV_Position; }
-float4 moved(Pixel p, float by) { return p.place * by; }
-namespace grid { T shifted<T : __BuiltinFloatingPointType>(T x, uint3 thread : SV_DispatchThreadID,
-    uint lane : sv_groupindex) { return x + T(thread.x + lane); } }
-float uncalled(uint3 id : SV_GroupID) { return id.x; }
-)",
-                                     R"(
-        {"function": "moved", "args": {"p": "value", "by": "value"}},
-        {"function": "grid.shifted<float>", "args": {"x": "tensor[1]", "thread": "value", "lane": "value"}})");
-    ASSERT_EQ(report.errors.size(), 2U) << describe(report.errors);
-    for (const Diagnostic& error : report.errors) EXPECT_EQ(error.id, "system-value");
-    EXPECT_THAT(report.errors[0].message,
-                HasSubstr("'thread' of 'grid.shifted' is declared as SV_DispatchThreadID"));
-    EXPECT_EQ(report.errors[0].location.line, 3);
-    EXPECT_EQ(report.errors[1].location.line, 4);
-    EXPECT_EQ(report.errors[1].location.column, 10);
 }
 
 TEST_P(ReachTest, OneErrorForWhatManyCallsReach) {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "run/support.h"
+#include "support/support_modules.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {

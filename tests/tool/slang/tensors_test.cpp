@@ -1,8 +1,8 @@
 // Tests which types of a module are recognised as tensors of kf.slang, with the real Slang.
 #include <gmock/gmock.h>
 
-#include "run/support.h"
 #include "slang/tensor_constraints.h"
+#include "support/support_modules.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {

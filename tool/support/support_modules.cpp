@@ -1,5 +1,5 @@
 // The Slang modules that kfgen carries with it.
-#include "run/support.h"
+#include "support/support_modules.h"
 
 #include "support_text.h"
 
