@@ -10,7 +10,7 @@ if(TARGET kf_runtime)
         FILE KernelFunctionsRuntimeTargets.cmake)
 endif()
 if(TARGET kfgen)
-    install(TARGETS kfgen EXPORT KernelFunctionsTool COMPONENT tool)
+    install(TARGETS kfgen kfgen-check EXPORT KernelFunctionsTool COMPONENT tool)
     install(EXPORT KernelFunctionsTool NAMESPACE kf:: DESTINATION ${package_dir} COMPONENT tool
         FILE KernelFunctionsToolTargets.cmake)
 endif()

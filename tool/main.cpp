@@ -1,24 +1,16 @@
 // kfgen: reads a call spec and Slang modules, writes kernels and typed wrappers.
-#include <kf/error.h>
-
-#include <algorithm>
 #include <exception>
 #include <iostream>
-#include <span>
 
 #include "cache/run_state.h"
-#include "check/gradients.h"
-#include "check/reasons.h"
-#include "check/report.h"
+#include "check_process/check_process.h"
+#include "check_process/gradient_check.h"
 #include "cli/findings.h"
 #include "cli/options.h"
-#include "core/artifact.h"
 #include "output/journal.h"
 #include "output/sink.h"
-#include "run/difference_probe.h"
 #include "run/generate.h"
 #include "run/inspection.h"
-#include "run/limit_probe.h"
 #include "run/listing.h"
 #include "run/records.h"
 #include "run/session.h"
@@ -78,75 +70,27 @@ int generate(const Options& options, DiskFileSystem& disk) {
     return exit_done;
 }
 
-int fail(const kf::Error& error, const std::filesystem::path& file, const Options& options) {
-    const std::string id(kf::error_id(error.code()));
-    report(findings({}, {{Severity::error, id, {file.string(), 0, 0}, error.what(), {}}}, options));
-    return dynamic_cast<const kf::DeviceError*>(&error) != nullptr ? exit_failed : exit_input;
-}
-
-kf::check::Settings check_settings(const GradientOptions& options) {
-    kf::check::Settings settings;
-    settings.device = options.device;
-    settings.seed = options.seed;
-    settings.range = options.range;
-    settings.except = options.except;
-    for (const auto& [argument, extents] : options.shapes) settings.shapes.push_back({argument, extents});
-    return settings;
-}
-
-kf::check::LimitedLoops limited_loops(LimitProbe* probe) {
-    kf::check::LimitedLoops loops;
-    if (probe == nullptr) return loops;
-    for (const ProbedLoop& loop : probe->loops())
-        loops.loops.push_back({loop.location.file, loop.location.line, loop.function, loop.limit});
-    loops.artifact = [=](auto begin, auto end, const auto& function) {
-        return probe->artifact(begin, end, function);
-    };
-    return loops;
-}
-
-/// Of an artifact, or of what was generated and not written.
-int check_gradients(const Options& options, std::span<const std::byte> artifact, const Plan* plan,
-                    const DifferenceArtifacts& own, LimitProbe* probe) {
-    try {
-        kf::check::Explain explain;
-        if (plan != nullptr)
-            explain = [=](auto f, auto c, auto a) { return kf::check::reason(*plan, f, c, a); };
-        auto report = kf::check::check_gradients(artifact, check_settings(options.gradients), explain,
-                                                 own.artifacts, limited_loops(probe));
-        report.not_compared = untested_texts(own);
-        if (probe != nullptr && !probe->failure().empty())
-            report.not_compared.push_back("loops with their limits: " + probe->failure());
-        std::cout << (options.gradients.json ? kf::check::json_of(report) : kf::check::text_of(report));
-        return report.is_right() ? exit_done : exit_input;
-    } catch (const kf::Error& error) {
-        return fail(error, plan != nullptr ? options.spec : options.artifact, options);
-    }
-}
-
-int check_artifact(const Options& options) {
-    try {
-        return check_gradients(options, kf::artifact::read_file(options.artifact.string()), nullptr, {},
-                               nullptr);
-    } catch (const kf::Error& error) {
-        return fail(error, options.artifact, options);
-    }
+int finish(const CheckEnd& end, const Options& options) {
+    report(findings({}, end.errors, options));
+    std::cout << end.report;
+    return end.code;
 }
 
 int check(const Options& options, DiskFileSystem& disk) {
-    if (!options.artifact.empty()) return check_artifact(options);
+    std::filesystem::path program;
+    if (options.gradients.wanted) {
+        const Outcome<std::filesystem::path> found = find_check_program();
+        if (const int code = report(findings(found, options)); code != exit_done) return code;
+        program = found.value();
+    }
+    if (!options.artifact.empty()) return finish(check_artifact(program, options), options);
     const Outcome<Spec> spec = load_spec(options, disk);
     if (const int code = report(findings(spec, options)); code != exit_done) return code;
     const OutputPaths paths = output_paths(spec.value(), options);
     const Outcome<Generated> generated = generate_files(spec.value(), options, paths, disk);
     if (const int code = report(findings(generated, options)); code != exit_done) return code;
     if (!options.gradients.wanted) return exit_done;
-    const std::vector<OutputFile>& files = generated.value().files;
-    const auto artifact = std::find_if(files.begin(), files.end(),
-                                       [&](const OutputFile& file) { return file.path == paths.artifact; });
-    LimitProbe probe(spec.value(), options, disk, generated.value().inputs.files);
-    return check_gradients(options, std::as_bytes(std::span(artifact->content)), &generated.value().plan,
-                           difference_artifacts(spec.value(), options, disk), &probe);
+    return finish(check_generated(program, spec.value(), options, generated.value(), disk), options);
 }
 
 int list(const Options& options, DiskFileSystem& disk) {

@@ -87,6 +87,13 @@ print(scale.scale(2, [1, 2, 3]).to_numpy().tolist())
     ], done.stderr
 
 
+def test_gradients_are_checked(prefix: Path, consumer: Path) -> None:
+    """The program for that is installed beside kfgen."""
+    artifact = consumer / "scale.generated" / "scale.kfa"
+    printed = run(prefix / "bin" / "kfgen", "check", artifact, "--gradients")
+    assert "factor  no gradient  the call has no backward pass" in printed
+
+
 def test_python_is_a_component_of_its_own(build_dir: Path, tmp_path: Path) -> None:
     run("cmake", "--install", build_dir, "--component", "runtime", "--prefix", tmp_path / "runtime")
     assert not list((tmp_path / "runtime").rglob("kernelfunctions"))

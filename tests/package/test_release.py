@@ -24,6 +24,21 @@ def needed(program: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.*)\]", listing))
 
 
+def test_kfgen_has_no_drivers(release: Path) -> None:
+    """They are kfgen-check's, which it starts. Nothing that kfgen links may bring them back."""
+
+    def symbols(program: str) -> list[str]:
+        command = ["nm", "-C", str(release / "tool" / program)]
+        listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return listing.splitlines()
+
+    driver = re.compile(r"\bkf::(vulkan|cuda)::|\bkf::Device::open\b")
+    assert [line for line in symbols("kfgen") if driver.search(line)] == []
+    assert [line for line in symbols("kfgen-check") if driver.search(line)] != []
+    for library in (b"libvulkan.so", b"libcuda.so"):
+        assert library not in (release / "tool" / "kfgen").read_bytes()
+
+
 def demos(source_dir: Path) -> list[str]:
     lines = (source_dir / "samples" / "demo.txt").read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]

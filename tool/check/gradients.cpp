@@ -182,9 +182,12 @@ std::string why_no_gradient(const manifest::Call& call, const Argument& argument
 }
 
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings, const Explain& explain,
-                       const OwnDifferences& differences, const LimitedLoops& loops) {
+                       const OwnDifferences& differences, const LimitedLoops& loops,
+                       const Progress& progress) {
+    if (progress) progress("opening the device");
     const Device device = Device::open(settings.device);
     const auto log = std::make_shared<KernelLog>(device);
+    if (progress) progress("loading the artifact");
     const Module module = Module::load(detail::make_device(log), artifact);
     const manifest::Manifest& manifest = module.state()->manifest();
     std::optional<DifferenceModules> own;
@@ -212,6 +215,7 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
             const manifest::Call& call = function.calls[c];
             const detail::FunctionRef ref{module.state(), f};
             CallReport made{function.name, detail::describe(function, call), call.has_backward, "", {}};
+            if (progress) progress("checking " + made.overload);
             if (is_jvp) {
                 check_tangents(ref, c, settings, made);
             } else {

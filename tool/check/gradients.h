@@ -25,12 +25,15 @@ std::string why_no_gradient(const manifest::Call& call, const manifest::Argument
 /// halve; none where there is nothing to compare.
 using OwnDifferences = std::vector<std::vector<std::byte>>;
 
+/// Told what is about to be done: "opening the device", "checking" and an overload.
+using Progress = std::function<void(const std::string& step)>;
+
 /// `loops`: those that the artifact's functions may end too early, which is looked at where there are any.
 /// Opens the device, loads the artifact, and runs all there is to run. Throws Error: no device, no artifact,
 /// or one that the device can't run; ArgumentError (unknown_name) for a function in `except` that isn't
 /// there.
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings,
                        const Explain& explain = {}, const OwnDifferences& differences = {},
-                       const LimitedLoops& loops = {});
+                       const LimitedLoops& loops = {}, const Progress& progress = {});
 
 }  // namespace kf::check

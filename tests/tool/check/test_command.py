@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -284,6 +287,112 @@ def test_without_a_driver(kfgen: Kfgen) -> None:
     assert done.returncode == 3
     assert done.stderr.splitlines()[0].endswith("[no-driver]")
     assert len(done.stderr.splitlines()) == 1
+
+
+def running_check(parent: "subprocess.Popen[str]") -> int | None:
+    """The number of the program that kfgen has started."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, name, _, ppid = stat.read_text().split()[:4]
+        except (OSError, ValueError):  # it has ended
+            continue
+        if int(ppid) == parent.pid and name == "(kfgen-check)":
+            return int(number)
+    return None
+
+
+def started(kfgen: Kfgen) -> tuple["subprocess.Popen[str]", int]:
+    """A check that takes long, and the program that runs it, at its work."""
+    command = [str(kfgen.program), "check", str(kfgen.artifact), "--gradients", "--device", "vulkan"]
+    parent = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        child = running_check(parent)
+        if child is not None and "libvulkan" in Path(f"/proc/{child}/maps").read_text():
+            return parent, child
+        time.sleep(0.01)
+    parent.kill()
+    raise AssertionError(f"kfgen-check isn't running: {parent.communicate()}")
+
+
+def test_a_crash_of_the_check_is_an_error(kfgen: Kfgen) -> None:
+    parent, child = started(kfgen)
+    os.kill(child, signal.SIGSEGV)
+    out, errors = parent.communicate(timeout=60)
+    assert parent.returncode == 3
+    assert out == ""
+    assert errors.startswith(f"{kfgen.artifact}: error: '{kfgen.program.with_name('kfgen-check')}' ended by ")
+    assert "signal 11 (Segmentation fault) while " in errors
+    assert errors.endswith(" [check-program-failed]\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_check_ends_with_kfgen(kfgen: Kfgen, number: signal.Signals) -> None:
+    parent, child = started(kfgen)
+    parent.send_signal(number)  # and not to the child, as a terminal does
+    parent.communicate(timeout=60)
+    assert parent.returncode == -number
+    end = time.monotonic() + 60
+    while Path(f"/proc/{child}").exists():
+        assert time.monotonic() < end, "kfgen-check goes on"
+        time.sleep(0.01)
+
+
+def test_a_check_that_nobody_can_read(kfgen: Kfgen) -> None:
+    command = [str(kfgen.program), "check", str(SAMPLE), "--gradients", "--backend", "vulkan"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr == "standard output: error: it can't be written [file-unwritable]\n"
+    closed = 'exec "$@" >&- <&-'
+    done = subprocess.run(
+        ["sh", "-c", closed, "sh", *command], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert done.stderr == "standard output: error: it can't be written [file-unwritable]\n"
+
+
+def test_the_program_is_found_beside_kfgen(kfgen: Kfgen, tmp_path: Path) -> None:
+    """Beside the file, not the link to it. Without it all else works."""
+    link = tmp_path / "link"
+    link.symlink_to(kfgen.program)
+    arguments = [kfgen.artifact, "--gradients", "--except", "nothing"]
+
+    def run(program: Path, *words: object) -> "subprocess.CompletedProcess[str]":
+        command = [str(program), *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert run(link, "check", *arguments).stderr.splitlines()[0].endswith("[unknown-name]")
+
+    alone = tmp_path / "alone" / "kfgen"
+    alone.parent.mkdir()
+    shutil.copy(kfgen.program, alone)
+    missing = alone.with_name("kfgen-check")
+    done = run(alone, "check", *arguments)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"{missing}: error: it isn't there; `kfgen check --gradients` starts it")
+    assert done.stderr.endswith(" [check-program-unusable]\n")
+    assert run(alone, "check", SAMPLE, "--backend", "vulkan").returncode == 0
+
+    shutil.copy(kfgen.program.with_name("kfgen-check"), missing)
+    missing.chmod(0o644)
+    done = run(alone, "check", *arguments, "--error-format", "json")
+    assert done.returncode == 3
+    error = json.loads(done.stderr)
+    assert (error["id"], error["message"]) == (
+        "check-program-unusable",
+        "it can't be executed: Permission denied",
+    )
+
+
+def test_the_program_is_not_for_users(kfgen: Kfgen) -> None:
+    for arguments in ([], ["--help"], ["1", "2"]):
+        program = kfgen.program.with_name("kfgen-check")
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "is started by `kfgen check --gradients`" in done.stderr
 
 
 LOOPS = """

@@ -1,32 +1,31 @@
 // Reasons for which an input has no gradient, as the plan knows them.
-#include "check/reasons.h"
+#include "check_process/reasons.h"
 
 #include <gmock/gmock.h>
 
 #include "tool/plan/fixture.h"
 
-namespace kf::check {
+namespace kf::gen {
 namespace {
 
-using gen::Type;
-using gen::test::struct_of;
-using gen::test::type_named;
+using test::struct_of;
+using test::type_named;
 
 /// A plan of one call with one argument of one parameter.
-gen::Plan plan_of(const Type& parameter, const Type& leaf, const std::string& path) {
-    gen::Plan plan;
-    gen::PlannedCall& call = plan.functions.emplace_back().calls.emplace_back();
+Plan plan_of(const Type& parameter, const Type& leaf, const std::string& path) {
+    Plan plan;
+    PlannedCall& call = plan.functions.emplace_back().calls.emplace_back();
     call.has_backward = true;
-    gen::PlannedArgument& argument = call.arguments.emplace_back();
+    PlannedArgument& argument = call.arguments.emplace_back();
     argument.type = leaf;
     argument.path = path;
-    gen::PlannedParameter& whole = call.parameters.emplace_back();
+    PlannedParameter& whole = call.parameters.emplace_back();
     whole.type = parameter;
     whole.host.leaves = 1;
     return plan;
 }
 
-std::string gradient_reason(const gen::Plan& plan) { return reason(plan, 0, 0, 0); }
+std::string gradient_reason(const Plan& plan) { return reason(plan, 0, 0, 0); }
 
 TEST(Reasons, FieldsAndTypes) {
     const Type number = type_named("float");
@@ -47,11 +46,11 @@ TEST(Reasons, FieldsAndTypes) {
 
 TEST(Reasons, ParametersAndSpecs) {
     const Type number = type_named("float3");
-    gen::Plan plan = plan_of(number, number, "");
-    gen::PlannedCall& call = plan.functions[0].calls[0];
+    Plan plan = plan_of(number, number, "");
+    PlannedCall& call = plan.functions[0].calls[0];
     call.parameters[0].no_diff = true;
     EXPECT_EQ(gradient_reason(plan), "no_diff");
-    call.member = gen::Member::method;
+    call.member = Member::method;
     EXPECT_EQ(gradient_reason(plan), "[NoDiffThis]");
     call.arguments[0].host.differentiable = true;
     EXPECT_EQ(gradient_reason(plan), "not among the \"inputs\" of \"backward\"");
@@ -64,5 +63,16 @@ TEST(Reasons, ParametersAndSpecs) {
     EXPECT_EQ(gradient_reason(plan_of(tensor, tensor, "")), "RWTensor has no derivatives");
 }
 
+TEST(Reasons, OfAPlan) {
+    const Type number = type_named("float");
+    Plan plan = plan_of(number, type_named("int"), "");
+    PlannedCall& call = plan.functions[0].calls[0];
+    call.arguments.emplace_back().type = number;
+    call.arguments[1].no_diff = true;
+    EXPECT_EQ(reasons(plan), (std::vector<check::Reason>{{0, 0, 1, "no_diff"}}));
+    plan.functions.push_back(plan.functions[0]);
+    EXPECT_EQ(reasons(plan), (std::vector<check::Reason>{{0, 0, 1, "no_diff"}, {1, 0, 1, "no_diff"}}));
+}
+
 }  // namespace
-}  // namespace kf::check
+}  // namespace kf::gen
