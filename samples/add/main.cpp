@@ -1,8 +1,8 @@
 // Adds numbers, vectors and matrices with one Slang function, which broadcasts as NumPy does.
 #include <iostream>
 
-#include "../print.h"
 #include "add.h"
+#include "print.h"
 
 int main() {
     const kf::Device device = kf::Device::open();

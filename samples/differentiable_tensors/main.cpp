@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "../print.h"
+#include "print.h"
 
 int main() {
     const kf::Device device = kf::Device::open();

@@ -1,8 +1,8 @@
 // Calls the methods of Slang structs: on one object, on tensors of objects, and on objects of tensors.
 #include <iostream>
 
-#include "../print.h"
 #include "methods.h"
+#include "print.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // Evaluates a polynomial over a tensor, then its gradient.
 #include <iostream>
 
-#include "../print.h"
 #include "polynomial.h"
+#include "print.h"
 
 int main() {
     const kf::Device device = kf::Device::open();

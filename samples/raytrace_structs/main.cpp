@@ -1,7 +1,7 @@
 // Traces rays that come as structs, one by one and in tensors, or field by field.
 #include <iostream>
 
-#include "../print.h"
+#include "print.h"
 #include "raytrace_structs.h"
 
 namespace {

@@ -10,30 +10,88 @@ from tree import ROOT, files
 LARGEST_HEADER = 10 * 1024
 LONGEST_FILE = 900
 
-# A header of a third party, and the one folder whose files may include it.
-FENCES = {
-    r"slang(-com-ptr|-com-helper)?\.h": "tool/slang",
-    r"clang-c/.*": "tool/libclang",
-    r"nvrtc\.h": "tool/cuda",
-    r"vulkan/vulkan.*": "runtime/vulkan",
-    r"cuda(_runtime)?\.h": "runtime/cuda",
+# Headers of third parties, the folders or files that may include each, and why.
+FENCES: dict[str, dict[str, str]] = {
+    r"slang(-.*)?\.h": {"tool/slang": "the one place that speaks to Slang"},
+    r"nvrtc\.h": {},  # NVRTC is opened at run time, with declarations of our own
+    r"vulkan/vulkan.*": {
+        "runtime/vulkan": "the driver",
+        "tests/docs": "an application with a device of its own",
+    },
+    r"cuda(_\w+)?\.h": {
+        "tests/bench": "kernels by hand, which ours are compared with",
+        "tests/runtime/cuda": "compares our declarations with NVIDIA's",
+        "tests/tool/cuda/nvrtc_test.cpp": "text that NVRTC is given",
+    },
+    r"pybind11/.*": {"runtime/python": "the extension"},
+    r"kainjow/.*": {"tool/emit": "fills in the templates"},
+    r"CLI/.*": {"tool/cli": "reads the command line"},
 }
 
-# Each stage of kfgen and the later ones, which it must not include.
-STAGES = [
-    "diagnostic",
-    "spec",
-    "slang",
-    "plan",
-    "emit",
-    "kernels",
-    "artifact",
-    "output",
-    "cache",
-    "cli",
-    "run",
-    "check",
-]
+# Each folder with C++ in it, and the folders, or single files, of ours that it may include beside its own. A
+# file belongs to the longest entry that begins its path. Goldens are made by kfgen, and left out.
+MAY_INCLUDE: dict[str, tuple[str, ...]] = {
+    "runtime/include": (),
+    "runtime/core": ("runtime/include",),
+    # It names the drivers, which the rest of the core knows by driver.h alone.
+    "runtime/core/backends.cpp": ("runtime/include", "runtime/core", "runtime/vulkan", "runtime/cuda"),
+    "runtime/vulkan": ("runtime/include", "runtime/core"),
+    "runtime/cuda": ("runtime/include", "runtime/core"),
+    "runtime/python": ("runtime/include", "runtime/core"),
+    # The stages of kfgen, in order.
+    "tool/diagnostic": (),
+    "tool/process": (),
+    "tool/support": (),
+    "tool/spec": ("runtime/core", "tool/diagnostic"),
+    "tool/slang": ("runtime/include", "runtime/core", "tool/diagnostic", "tool/process"),
+    "tool/plan": ("runtime/core", "tool/diagnostic", "tool/spec", "tool/slang"),
+    "tool/emit": (
+        *("runtime/include", "runtime/core", "tool/diagnostic", "tool/spec", "tool/slang", "tool/plan"),
+    ),
+    "tool/kernels": ("runtime/core", "tool/slang", "tool/plan", "tool/emit"),
+    "tool/output": ("runtime/core", "tool/diagnostic"),
+    "tool/cuda": (
+        *("runtime/core", "tool/diagnostic", "tool/spec", "tool/slang", "tool/kernels", "tool/output"),
+    ),
+    "tool/artifact": ("runtime/core", "tool/kernels"),
+    "tool/cache": ("runtime/core", "tool/kernels", "tool/output"),
+    "tool/cli": ("tool/diagnostic", "tool/spec", "tool/output"),
+    "tool/run": (
+        *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/slang"),
+        *("tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda", "tool/artifact"),
+        *("tool/cache", "tool/cli"),
+    ),
+    # kfgen-check is a program of its own: the runtime, and nothing of the compiler. kfgen knows its messages.
+    "tool/check": ("runtime/include", "runtime/core", "tool/process"),
+    "tool/check_process": (
+        *("runtime/include", "runtime/core", "tool/diagnostic", "tool/process", "tool/spec", "tool/plan"),
+        *("tool/output", "tool/cli", "tool/run", "tool/check/messages.h"),
+    ),
+    "tool/main.cpp": ("tool/output", "tool/cache", "tool/cli", "tool/run", "tool/check_process"),
+    # What users write.
+    "samples": ("runtime/include",),
+    "tests/cmake": (),
+    "tests/docs": ("runtime/include",),
+    "tests/package": ("runtime/include",),
+    "tests/python/specs": ("runtime/include",),
+    "tests/runtime/devices": ("runtime/include", "tests/runtime/cuda"),
+    "tests/bench": ("runtime/include", "runtime/core", "runtime/vulkan"),
+    # What tests share. Else a folder of tests/runtime and tests/tool may include the folder that it tests,
+    # what that may include, and the tests of these; and what TESTS_ALSO adds.
+    "tests/headers.cpp": (),
+    "tests/runtime": ("runtime/include", "runtime/core"),
+    "tests/runtime/fake_driver": ("runtime/vulkan", "runtime/cuda"),
+}
+TESTS_ALSO: dict[str, tuple[str, ...]] = {
+    "tests/runtime/cuda": ("tests/runtime", "tests/runtime/fake_driver"),
+    "tests/runtime/vulkan": ("tests/runtime", "tests/runtime/fake_driver"),
+    # Slang is given the modules that kfgen carries as values, by the stages after it.
+    "tests/tool/slang": ("tool/support",),
+    "tests/tool/kernels": ("tool/spec", "tool/support"),
+}
+
+# Where includes are looked for, beside the file's own folder.
+INCLUDE_ROOTS = ("tool", "runtime", "runtime/include", "tests", "samples")
 
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
@@ -61,23 +119,72 @@ def marks(_path: Path, lines: list[str]) -> Iterator[str]:
             yield f"line {number} has a mark of unfinished work"
 
 
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+IMPORT = re.compile(r"\s*(?:__exported\s+)?import\s+([\w.]+)\s*;")
+
+
+def entry_of(path: Path) -> str:
+    """The entry of MAY_INCLUDE that a file belongs to, or tests/ and the one that it tests; empty: none."""
+    for folder in map(str, (path, *path.parents)):
+        if folder in MAY_INCLUDE or folder.removeprefix("tests/") in MAY_INCLUDE:
+            return folder
+    return ""
+
+
+def may_include(entry: str) -> set[str]:
+    """What the files of an entry, or the tests of one, may include beside their own folder."""
+    if entry in MAY_INCLUDE:
+        return {*MAY_INCLUDE[entry], *TESTS_ALSO.get(entry, ())}
+    tested = entry.removeprefix("tests/")
+    stages = {tested, *MAY_INCLUDE[tested], *TESTS_ALSO.get(entry, ())}
+    return stages | {f"tests/{stage}" for stage in stages}
+
+
+def found_header(header: str, folders: list[Path]) -> Path | None:
+    """The file of ours that is included by that name."""
+    for folder in folders:
+        if (ROOT / folder / header).is_file():
+            return folder / header
+    return None
+
+
 def includes(path: Path, lines: list[str]) -> Iterator[str]:
-    """Third-party headers stay behind their fences, and no stage knows the stages after it."""
-    if path.suffix not in {".h", ".cpp"} or path.parts[0] not in {"tool", "runtime"}:
+    """Third-party headers stay behind their fences, and no folder knows those that are built upon it."""
+    if path.suffix not in {".h", ".cpp", ".cu"}:
         return
-    later: list[str] = []
-    if path.parts[0] == "tool" and path.parts[1] in STAGES:
-        later = STAGES[STAGES.index(path.parts[1]) + 1 :]
+    entry = entry_of(path)
+    if not entry:
+        yield "is in a folder that MAY_INCLUDE in tests/lint/house_rules.py doesn't have"
+        return
+    allowed = {entry, *may_include(entry)}
     for line in lines:
-        found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+        found = INCLUDE.match(line)
         if not found:
             continue
-        header = found.group(1)
-        for pattern, folder in FENCES.items():
-            if re.fullmatch(pattern, header) and not path.is_relative_to(folder):
-                yield f"includes {header}, which only {folder}/ may"
-        if header.split("/")[0] in later:
-            yield f"includes {header} of a later stage"
+        quote, header = found.groups()
+        if ".." in Path(header).parts:
+            yield f"includes {header}: paths start at a root of includes, or in the file's own folder"
+            continue
+        own_folder = [path.parent] if quote == '"' else []
+        target = found_header(header, [*own_folder, *map(Path, INCLUDE_ROOTS)])
+        if target is not None:
+            if entry_of(target) not in allowed and str(target) not in allowed:
+                yield f"includes {header} of {entry_of(target)}, which {entry} may not"
+            continue
+        for pattern, homes in FENCES.items():
+            if re.fullmatch(pattern, header) and not any(path.is_relative_to(home) for home in homes):
+                who = f"only {', '.join(homes)}" if homes else "nobody"
+                yield f"includes {header}, which {who} may"
+
+
+def imports(path: Path, lines: list[str]) -> Iterator[str]:
+    """The Slang library stands by itself."""
+    if path.suffix != ".slang" or not path.is_relative_to("runtime/slang"):
+        return
+    for line in lines:
+        found = IMPORT.match(line)
+        if found and not (ROOT / path.parent / f"{found.group(1)}.slang").is_file():
+            yield f"imports {found.group(1)}, which isn't in {path.parent}/"
 
 
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
@@ -104,9 +211,9 @@ def local_names(paths: list[Path]) -> Iterator[str]:
 
 def main() -> int:
     findings = 0
-    for path in files(".h", ".cpp", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
+    for path in files(".h", ".cpp", ".cu", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
         lines = (ROOT / path).read_text().splitlines()
-        for rule in (opening, sizes, marks, includes):
+        for rule in (opening, sizes, marks, includes, imports):
             for finding in rule(path, lines):
                 findings += 1
                 print(f"{path}: {finding}")
