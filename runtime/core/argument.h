@@ -1,14 +1,16 @@
 // One argument of a call, or one field of it, as an artifact describes it.
 #pragma once
 
-#include <kf/generator_kind.h>
 #include <kf/types.h>
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/kinds/kinds.h"
 
 namespace kf::manifest {
 
@@ -27,18 +29,7 @@ struct Element {
     bool operator==(const Element&) const = default;
 };
 
-/// `generator`: a value that the kernel makes for each call, from a few numbers of the host's.
-enum class ArgumentKind : std::uint8_t { value, tensor, generator };
 enum class Role : std::uint8_t { in, out, inout, result };
-
-/// What a call does with a parameter that is a tensor itself (Tensor<float, 1> and its kin).
-enum class Access : std::uint8_t {
-    none,  ///< it is no tensor: calls read and write one element each
-    read,
-    write,
-    read_write,
-    add,  ///< atomically, so that calls may share elements
-};
 
 /// Whether the backward pass differentiates an input: never; when the host argument carries a
 /// gradient; or always (then a missing gradient is an error).
@@ -56,18 +47,12 @@ enum class Accumulate : std::uint8_t {
 /// How specs and artifacts name them, in the order of Accumulate.
 inline constexpr std::array accumulate_words{"automatic", "none", "sum", "first", "push"};
 
-using detail::GeneratorKind;
-/// How specs and artifacts name generators, in the order of GeneratorKind.
-inline constexpr std::array generator_words{"none",  "call_id",   "thread_id", "grid",
-                                            "range", "wang_hash", "rand_float"};
-
 /// One leaf of a call's arguments: an argument, or a field of one that is a struct. Results come last, named
 /// "result".
 struct Argument {
     std::string name;  ///< of a field its path: "ray.origin", "scene.spheres.center" in an array of spheres
     Role role = Role::in;
-    ArgumentKind kind = ArgumentKind::value;
-    GeneratorKind generator = GeneratorKind::none;  ///< of generators
+    Kind kind;
     Element element;   ///< what one element of the host argument is; of generators the parameter's
     std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
     /// Of enums: their members' names and values. Nothing that runs depends on them, so that they may be
@@ -79,12 +64,9 @@ struct Argument {
     /// rest must equal `trailing` and are one parameter's (or one of its elements') worth of scalars.
     std::int64_t call_rank = 0;
     std::int64_t inner_rank = 0;
-    Access access = Access::none;  ///< of a parameter that is a tensor; its role is `in`
     std::vector<std::int64_t> trailing;
     std::vector<std::int64_t> map;  ///< dimension i is dimension map[i] of the call; call_rank long
-    bool contiguous_only = false;   ///< "layout": "contiguous"
-    bool in_memory = false;       ///< of values read: too large for the block, so the kernel takes an address
-    bool differentiable = false;  ///< takes part in the backward pass (of outputs: its gradient is read)
+    bool differentiable = false;    ///< takes part in the backward pass (of outputs: its gradient is read)
     Gradient gradient = Gradient::never;
     std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
     bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
@@ -97,5 +79,38 @@ struct Argument {
 
     bool operator==(const Argument&) const = default;
 };
+
+/// What the host passes for it.
+inline Passed passed_as(const Argument& argument) {
+    return std::visit([](const auto& kind) { return passed_as(kind); }, argument.kind);
+}
+inline bool passes_value(const Argument& argument) { return passed_as(argument) == Passed::value; }
+inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == Passed::tensor; }
+inline bool has_host_value(const Argument& argument) { return passed_as(argument) != Passed::nothing; }
+
+inline bool is_whole(const Argument& argument) {
+    return std::holds_alternative<kinds::WholeTensor>(argument.kind);
+}
+inline bool is_generator(const Argument& argument) {
+    return std::holds_alternative<kinds::Generator>(argument.kind);
+}
+inline GeneratorKind generator_of(const Argument& argument) {
+    const auto* generator = std::get_if<kinds::Generator>(&argument.kind);
+    return generator != nullptr ? generator->generator : GeneratorKind::none;
+}
+/// Of a parameter that is a tensor itself.
+inline std::optional<Access> access_of(const Argument& argument) {
+    const auto* whole = std::get_if<kinds::WholeTensor>(&argument.kind);
+    return whole != nullptr ? std::optional(whole->access) : std::nullopt;
+}
+inline bool is_in_memory(const Argument& argument) {
+    const auto* value = std::get_if<kinds::Value>(&argument.kind);
+    return value != nullptr && value->in_memory;
+}
+inline bool is_contiguous_only(const Argument& argument) {
+    const auto* tensor = std::get_if<kinds::Tensor>(&argument.kind);
+    const auto* whole = std::get_if<kinds::WholeTensor>(&argument.kind);
+    return tensor != nullptr ? tensor->contiguous_only : whole != nullptr && whole->contiguous_only;
+}
 
 }  // namespace kf::manifest

@@ -35,9 +35,9 @@ constexpr int max_depth = 40;  // of arrays and maps in a document; ours has few
 }
 
 // Enumerators as words, so that a dump of the document can be read.
-constexpr std::array kind_names{"value", "tensor", "generator"};
+constexpr std::array kind_names{"value", "tensor", "whole_tensor", "generator"};
 constexpr std::array role_names{"in", "out", "inout", "result"};
-constexpr std::array access_names{"none", "read", "write", "read_write", "add"};
+constexpr std::array access_names{"read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
 
@@ -79,21 +79,30 @@ std::array<std::uint8_t, 32> digest_of(const json& value) {
 
 // ---- out ----
 
+json to_json(const kinds::Value& value) { return {{"in_memory", value.in_memory}}; }
+
+json to_json(const kinds::Tensor& tensor) { return {{"contiguous_only", tensor.contiguous_only}}; }
+
+json to_json(const kinds::WholeTensor& tensor) {
+    return {{"contiguous_only", tensor.contiguous_only}, {"access", name_of(access_names, tensor.access)}};
+}
+
+json to_json(const kinds::Generator& generator) {
+    return {{"generator", name_of(generator_words, generator.generator)}};
+}
+
 json to_json(const Argument& argument) {
-    json j = {{"name", argument.name},
+    json j = std::visit([](const auto& kind) { return to_json(kind); }, argument.kind);
+    j["kind"] = kind_names.at(argument.kind.index());
+    j.update({{"name", argument.name},
               {"role", name_of(role_names, argument.role)},
-              {"kind", name_of(kind_names, argument.kind)},
-              {"generator", name_of(generator_words, argument.generator)},
               {"scalar", name_of(scalar_words, argument.element.scalar)},
               {"extents", argument.element.extents},
               {"rank", argument.rank},
               {"call_rank", argument.call_rank},
               {"inner_rank", argument.inner_rank},
-              {"access", name_of(access_names, argument.access)},
               {"trailing", argument.trailing},
               {"map", argument.map},
-              {"contiguous_only", argument.contiguous_only},
-              {"in_memory", argument.in_memory},
               {"differentiable", argument.differentiable},
               {"gradient", name_of(gradient_names, argument.gradient)},
               {"overwrite", argument.overwrite},
@@ -101,7 +110,7 @@ json to_json(const Argument& argument) {
               {"tangent_of", argument.tangent_of},
               {"offset", argument.offset},
               {"pitch", argument.pitch},
-              {"spacing", argument.spacing}};
+              {"spacing", argument.spacing}});
     if (!argument.type.empty()) {
         j["type"] = argument.type;
     }
@@ -261,22 +270,46 @@ std::string text(const json& object, const char* key) { return object.at(key).ge
 
 bool flag(const json& object, const char* key) { return object.at(key).get<bool>(); }
 
+void read_kind(const json& j, kinds::Value& value) { value.in_memory = flag(j, "in_memory"); }
+
+void read_kind(const json& j, kinds::Tensor& tensor) { tensor.contiguous_only = flag(j, "contiguous_only"); }
+
+void read_kind(const json& j, kinds::WholeTensor& tensor) {
+    tensor.contiguous_only = flag(j, "contiguous_only");
+    tensor.access = enum_of<Access>(access_names, text(j, "access"));
+}
+
+void read_kind(const json& j, kinds::Generator& generator) {
+    generator.generator = enum_of<GeneratorKind>(generator_words, text(j, "generator"));
+}
+
+/// The alternative of the variant by the kind's name.
+template <std::size_t index = 0>
+Kind kind_of(const json& j) {
+    if constexpr (index < std::variant_size_v<Kind>) {
+        if (text(j, "kind") != kind_names.at(index)) {
+            return kind_of<index + 1>(j);
+        }
+        std::variant_alternative_t<index, Kind> kind;
+        read_kind(j, kind);
+        return kind;
+    } else {
+        corrupt("unknown kind '" + text(j, "kind") + "'");
+    }
+}
+
 Argument argument_of(const json& j) {
     Argument argument;
     argument.name = text(j, "name");
     argument.role = enum_of<Role>(role_names, text(j, "role"));
-    argument.kind = enum_of<ArgumentKind>(kind_names, text(j, "kind"));
-    argument.generator = enum_of<GeneratorKind>(generator_words, text(j, "generator"));
+    argument.kind = kind_of(j);
     argument.element.scalar = enum_of<ScalarType>(scalar_words, text(j, "scalar"));
     argument.element.extents = integers(j.at("extents"));
     argument.rank = integer(j.at("rank"));
     argument.call_rank = integer(j.at("call_rank"));
     argument.inner_rank = integer(j.at("inner_rank"));
-    argument.access = enum_of<Access>(access_names, text(j, "access"));
     argument.trailing = integers(j.at("trailing"));
     argument.map = integers(j.at("map"));
-    argument.contiguous_only = flag(j, "contiguous_only");
-    argument.in_memory = flag(j, "in_memory");
     argument.differentiable = flag(j, "differentiable");
     argument.gradient = enum_of<Gradient>(gradient_names, text(j, "gradient"));
     argument.overwrite = flag(j, "overwrite");

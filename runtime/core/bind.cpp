@@ -14,7 +14,6 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 
 std::string dimension_text(std::size_t dimension) { return "dimension " + std::to_string(dimension); }
 
@@ -58,7 +57,7 @@ void check_tensor(const BindRequest& request, std::size_t i) {
                      shape_text(request, i, view.data.extents));
         }
     }
-    if (is_tensor_parameter(argument)) {
+    if (is_whole(argument)) {
         check_tensor_parameter(request, i);
     }
 }
@@ -80,8 +79,7 @@ void check_kind(const BindRequest& request, std::size_t i) {
     }
     const bool tensor = view.kind == Arg::Kind::tensor;
     const bool generator = view.kind == Arg::Kind::generator;
-    if (tensor != (argument.kind == ArgumentKind::tensor) ||
-        generator != (argument.kind == ArgumentKind::generator)) {
+    if (tensor != (passes_tensor(argument)) || generator != (is_generator(argument))) {
         fail(request, i, ErrorCode::type_mismatch,
              "expected " + host_text(request.call, i) + ", found " +
                  (tensor      ? describe_tensor(view.scalar, view.data.extents)
@@ -118,8 +116,8 @@ void check_tangent(const BindRequest& request, std::size_t i) {
 /// An output that the caller is to make.
 bool is_made(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
-    return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) &&
-           argument.kind == ArgumentKind::tensor && runs_forward(request.pass);
+    return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) && passes_tensor(argument) &&
+           runs_forward(request.pass);
 }
 
 /// The extents of an output that is made, flattened to scalars: the call's, but those of its elements, which
@@ -426,13 +424,13 @@ void bind_views(const BindRequest& request, Binding& binding) {
                 bound.grad_out = is_pushed(argument) ? along_shape(request, i, binding.shape)
                                                      : along_call(argument, view.grad_out, rank);
             }
-        } else if (argument.kind == ArgumentKind::generator) {
+        } else if (is_generator(argument)) {
             // Its strides count steps of its values; there is no memory behind them.
             ScalarView steps = view.data;
             steps.present = true;
             bound.data = along_call(argument, steps, rank);
             bound.data.present = false;
-        } else if (argument.kind == ArgumentKind::value) {
+        } else if (passes_value(argument)) {
             const ScalarView dense = row_major_view(Dims(argument.element.extents));
             bound.data = along_call(argument, dense, rank);
             if (runs_backward(request.pass) && view.value_gradient) {

@@ -36,14 +36,9 @@ inline bool is_input(const manifest::Argument& argument) {
     return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
 }
 
-/// The parameter is a tensor itself.
-inline bool is_tensor_parameter(const manifest::Argument& argument) {
-    return argument.access != manifest::Access::none;
-}
 /// The forward pass changes its elements.
 inline bool writes_data(const manifest::Argument& argument) {
-    return is_output(argument) ||
-           (is_tensor_parameter(argument) && argument.access != manifest::Access::read);
+    return is_output(argument) || (is_whole(argument) && access_of(argument) != manifest::Access::read);
 }
 /// The backward pass reads the gradient of what the call stored there.
 inline bool has_flowing_gradient(const manifest::Argument& argument) {
@@ -55,8 +50,8 @@ inline bool reads_data(const manifest::Argument& argument, PassKind pass) {
     if (runs_forward(pass)) {
         return true;
     }
-    return is_input(argument) && argument.access != manifest::Access::write &&
-           argument.access != manifest::Access::add;
+    return is_input(argument) && access_of(argument) != manifest::Access::write &&
+           access_of(argument) != manifest::Access::add;
 }
 
 }  // namespace kf::detail

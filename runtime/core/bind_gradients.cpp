@@ -51,7 +51,7 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     if (argument.accumulate == manifest::Accumulate::first) {
         bound.mode = GradMode::injective;  // of calls that share an element the kernel picks one
         binding.needs_indices = binding.needs_indices || scalars.shared;
-    } else if (is_tensor_parameter(argument)) {
+    } else if (is_whole(argument)) {
         bound.mode = GradMode::partial;  // any call may add to any element
     } else if (scalars.shared && !moves) {
         bound.mode = GradMode::everywhere;
@@ -129,7 +129,7 @@ public:
             const bool combined = is_combined(argument);
             const Scalars own = scalars_of(binding_, argument, written(i));
             // Calls may share a whole tensor: which elements each writes is up to the function.
-            const bool shares = own.shared && !is_tensor_parameter(argument) && !combined;
+            const bool shares = own.shared && !is_whole(argument) && !combined;
             if (shares || may_repeat(own.extents, own.strides)) {
                 fail(request_, i, ErrorCode::aliasing,
                      "elements of the output share memory (it is a broadcast view)");
@@ -141,7 +141,7 @@ public:
                 if (j == i || !is_given(j) || (output && j > i) || !overlap(i, written(i), j, written(j))) {
                     continue;
                 }
-                const bool whole = is_tensor_parameter(argument) || is_tensor_parameter(other) || combined;
+                const bool whole = is_whole(argument) || is_whole(other) || combined;
                 if (output || whole || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "the output shares memory with argument '" + name(j) + "'" +
@@ -216,7 +216,7 @@ private:
     /// Calls may share a tensor that the spec gives them together, but none because an extent is 1.
     void check_batch(std::size_t i) const {
         const Argument& argument = request_.call.arguments[i];
-        if (!is_tensor_parameter(argument) || argument.access == manifest::Access::add) {
+        if (!is_whole(argument) || access_of(argument) == manifest::Access::add) {
             return;
         }
         for (const std::int64_t d : argument.map) {

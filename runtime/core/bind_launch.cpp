@@ -12,7 +12,6 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::GradMode;
 using manifest::SlotKind;
 
@@ -43,7 +42,7 @@ bool is_tensor(const BindRequest& request, std::size_t i) {
 /// Whether a flat index finds the argument's scalars; sets its step.
 bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
     const Argument& argument = request.call.arguments[i];
-    if (is_tensor_parameter(argument)) {
+    if (is_whole(argument)) {
         return true;  // a kernel that takes it whole finds its elements by their strides
     }
     BoundArgument& bound = binding.arguments[i];
@@ -70,7 +69,7 @@ bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
 void check_contiguous_only(const BindRequest& request) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const ScalarView& data = request.arguments[i].data;
-        if (request.call.arguments[i].contiguous_only && is_tensor(request, i) &&
+        if (is_contiguous_only(request.call.arguments[i]) && is_tensor(request, i) &&
             !is_packed(request.call.arguments[i], data)) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found " +
@@ -181,7 +180,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
         BoundArgument& bound = binding.arguments[i];
-        if (argument.kind != ArgumentKind::value || !is_output(argument)) {
+        if (!passes_value(argument) || !is_output(argument)) {
             continue;
         }
         const bool combined = runs_forward(request.pass) && is_combined(argument);
@@ -200,7 +199,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         plan.zeroed = plan.size;  // what lies between them is read back too
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        if (request.call.arguments[i].in_memory && request.arguments[i].kind != Arg::Kind::absent) {
+        if (is_in_memory(request.call.arguments[i]) && request.arguments[i].kind != Arg::Kind::absent) {
             binding.arguments[i].value_at = take(plan, element_bytes(request.call.arguments[i]));
         }
     }

@@ -61,7 +61,7 @@ void check_tensor_parameter(const BindRequest& request, std::size_t i) {
                      ": a tensor parameter's extents are at most 2^32 - 1");
         }
     }
-    if (argument.contiguous_only) {
+    if (is_contiguous_only(argument)) {
         check_dense(request, i, view.grad_in);
         check_dense(request, i, view.grad_out);
     }

@@ -16,7 +16,7 @@ constexpr std::int64_t push_constant_limit = 128;
 bool needs_indices(const Call& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
-               return argument.generator == GeneratorKind::call_id || is_spread(argument.generator);
+               return generator_of(argument) == GeneratorKind::call_id || is_spread(generator_of(argument));
            });
 }
 
@@ -60,7 +60,7 @@ private:
     }
 
     void add_argument(const Argument& argument, std::int64_t index) {
-        if (argument.kind == ArgumentKind::generator) return add_generator(argument, index);
+        if (is_generator(argument)) return add_generator(argument, index);
         if (argument.tangent_of >= 0 && !argument.differentiable && argument.role == Role::in) return;
         const bool leads = leader_of(call_, index, Part::data, false) == index;
         const bool leads_gradient = leader_of(call_, index, Part::gradient, false) == index;
@@ -98,23 +98,23 @@ private:
     }
 
     void add_generator(const Argument& argument, std::int64_t index) {
-        for (std::int64_t i = 0; is_spread(argument.generator) && i < argument.call_rank; ++i) {
+        for (std::int64_t i = 0; is_spread(generator_of(argument)) && i < argument.call_rank; ++i) {
             add(SlotKind::offset, index, i);
         }
-        for (std::size_t i = 0; is_spread(argument.generator) && i < argument.map.size(); ++i) {
+        for (std::size_t i = 0; is_spread(generator_of(argument)) && i < argument.map.size(); ++i) {
             add(SlotKind::stride, index, argument.map[i]);
         }
-        if (!is_random(argument.generator)) return;
+        if (!is_random(generator_of(argument))) return;
         add(SlotKind::seed, index);
         add(SlotKind::warmup, index);
-        if (argument.generator != GeneratorKind::rand_float) return;
+        if (generator_of(argument) != GeneratorKind::rand_float) return;
         add(SlotKind::low, index);
         add(SlotKind::span, index);
         add(SlotKind::last, index);
     }
 
     void add_data(const Argument& argument, std::int64_t index) {
-        if (argument.kind == ArgumentKind::value && argument.role == Role::in && !argument.in_memory) {
+        if (passes_value(argument) && argument.role == Role::in && !is_in_memory(argument)) {
             return add(SlotKind::value, index);
         }
         add(SlotKind::address, index);
@@ -129,8 +129,8 @@ private:
     void add_strides(const Argument& argument, const std::vector<std::int64_t>& along, std::int64_t index,
                      const StrideSlots& slots) {
         // What is whole has strides in contiguous kernels too, or they follow from its extents.
-        for (std::int64_t d = 0; is_whole(argument) && !argument.contiguous_only && d < argument.inner_rank;
-             ++d) {
+        for (std::int64_t d = 0;
+             is_whole(argument) && !is_contiguous_only(argument) && d < argument.inner_rank; ++d) {
             add(slots.trailing, index, d);
         }
         add_call_strides(along, index, slots.call);
@@ -239,7 +239,7 @@ bool is_summed(const Argument& argument) {
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {
-    const bool written = is_whole(argument) ? argument.access != Access::read : argument.role != Role::in;
+    const bool written = is_whole(argument) ? access_of(argument) != Access::read : argument.role != Role::in;
     return pass != PassKind::forward && argument.differentiable && written;
 }
 
@@ -262,7 +262,7 @@ bool needs_scratch(const Argument& argument, PassKind pass, bool exact) {
 bool touches_data(const Argument& argument, PassKind pass) {
     if (pass != PassKind::backward && is_combined(argument)) return false;
     if (pass != PassKind::backward) return true;
-    if (argument.access == Access::write || argument.access == Access::add) return false;
+    if (access_of(argument) == Access::write || access_of(argument) == Access::add) return false;
     return argument.role == Role::in || argument.role == Role::inout;
 }
 

@@ -74,7 +74,6 @@ struct BlockUse {
 /// How Vulkan kernels are given a block of so many bytes as push constants.
 [[nodiscard]] Passing vulkan_passing(std::int64_t push_constant_bytes);
 
-[[nodiscard]] inline bool is_whole(const Argument& argument) { return argument.access != Access::none; }
 /// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
 [[nodiscard]] bool has_step(const Argument& argument);
 /// Whether calls that share elements are added up: else only one of them writes.

@@ -48,13 +48,13 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
 }
 
 void check_generator(const Call& call, const Argument& argument, const std::string& where) {
-    const bool makes_it = makes(argument.generator, argument.element.scalar);
-    const bool feeds = is_spread(argument.generator);
+    const bool makes_it = makes(generator_of(argument), argument.element.scalar);
+    const bool feeds = is_spread(generator_of(argument));
     require(argument.role == Role::in && argument.gradient == Gradient::never, where,
             "a generator that isn't only read");
     require(argument.trailing == argument.element.extents, where, "a generator of other elements");
     require(argument.call_rank == (feeds ? argument.rank : 0), where, "a generator of another call rank");
-    switch (argument.generator) {
+    switch (generator_of(argument)) {
         case GeneratorKind::none: fail(where, "a generator of no kind");
         case GeneratorKind::call_id:
             require(makes_it && argument.rank == call.rank, where, "indices of another call");
@@ -68,8 +68,8 @@ void check_generator(const Call& call, const Argument& argument, const std::stri
 }
 
 void check_argument(const Call& call, const Argument& argument, const std::string& where) {
-    const bool tensor = argument.kind == ArgumentKind::tensor;
-    const bool generator = argument.kind == ArgumentKind::generator;
+    const bool tensor = passes_tensor(argument);
+    const bool generator = is_generator(argument);
     const auto limit = static_cast<std::int64_t>(max_rank);
     require(argument.element.extents.size() <= 4, where, "an element of more than four dimensions");
     (void)scalars(argument.element.extents, where);
@@ -82,14 +82,12 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     require(argument.map.size() == call_rank, where, "a map of another length than the call rank");
     const std::size_t leading = call_rank + static_cast<std::size_t>(argument.inner_rank);
     require(argument.inner_rank >= 0 && argument.inner_rank <= limit, where, "inner rank out of range");
-    require((argument.inner_rank > 0) == (argument.access != Access::none), where,
-            "a tensor parameter without a rank");
+    require((argument.inner_rank > 0) == (is_whole(argument)), where, "a tensor parameter without a rank");
     require(argument.inner_rank == 0 || (tensor && argument.role == Role::in), where,
             "a tensor parameter that isn't given a tensor");
     if (generator) {
         check_generator(call, argument, where);
     } else {
-        require(argument.generator == GeneratorKind::none, where, "a generator that isn't one");
         require(leading + argument.trailing.size() == dims, where,
                 "call rank, inner rank and trailing extents don't add up");
     }
@@ -119,13 +117,13 @@ void check_argument(const Call& call, const Argument& argument, const std::strin
     require(argument.pitch >= 0 && argument.pitch <= max_struct && argument.offset >= 0 &&
                 argument.offset <= max_struct,
             where, "a place outside the struct");
-    const bool is_read_value = argument.kind == ArgumentKind::value && argument.role == Role::in;
-    require(is_read_value || !argument.in_memory, where, "what is no value that is read, in memory");
+    const bool is_read_value = passes_value(argument) && argument.role == Role::in;
+    require(is_read_value || !is_in_memory(argument), where, "what is no value that is read, in memory");
     const bool fits = argument.element.extents.empty() ||
                       (argument.element.extents.size() == 1 && argument.element.extents.front() <= 4);
-    require(!is_read_value || argument.in_memory || (fits && argument.call_rank == 0), where,
+    require(!is_read_value || is_in_memory(argument) || (fits && argument.call_rank == 0), where,
             "a value that doesn't fit into the block");
-    require(tensor || !argument.contiguous_only, where, "a layout of what is no tensor");
+    require(tensor || !is_contiguous_only(argument), where, "a layout of what is no tensor");
     require(tensor || argument.pitch == 0, where, "a pitch of what is no tensor");
     require(!argument.overwrite || argument.gradient != Gradient::never, where,
             "a gradient that is overwritten and isn't written");
@@ -149,8 +147,7 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
     require(argument.offset % scalar == 0 && argument.offset + (last + 1) * scalar <= size, where,
             "a field outside its struct");
     const bool tensor = form == Form::tensor;
-    require(tensor == (argument.kind == ArgumentKind::tensor), where,
-            "a field of another form than its struct");
+    require(tensor == (passes_tensor(argument)), where, "a field of another form than its struct");
     require(!tensor || (argument.pitch * scalar == size &&
                         argument.call_rank + argument.inner_rank == argument.rank),
             where, "a pitch that isn't the struct's size");
@@ -248,10 +245,10 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
     const Argument& primal = call.arguments[static_cast<std::size_t>(argument.tangent_of)];
     require(primal.tangent_of == -1, where, "a tangent of a tangent");
     require(argument.role == Role::in || argument.role == Role::out, where, "a tangent of another role");
-    require(primal.kind == ArgumentKind::generator ||
-                (argument.kind == primal.kind && argument.element == primal.element &&
-                 argument.rank == primal.rank && argument.inner_rank == primal.inner_rank),
-            where, "a tangent of another kind");
+    require(
+        is_generator(primal) || (argument.kind == primal.kind && argument.element == primal.element &&
+                                 argument.rank == primal.rank && argument.inner_rank == primal.inner_rank),
+        where, "a tangent of another kind");
     const auto is_primal = [&](const Parameter& parameter) { return parameter.leaf == argument.tangent_of; };
     const bool first =
         std::any_of(call.parameters.begin(), call.parameters.end(), [&](const Parameter& parameter) {

@@ -41,11 +41,11 @@ std::string range_text(ScalarType scalar) {
 }
 
 std::string describe(const manifest::Argument& argument) {
-    if (argument.kind == manifest::ArgumentKind::generator) {
-        return generator_text(argument.generator, argument.rank);
+    if (is_generator(argument)) {
+        return generator_text(generator_of(argument), argument.rank);
     }
     std::string text = type_text(argument);
-    if (argument.kind == manifest::ArgumentKind::tensor) {
+    if (passes_tensor(argument)) {
         text += " tensor[" + std::to_string(argument.rank) + "]";
     }
     return text;

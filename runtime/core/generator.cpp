@@ -57,7 +57,7 @@ T read(const void* value) {
 }
 
 Axis axis_of(const Argument& argument, const void* value, std::size_t dimension) {
-    if (argument.generator == GeneratorKind::range) {
+    if (manifest::generator_of(argument) == GeneratorKind::range) {
         const auto range = read<Range>(value);
         return {number_of(range), range.start, range.step};
     }
@@ -68,7 +68,7 @@ Axis axis_of(const Argument& argument, const void* value, std::size_t dimension)
 
 /// What both kinds of random numbers have.
 WangHash hash_of(const Argument& argument, const void* value) {
-    if (argument.generator == GeneratorKind::wang_hash) {
+    if (manifest::generator_of(argument) == GeneratorKind::wang_hash) {
         return read<WangHash>(value);
     }
     const auto random = read<RandFloat>(value);
@@ -136,7 +136,7 @@ void check_random(const BindRequest& request, std::size_t i, const void* value) 
         refuse(request, i,
                "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
     }
-    if (argument.generator == GeneratorKind::rand_float) {
+    if (manifest::generator_of(argument) == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
         if (!(random.min < random.max) || !std::isfinite(random.max - random.min)) {
             refuse(request, i,
@@ -163,7 +163,7 @@ void check_generators(const BindRequest& request, const Binding& binding) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const Argument& argument = request.call.arguments[i];
         const void* value = request.arguments[i].generator;
-        switch (argument.generator) {
+        switch (manifest::generator_of(argument)) {
             case GeneratorKind::none: break;
             case GeneratorKind::thread_id: check_indices(request, i, binding.total); break;
             case GeneratorKind::call_id:

@@ -41,12 +41,3 @@ inline std::string generator_text(GeneratorKind generator, std::int64_t dimensio
 }
 
 }  // namespace kf::detail
-
-namespace kf::manifest {
-
-/// Whether the host gives something for it; a call_id and a thread_id are the kernel's own.
-inline bool has_host_value(const Argument& argument) {
-    return argument.generator != GeneratorKind::call_id && argument.generator != GeneratorKind::thread_id;
-}
-
-}  // namespace kf::manifest

@@ -43,19 +43,19 @@ bool is_of_gradients(SlotKind kind) {
 }
 
 void write_argument(const Argument& argument, bool has_gradients, Writer& writer) {
-    writer.word(argument.kind);
+    writer.number(static_cast<std::int64_t>(argument.kind.index()));
     writer.word(argument.role);
-    writer.word(argument.generator);
+    writer.word(generator_of(argument));
     writer.word(argument.element.scalar);
     writer.numbers(argument.trailing);
     writer.number(argument.inner_rank);
-    writer.word(argument.access);
-    writer.number(argument.contiguous_only ? 1 : 0);
-    writer.number(argument.in_memory ? 1 : 0);
-    if (argument.kind == ArgumentKind::tensor) {
+    if (const std::optional<Access> access = access_of(argument)) writer.word(*access);
+    writer.number(is_contiguous_only(argument) ? 1 : 0);
+    writer.number(is_in_memory(argument) ? 1 : 0);
+    if (passes_tensor(argument)) {
         writer.number(argument.pitch);
         writer.numbers(argument.pitch == 0 ? std::vector<std::int64_t>() : argument.spacing);
-        writer.number(argument.access == Access::none ? 0 : argument.offset);
+        writer.number(!is_whole(argument) ? 0 : argument.offset);
     }
     if (has_gradients) {
         writer.number(is_pushed(argument) ? 1 : 0);

@@ -87,8 +87,7 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
             view.grad_out = flatten(arg.tensor->grad_out());
         }
     }
-    if (arg.kind == Arg::Kind::generator && argument != nullptr &&
-        argument->kind == manifest::ArgumentKind::generator) {
+    if (arg.kind == Arg::Kind::generator && argument != nullptr && is_generator(*argument)) {
         view.generator = arg.value;
         view.data = view_of_generator(*argument, arg.value);
     }
@@ -237,8 +236,7 @@ private:
         recorder_ = state.recorder.get();
         for (std::size_t i = 0; i < args_.size() && i < call_.arguments.size(); ++i) {
             const Argument& argument = call_.arguments[i];
-            if (runs_forward(pass_) && argument.kind == manifest::ArgumentKind::value &&
-                is_output(argument)) {
+            if (runs_forward(pass_) && passes_value(argument) && is_output(argument)) {
                 fail(request, i, ErrorCode::type_mismatch,
                      "a value can't be an output of a recorded call, for it would have to be read back; "
                      "generate the "

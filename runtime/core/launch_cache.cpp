@@ -14,7 +14,6 @@
 namespace kf::detail {
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::GradMode;
 using manifest::SlotKind;
 
@@ -357,7 +356,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
-        const bool plain = argument.kind == ArgumentKind::value || argument.kind == ArgumentKind::tensor;
+        const bool plain = passes_value(argument) || passes_tensor(argument);
         if (!plain || argument.overwrite || is_combined(argument)) {
             return;
         }

@@ -17,7 +17,6 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Role;
 
 // Lower fits better.
@@ -51,9 +50,8 @@ std::optional<int> weak_cost(ScalarType from, ScalarType to) {
 
 /// Whether the argument is a vector by value, all components of which one number can be.
 bool takes_number(const Argument& argument) {
-    return argument.kind == ArgumentKind::value && argument.element.extents.size() == 1 &&
-           argument.call_rank == 0 && argument.role != Role::out && argument.role != Role::result &&
-           ends_in_vector(argument);
+    return passes_value(argument) && argument.element.extents.size() == 1 && argument.call_rank == 0 &&
+           argument.role != Role::out && argument.role != Role::result && ends_in_vector(argument);
 }
 
 /// Whether x, y, z and w may be the last extent: of a vector, or of one that a tensor's numbers make.
@@ -72,11 +70,12 @@ bool ends_with(const Dims& shape, const std::vector<std::int64_t>& extents) {
 }
 
 std::optional<int> cost(const Argument& argument, const ArgShape& given) {
-    if (argument.kind == ArgumentKind::generator || given.kind == ArgShape::Kind::generator) {
+    if (is_generator(argument) || given.kind == ArgShape::Kind::generator) {
         if (given.kind == ArgShape::Kind::absent) {
             return has_host_value(argument) ? std::nullopt : std::optional(0);
         }
-        const bool fits = argument.generator == given.generator && given.kind == ArgShape::Kind::generator &&
+        const bool fits = generator_of(argument) == given.generator &&
+                          given.kind == ArgShape::Kind::generator &&
                           given.shape.size() == static_cast<std::size_t>(argument.call_rank);
         return fits ? std::optional(0) : std::nullopt;
     }
@@ -85,7 +84,7 @@ std::optional<int> cost(const Argument& argument, const ArgShape& given) {
         return optional || argument.tangent_of >= 0 ? std::optional(0) : std::nullopt;
     }
     const ScalarType wanted = argument.element.scalar;
-    const bool tensor = argument.kind == ArgumentKind::tensor;
+    const bool tensor = passes_tensor(argument);
     if (given.kind == ArgShape::Kind::tensor && !tensor) {
         return std::nullopt;
     }
@@ -144,7 +143,7 @@ std::string expected_text(const Argument& argument, const ArgShape& given) {
     std::string text = describe(argument);
     const auto rank = static_cast<std::size_t>(argument.rank);
     const std::size_t dims = rank + argument.element.extents.size();
-    if (argument.kind != ArgumentKind::tensor || argument.element.extents.empty() ||
+    if (!passes_tensor(argument) || argument.element.extents.empty() ||
         given.kind == ArgShape::Kind::absent || given.shape.size() == dims)
         return text;
     for (std::size_t i = 0; i < dims; ++i) {
@@ -158,8 +157,7 @@ std::string expected_text(const Argument& argument, const ArgShape& given) {
 std::string conversion_hint(const Argument& argument, const ArgShape& given) {
     const auto dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
     const ScalarType wanted = argument.element.scalar;
-    if (argument.kind == ArgumentKind::generator || given.shape.size() != dims || given.scalar == wanted)
-        return {};
+    if (is_generator(argument) || given.shape.size() != dims || given.scalar == wanted) return {};
     if (given.kind == ArgShape::Kind::array) return "; astype() converts it";
     if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
     return is_floating(wanted) ? "; float() converts it" : "; int() converts it";
@@ -230,7 +228,7 @@ int argument_cost(const manifest::Function& function, const Argument& argument, 
     ErrorCode code = ErrorCode::type_mismatch;
     if (given.kind == ArgShape::Kind::absent) {
         code = ErrorCode::missing_argument;
-    } else if (argument.kind != ArgumentKind::generator && given.kind != ArgShape::Kind::generator &&
+    } else if (!is_generator(argument) && given.kind != ArgShape::Kind::generator &&
                given.shape.size() !=
                    static_cast<std::size_t>(argument.rank) + argument.element.extents.size()) {
         code = ErrorCode::rank_mismatch;

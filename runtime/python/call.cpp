@@ -39,7 +39,6 @@ using detail::PassKind;
 using detail::runs_backward;
 using detail::runs_forward;
 using detail::with_article;
-using manifest::ArgumentKind;
 using manifest::Role;
 
 /// What it costs an overload that a struct doesn't look like its own. It is taken when nothing else fits, so
@@ -499,7 +498,7 @@ std::optional<Device> Call::on_stream(const Context& context) const {
 void Call::check_capture(const Device& on) const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
-        if (!host.given || host.tensor != nullptr || leaf(i).kind != ArgumentKind::tensor) continue;
+        if (!host.given || host.tensor != nullptr || !passes_tensor(leaf(i))) continue;
         try {
             on.state()->driver().check_read_back();
         } catch (const DeviceError& error) {
@@ -570,7 +569,7 @@ void Call::check_derivative(std::size_t i) const {
 Arg Call::convert(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
     if (host.differentiable != nullptr && runs_backward(pass_)) check_derivative(i);
-    const bool value = leaf(i).kind == ArgumentKind::value;
+    const bool value = passes_value(leaf(i));
     if (value) {
         const std::size_t size = item(i).structure != nullptr
                                      ? static_cast<std::size_t>(manifest::byte_size(*item(i).structure))
@@ -701,8 +700,8 @@ Tensor Call::made_tensor(std::size_t i, const ContextPtr& context) {
 
 /// A parameter that is a tensor and is written: what was given must be able to take it.
 bool Call::writes_array(std::size_t i) const {
-    const manifest::Access access = leaf(i).access;
-    return runs_forward(pass_) && access != manifest::Access::none && access != manifest::Access::read;
+    const std::optional<manifest::Access> access = access_of(leaf(i));
+    return runs_forward(pass_) && access && access != manifest::Access::read;
 }
 
 void Call::check_written(std::size_t i) const {
@@ -742,7 +741,7 @@ void Call::collect_gradients() {
             py::cast<Tensor&>(host.content).any = host.uploaded;
         if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
         const manifest::Argument& argument = leaf(i);
-        if (argument.kind == ArgumentKind::tensor) {
+        if (passes_tensor(argument)) {
             host.differentiable->add(download(Tensor{host.uploaded.grad(), nullptr, host.structure}));
         } else if (item(i).structure != nullptr) {
             host.differentiable->add(unpack_struct(*call_, *item(i).structure, host.gradient.data(), {}));
@@ -825,9 +824,9 @@ py::object Call::given_tangent(std::int64_t primal) const {
 py::object Call::result(std::size_t i, const ContextPtr& context) {
     Host& host = hosts_[i];
     const manifest::Argument& argument = leaf(i);
-    if (argument.kind == ArgumentKind::value && item(i).structure != nullptr)
+    if (passes_value(argument) && item(i).structure != nullptr)
         return unpack_struct(*call_, *item(i).structure, host.value.data(), *info_.classes);
-    if (argument.kind == ArgumentKind::tensor) {
+    if (passes_tensor(argument)) {
         if (argument.tangent_of >= 0 && argument.role == Role::in) return given_tangent(argument.tangent_of);
         if (host.as_array) return download(made_tensor(i, context));
         if (!host.given) return py::cast(made_tensor(i, context));

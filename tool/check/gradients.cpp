@@ -168,17 +168,17 @@ void list_inputs(std::size_t function, std::size_t index, const manifest::Call& 
 }  // namespace
 
 std::string why_no_gradient(const manifest::Call& call, const Argument& argument) {
-    const bool input = detail::is_input(argument) && argument.access != manifest::Access::write;
+    const bool input = detail::is_input(argument) && access_of(argument) != manifest::Access::write;
     if (input && argument.gradient != manifest::Gradient::never) return {};
-    if (argument.role == Role::out || argument.access == manifest::Access::write) {
+    if (argument.role == Role::out || access_of(argument) == manifest::Access::write) {
         return argument.differentiable ? "output: its gradient flows in" : "output without a derivative";
     }
-    if (argument.kind == manifest::ArgumentKind::generator) return "made in the kernel";
+    if (is_generator(argument)) return "made in the kernel";
     const ScalarType scalar = argument.element.scalar;
     if (!is_floating(scalar)) return scalar == ScalarType::boolean ? "bool" : "integer type";
     if (!call.has_backward) return "the call has no backward pass";
     if (argument.differentiable) return "not among the inputs that the spec differentiates";
-    return detail::is_tensor_parameter(argument) ? "a tensor that is read without derivatives" : "no_diff";
+    return is_whole(argument) ? "a tensor that is read without derivatives" : "no_diff";
 }
 
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings, const Explain& explain,

@@ -21,7 +21,6 @@ namespace {
 
 using manifest::Access;
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Gradient;
 
 constexpr std::int64_t usual_extent = 5;
@@ -48,8 +47,7 @@ const GivenShape* given_for(const manifest::Function& function, const Argument& 
                             const std::vector<GivenShape>& shapes) {
     const GivenShape* found = nullptr;
     for (const GivenShape& shape : shapes) {
-        if (argument.kind != ArgumentKind::tensor ||
-            shape.extents.size() != static_cast<std::size_t>(argument.rank))
+        if (!passes_tensor(argument) || shape.extents.size() != static_cast<std::size_t>(argument.rank))
             continue;
         if (shape.argument == function.name + "." + argument.name) return &shape;
         if (shape.argument == argument.name) found = &shape;
@@ -63,9 +61,8 @@ bool takes_gradient(const Argument& argument) {
 
 /// The extent that an argument's call dimension k has whatever the call, or 0: it lies in the element.
 std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
-    const std::size_t rank =
-        argument.kind == ArgumentKind::tensor ? static_cast<std::size_t>(argument.rank) : 0;
-    if (argument.kind == ArgumentKind::generator || k < rank) return 0;
+    const std::size_t rank = passes_tensor(argument) ? static_cast<std::size_t>(argument.rank) : 0;
+    if (is_generator(argument) || k < rank) return 0;
     return k - rank < argument.element.extents.size() ? argument.element.extents[k - rank] : 0;
 }
 
@@ -97,19 +94,18 @@ std::vector<std::int64_t> call_shape(const manifest::Function& function, const m
 /// What a call does may hang on other elements than its own.
 bool takes_whole_tensors(const manifest::Call& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(),
-                       [](const Argument& argument) { return detail::is_tensor_parameter(argument); });
+                       [](const Argument& argument) { return is_whole(argument); });
 }
 
 bool writes_whole_tensors(const manifest::Call& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
-        return detail::is_tensor_parameter(argument) && argument.access != Access::read;
+        return is_whole(argument) && access_of(argument) != Access::read;
     });
 }
 
 bool can_share(const manifest::Call& call, const Argument& argument) {
-    return argument.kind == ArgumentKind::tensor && argument.role == manifest::Role::in &&
-           takes_gradient(argument) && !detail::is_tensor_parameter(argument) && !argument.map.empty() &&
-           argument.rank > 0 && !call.strict_broadcasting;
+    return passes_tensor(argument) && argument.role == manifest::Role::in && takes_gradient(argument) &&
+           !is_whole(argument) && !argument.map.empty() && argument.rank > 0 && !call.strict_broadcasting;
 }
 
 /// So many indices that calls with tensors of them can each have one of their own.
@@ -117,9 +113,7 @@ std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
     std::int64_t extent = usual_extent;
     for (const std::int64_t e : chosen.shape) extent = std::max(extent, e);
     for (const Argument& argument : call.arguments) {
-        if (argument.kind != ArgumentKind::tensor || is_floating(argument.element.scalar) ||
-            detail::is_tensor_parameter(argument))
-            continue;
+        if (!passes_tensor(argument) || is_floating(argument.element.scalar) || is_whole(argument)) continue;
         std::int64_t count = 1;
         for (const std::int64_t d : argument.map) count *= chosen.shape[static_cast<std::size_t>(d)];
         extent = std::max(extent, count);
@@ -150,10 +144,10 @@ private:
         item.leaves = static_cast<std::size_t>(whole.leaves);
         const Argument& first = call_.arguments[item.leaf];
         const bool is_struct = whole.form != manifest::Form::leaf;
-        if (first.kind == ArgumentKind::generator && !is_struct) {
+        if (is_generator(first) && !is_struct) {
             add_generator(first, item);
         } else {
-            if (first.kind == ArgumentKind::tensor) {
+            if (passes_tensor(first)) {
                 item.kind = Item::Kind::tensor;
                 item.element = is_struct ? ElementType{} : element_type(first.element);
                 if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
@@ -177,7 +171,7 @@ private:
         std::int64_t count = static_cast<std::int64_t>(item.shape.size());
         for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
             const Argument& leaf = call_.arguments[i];
-            if (leaf.contiguous_only || leaf.overwrite || manifest::is_combined(leaf)) return 0;
+            if (is_contiguous_only(leaf) || leaf.overwrite || manifest::is_combined(leaf)) return 0;
             count = std::min(count, leaf.call_rank + leaf.inner_rank);
         }
         return static_cast<std::size_t>(count);
@@ -197,8 +191,8 @@ private:
                 leaf.positions.push_back(e * size + static_cast<std::size_t>(argument.offset) + at);
             }
         }
-        const bool whole = detail::is_tensor_parameter(argument);
-        item.input = item.input || (detail::is_input(argument) && argument.access != Access::write);
+        const bool whole = is_whole(argument);
+        item.input = item.input || (detail::is_input(argument) && access_of(argument) != Access::write);
         item.written = item.written || detail::writes_data(argument);
         item.gradient = item.gradient || takes_gradient(argument);
         item.flowing =
@@ -277,7 +271,7 @@ private:
             item.bytes.resize(sizeof value);
             std::memcpy(item.bytes.data(), &value, sizeof value);
         };
-        switch (argument.generator) {
+        switch (generator_of(argument)) {
             case manifest::GeneratorKind::grid: {
                 std::vector<std::int64_t> numbers;
                 for (const std::int64_t d : argument.map) {
@@ -368,7 +362,7 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
     };
     const std::vector<std::int64_t> shape = call_shape(function, call, shapes, usual_extent);
     std::vector<Case> cases{{Case::Form::whole, shape}};
-    if (has([](const Argument& one) { return one.kind == ArgumentKind::tensor && !one.contiguous_only; })) {
+    if (has([](const Argument& one) { return passes_tensor(one) && !is_contiguous_only(one); })) {
         cases.push_back({Case::Form::strided, shape});
     }
     const auto lies_otherwise = [&](const Argument& one) {
@@ -411,7 +405,7 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
     std::int64_t indices = takes_whole_tensors(call) ? inner_extent(call, chosen) : usual_extent;
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
-        if (!detail::is_tensor_parameter(argument)) continue;
+        if (!is_whole(argument)) continue;
         const Item& item = arguments.items[arguments.leaves[i].item];
         for (std::int64_t k = argument.call_rank; k < argument.call_rank + argument.inner_rank; ++k) {
             indices = std::min(indices, item.shape[static_cast<std::size_t>(k)]);

@@ -18,7 +18,7 @@ namespace {
 using manifest::Argument;
 
 bool has_tangent_type(const Argument& argument) {
-    return argument.kind != manifest::ArgumentKind::generator && kf::is_floating(argument.element.scalar);
+    return !is_generator(argument) && kf::is_floating(argument.element.scalar);
 }
 
 /// An input and the leaf of its tangent, or an output and its.
@@ -36,7 +36,7 @@ public:
             if (tangent.tangent_of < 0 || !tangent.differentiable || !has_tangent_type(tangent)) continue;
             const Pair pair{static_cast<std::size_t>(tangent.tangent_of), i};
             const bool goes_in =
-                tangent.role == manifest::Role::in && tangent.access != manifest::Access::write;
+                tangent.role == manifest::Role::in && access_of(tangent) != manifest::Access::write;
             if (goes_in) inputs_.push_back(pair);
             if (detail::writes_data(tangent)) outputs_.push_back(pair);
         }

@@ -67,8 +67,8 @@ std::string reason(const Plan& plan, std::size_t function, std::size_t call, std
     const PlannedCall& planned = plan.functions[function].calls[call];
     const PlannedArgument& input = planned.arguments[argument];
     const bool output =
-        input.host.role == manifest::Role::out || input.host.access == manifest::Access::write;
-    if (output || input.host.kind == manifest::ArgumentKind::generator || !is_floating(input.type)) return {};
+        input.host.role == manifest::Role::out || access_of(input.host) == manifest::Access::write;
+    if (output || is_generator(input.host) || !is_floating(input.type)) return {};
     if (!planned.has_backward) return "the spec asks for no \"backward\"";
     if (input.host.differentiable)
         return input.grad_is_false ? "\"grad\": false" : "not among the \"inputs\" of \"backward\"";

@@ -15,7 +15,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Role;
 using manifest::Slot;
 using manifest::SlotKind;
@@ -101,8 +100,7 @@ private:
 
 /// The extent that an argument gives a dimension of every call, since it lies in its element; 0: any.
 std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
-    const std::size_t rank =
-        argument.kind == ArgumentKind::tensor ? static_cast<std::size_t>(argument.rank) : 0;
+    const std::size_t rank = passes_tensor(argument) ? static_cast<std::size_t>(argument.rank) : 0;
     return k < rank || k - rank >= argument.element.extents.size() ? 0 : argument.element.extents[k - rank];
 }
 
@@ -149,7 +147,7 @@ bool is_read_by_scalars(const PlannedArgument& argument) {
 }
 
 bool is_in_block(const Argument& argument) {
-    return argument.kind == ArgumentKind::value && argument.role == Role::in && !argument.in_memory;
+    return passes_value(argument) && argument.role == Role::in && !is_in_memory(argument);
 }
 
 bool is_summed_exactly(const Argument& argument, Sums sums) {
@@ -188,7 +186,7 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
         const bool sums = !writes_gradient(argument.host, pass) ||
                           (is_summed(argument.host) && is_floating(argument.host.element.scalar));
         return !takes_first(argument.host, pass) && !is_looped(argument) && !is_whole(argument.host) &&
-               !is_generated(argument.host) && argument.host.pitch == 0 && sums;
+               !is_generator(argument.host) && argument.host.pitch == 0 && sums;
     });
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),

@@ -17,24 +17,19 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Form;
 using manifest::Gradient;
 using manifest::Role;
 
-bool is_host_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
-
 /// "kf::Grid<2>": what the host gives for a generator.
 std::string generator_type(const Argument& argument) {
-    switch (argument.generator) {
+    switch (generator_of(argument)) {
         case GeneratorKind::grid: return "kf::Grid<" + std::to_string(argument.rank) + ">";
         case GeneratorKind::range: return "kf::Range";
         case GeneratorKind::wang_hash: return "kf::WangHash";
         default: return "kf::RandFloat";
     }
 }
-
-bool is_generator(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
 
 constexpr std::string_view scalar_arg_name = "kf::ScalarArg<";
 
@@ -86,8 +81,8 @@ public:
         }
         for (const PlannedArgument& item : items_) {
             const Argument& host = item.host;
-            gives_tensor = gives_tensor || (host.role == Role::result && !is_host_value(host));
-            reads_back = reads_back || (host.role != Role::in && is_host_value(host));
+            gives_tensor = gives_tensor || (host.role == Role::result && !passes_value(host));
+            reads_back = reads_back || (host.role != Role::in && passes_value(host));
             writes = writes || host.role == Role::out || host.role == Role::inout;
             outs = outs || host.role == Role::out;
             updates = updates || host.role == Role::inout;
@@ -165,7 +160,7 @@ private:
                 method.arguments.push_back(add_generator(method, items_[at].host, name));
                 return;
             }
-            const bool value = is_host_value(items_[at].host);
+            const bool value = passes_value(items_[at].host);
             const bool structure = holds_structs(items_[at].type);
             const std::string type = type_of(at);
             const std::string tensor = "const " + tensor_of(at) + "&";
@@ -203,7 +198,7 @@ private:
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(at),
                                     plain.arguments.begin() + static_cast<std::ptrdiff_t>(end));
             if (is_only_written(parameter.role)) {
-                const bool value = is_host_value(items_[at].host);
+                const bool value = passes_value(items_[at].host);
                 method.outputs.push_back({value ? type_of(at) : tensor_of(at), names_[at], at, value});
                 method.arguments.back() = value ? "Arg::out(result." + names_[at] + ")" : "Arg::none()";
                 return;
@@ -266,7 +261,7 @@ private:
         if (give) {
             add(method, "const kf::Out<" + tensor_of(at) + ">&", "result");
             method.arguments.emplace_back("Arg::out(result)");
-        } else if (is_host_value(items_[at].host)) {
+        } else if (passes_value(items_[at].host)) {
             method.result = method.local = type_of(at);
             method.arguments.emplace_back("Arg::out(result)");
         } else {
@@ -296,10 +291,10 @@ private:
         bool writes_values = false;
         const std::string type = fields_type(parameter.host, parameter.type, end, [&](std::size_t item) {
             const Argument& host = items_[item].host;
-            writes_values = writes_values || (is_host_value(host) && host.role != Role::in);
+            writes_values = writes_values || (passes_value(host) && host.role != Role::in);
             if (is_generator(host)) return made_type(host);
             if (method.part == CppPart::fused && host.role == Role::in) return backward_type(kind, item);
-            return is_host_value(host) ? type_of(item) : tensor_of(item);
+            return passes_value(host) ? type_of(item) : tensor_of(item);
         });
         if (parameter.role == Role::result) {
             method.result = method.local = type;
@@ -310,7 +305,7 @@ private:
         }
         for (; at < end; ++at) {
             const Argument& host = items_[at].host;
-            if (parameter.role == Role::result && !is_host_value(host)) {
+            if (parameter.role == Role::result && !passes_value(host)) {
                 method.arguments.emplace_back("Arg::none()");
                 method.assigns.push_back(names_[at] + " = " + tensor_of(at) + "(std::move(args[" +
                                          std::to_string(at) + "].allocated))");
@@ -331,8 +326,8 @@ private:
         for (const PlannedArgument& item : items_) {
             const Argument& host = item.host;
             if (is_only_written(host.role) || host.gradient == Gradient::never) continue;
-            if (is_host_value(host) && host.gradient == Gradient::required) return false;
-            has_target = has_target || !is_host_value(host);
+            if (passes_value(host) && host.gradient == Gradient::required) return false;
+            has_target = has_target || !passes_value(host);
         }
         return has_target;
     }
@@ -341,7 +336,7 @@ private:
     [[nodiscard]] std::string backward_type(CppMethodKind kind, std::size_t item) const {
         const Argument& host = items_[item].host;
         if (is_generator(host)) return made_type(host);
-        if (!is_host_value(host)) return tensor_of(item);
+        if (!passes_value(host)) return tensor_of(item);
         const bool wants = is_only_written(host.role)
                                ? host.differentiable
                                : kind == CppMethodKind::call && host.gradient != Gradient::never;
@@ -351,7 +346,7 @@ private:
     /// What flows in from an output by value is only read.
     [[nodiscard]] std::string flowing_type(CppMethodKind kind, std::size_t item) const {
         const Argument& host = items_[item].host;
-        const bool wants = is_host_value(host) && is_only_written(host.role) && host.differentiable;
+        const bool wants = passes_value(host) && is_only_written(host.role) && host.differentiable;
         return wants ? "kf::OutputArg<" + type_of(item) + ">" : backward_type(kind, item);
     }
 
@@ -373,7 +368,7 @@ private:
             const std::string type = fields_type(parameter.host, parameter.type, item, [&](std::size_t leaf) {
                 return fields ? backward_type(kind, leaf) : flowing_type(kind, leaf);
             });
-            const bool value = !fields && is_host_value(items_[at].host);
+            const bool value = !fields && passes_value(items_[at].host);
             const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
             const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];
             const std::string by_value = type == type_of(at) ? given_type(at) : type;
@@ -392,7 +387,7 @@ private:
 
     std::vector<CppMethod> build_jvp() const {
         const bool reads_back = std::any_of(items_.begin(), items_.end(), [](const PlannedArgument& item) {
-            return item.host.role != Role::in && is_host_value(item.host);
+            return item.host.role != Role::in && passes_value(item.host);
         });
         std::vector<CppMethod> methods{jvp(CppMethodKind::call)};
         if (!reads_back) methods.push_back(jvp(CppMethodKind::append_to));
@@ -407,14 +402,14 @@ private:
             std::size_t item = at;
             const std::string type = fields_type(parameter.host, parameter.type, item, [&](std::size_t leaf) {
                 const Argument& host = items_[leaf].host;
-                return is_generator(host)    ? generator_type(host)
-                       : is_host_value(host) ? type_of(leaf)
-                                             : tensor_of(leaf);
+                return is_generator(host)   ? generator_type(host)
+                       : passes_value(host) ? type_of(leaf)
+                                            : tensor_of(leaf);
             });
             const bool fields = parameter.host.form == Form::fields;
             const Argument& host = items_[at].host;
             if (is_only_written(parameter.role)) {
-                method.outputs.push_back({type, root(at), at, fields || is_host_value(host)});
+                method.outputs.push_back({type, root(at), at, fields || passes_value(host)});
                 return;
             }
             if (!fields && !has_host_value(host)) return;
@@ -424,11 +419,11 @@ private:
             const bool writes = std::any_of(
                 first, end, [](const PlannedArgument& one) { return one.host.role == Role::inout; });
             method.nodiscard = method.nodiscard && !writes;
-            const bool scalar = !writes && !fields && is_host_value(host) && !holds_structs(items_[at].type);
+            const bool scalar = !writes && !fields && passes_value(host) && !holds_structs(items_[at].type);
             const bool by_value = scalar && !has_tangent(parameter);
             const std::string full = has_tangent(parameter) ? "kf::Dual<" + type + ">" : type;
             const bool changes = std::any_of(first, end, [](const PlannedArgument& one) {
-                return one.host.role == Role::inout && is_host_value(one.host);
+                return one.host.role == Role::inout && passes_value(one.host);
             });
             add(method, by_value ? full : changes ? full + "&" : "const " + full + "&", root(at));
         });
@@ -480,7 +475,7 @@ private:
         }
         const std::string place = std::string("result") + (tangent ? ".tangent" : ".value") +
                                   (method.outputs.size() > 1 ? "." + root(primal) : "") + path;
-        if (is_host_value(host)) {
+        if (passes_value(host)) {
             method.arguments.back() = "Arg::out(" + place + ")";
         } else {
             method.assigns.push_back(place + " = " + tensor_of(item) + "(std::move(args[" +

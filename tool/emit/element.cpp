@@ -37,8 +37,7 @@ std::string dimensions(const manifest::Argument& argument) {
 }
 
 std::string_view role_name(const manifest::Argument& argument) {
-    switch (argument.access) {
-        case manifest::Access::none:
+    switch (access_of(argument).value_or(manifest::Access::read)) {
         case manifest::Access::read: break;
         case manifest::Access::write: return "written";
         case manifest::Access::read_write: return "read and written";
@@ -89,15 +88,16 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
                 lines.push_back("- " + argument.name + ": 0 where it isn't given");
             continue;
         }
-        if (argument.kind == manifest::ArgumentKind::generator) {
-            lines.push_back("- " + names[i] + ": in, " + generator_text(argument.generator, argument.rank));
+        if (is_generator(argument)) {
+            lines.push_back("- " + names[i] + ": in, " +
+                            generator_text(generator_of(argument), argument.rank));
             continue;
         }
-        const bool tensor = argument.kind == manifest::ArgumentKind::tensor;
+        const bool tensor = passes_tensor(argument);
         std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
         line += arguments[i].element_name + (tensor ? " tensor " + dimensions(argument) : "");
-        if (tensor && argument.contiguous_only) line += ", contiguous";
-        const bool output = is_only_written(argument.role) || argument.access == manifest::Access::write;
+        if (tensor && is_contiguous_only(argument)) line += ", contiguous";
+        const bool output = is_only_written(argument.role) || access_of(argument) == manifest::Access::write;
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)

@@ -20,7 +20,7 @@ std::string ElementWriter::if_there(const std::string& loaded, const std::string
 }
 
 std::string ElementWriter::add_loaded(const std::string& qualifier, const std::string& name, Source source) {
-    if (is_generated(host())) return add_generated(qualifier, name);
+    if (is_generator(host())) return add_generated(qualifier, name);
     if (!is_looped(*planned_)) {
         add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
         return name;
@@ -50,7 +50,7 @@ std::string ElementWriter::add_generated(const std::string& qualifier, const std
 }
 
 std::string ElementWriter::load() {
-    if (is_generated(host())) return generated_value(generated());
+    if (is_generator(host())) return generated_value(generated());
     if (is_in_block(host())) return narrowed(args(SlotKind::value));
     if (rows_) {
         return in_row("kf_kept_" + argument_id(host()),

@@ -11,7 +11,6 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::SlotKind;
 
 std::string field(const GeneratorUse& use, SlotKind kind, std::int64_t dimension = -1) {
@@ -22,8 +21,8 @@ std::string field(const GeneratorUse& use, SlotKind kind, std::int64_t dimension
 std::string index_text(const GeneratorUse& use, std::int64_t i) {
     const Argument& argument = use.planned.host;
     const auto at = static_cast<std::size_t>(i);
-    if (argument.generator == GeneratorKind::call_id) return use.indices[at];
-    if (argument.generator == GeneratorKind::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
+    if (generator_of(argument) == GeneratorKind::call_id) return use.indices[at];
+    if (generator_of(argument) == GeneratorKind::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
     const std::int64_t dimension = argument.map[at];
     return field(use, SlotKind::offset, i) + " + " + use.indices[static_cast<std::size_t>(dimension)] +
            " * " + field(use, SlotKind::stride, dimension);
@@ -31,7 +30,7 @@ std::string index_text(const GeneratorUse& use, std::int64_t i) {
 
 /// A call of kf.take_hash, kf.take_floats<3> …
 std::string taken(const GeneratorUse& use, const std::string& form, const std::string& hash) {
-    if (use.planned.host.generator == GeneratorKind::wang_hash) {
+    if (generator_of(use.planned.host) == GeneratorKind::wang_hash) {
         return "kf.take_hash" + (form.empty() ? form : "e" + form) + "(" + hash + ")";
     }
     return "kf.take_float" + form + "(" + hash + ", " + field(use, SlotKind::low) + ", " +
@@ -40,17 +39,16 @@ std::string taken(const GeneratorUse& use, const std::string& form, const std::s
 
 }  // namespace
 
-bool is_generated(const Argument& argument) { return argument.kind == ArgumentKind::generator; }
-
 bool needs_indices(const PlannedCall& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
-               return argument.host.generator == GeneratorKind::call_id || is_spread(argument.host.generator);
+               return generator_of(argument.host) == GeneratorKind::call_id ||
+                      is_spread(generator_of(argument.host));
            });
 }
 
 bool is_generated_by_scalars(const PlannedArgument& planned) {
-    return is_random(planned.host.generator) && is_looped(planned);
+    return is_random(generator_of(planned.host)) && is_looped(planned);
 }
 
 std::string first_hash(const GeneratorUse& use) {
@@ -66,7 +64,7 @@ std::string generated_value(const GeneratorUse& use) {
     const TypeKind kind = use.planned.type.kind;
     const std::string type = declared_name(use.planned.type);
     const std::int64_t count = scalar_count(argument.trailing);
-    if (is_random(argument.generator)) {
+    if (is_random(generator_of(argument))) {
         const std::string numbers = taken(use, "s<" + std::to_string(count) + ">", first_hash(use));
         return type + "(" + numbers + (kind == TypeKind::scalar ? ".x)" : ")");
     }

@@ -8,8 +8,6 @@
 
 namespace kf::gen {
 
-bool is_generated(const manifest::Argument& argument);
-
 /// Whether some generator needs the call's index along each dimension, and the flat one won't do.
 bool needs_indices(const PlannedCall& call);
 

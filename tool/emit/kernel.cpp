@@ -210,7 +210,7 @@ private:
 
     bool generates() const {
         return std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                           [](const PlannedArgument& argument) { return is_generated(argument.host); });
+                           [](const PlannedArgument& argument) { return is_generator(argument.host); });
     }
 
     void add_parameter(const PlannedParameter& parameter) {
@@ -348,7 +348,7 @@ private:
                 statement = is_looped(*planned_)
                                 ? loop(subscripted(field) + " = " + to_string(host().element.scalar) + "(0)")
                                 : field + " = " + slang_type() + "(0)";
-            } else if (is_looped(*planned_) && is_generated(host())) {
+            } else if (is_looped(*planned_) && is_generator(host())) {
                 statement = field + " = " + add_generated("", "kf_made_" + argument_id(host()));
             } else if (is_looped(*planned_)) {
                 statement =
@@ -560,7 +560,7 @@ private:
     }
 
     std::vector<std::string> inner_strides(const TensorView& view, SlotKind kind) const {
-        if (host().contiguous_only) return dense_inner_strides(view.extents, pitch());
+        if (is_contiguous_only(host())) return dense_inner_strides(view.extents, pitch());
         std::vector<std::string> strides;
         for (std::int64_t d = 0; d < host().inner_rank; ++d) strides.push_back(args(kind, d));
         return strides;

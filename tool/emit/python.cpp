@@ -29,14 +29,11 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
 
 /// What the names of a function's other classes in the stub end in.
 constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp", "Result"};
-
-bool is_value(const Argument& argument) { return argument.kind == ArgumentKind::value; }
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
 
@@ -81,7 +78,7 @@ PythonTypes value_types(const manifest::Element& element, bool takes_gradient, b
 }
 
 PythonTypes generator_types(const Argument& argument) {
-    switch (argument.generator) {
+    switch (generator_of(argument)) {
         case GeneratorKind::grid: return python_grid;
         case GeneratorKind::range: return python_range;
         case GeneratorKind::wang_hash: return python_wang_hash;
@@ -93,14 +90,14 @@ bool is_whole(const PlannedArgument& item) { return holds_structs(item.type); }
 
 PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
     const Argument& argument = item.host;
-    if (argument.kind == manifest::ArgumentKind::generator) return generator_types(argument);
-    if (is_whole(item) && is_value(argument)) {
+    if (is_generator(argument)) return generator_types(argument);
+    if (is_whole(item) && passes_value(argument)) {
         const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
         return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : 0));
     }
     const bool vector = item.type.kind == TypeKind::vector && argument.call_rank == 0;
-    return is_value(argument) ? value_types(argument.element, takes_gradient, vector)
-                              : static_cast<PythonTypes>(python_sequence | python_tensor);
+    return passes_value(argument) ? value_types(argument.element, takes_gradient, vector)
+                                  : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
 
 /// One thing that comes back.
@@ -257,13 +254,13 @@ private:
         if (is_fused(form) && !call.has_fused) return false;
         const std::vector<PlannedArgument> items = host_items(call);
         const bool gives_value = std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
-            return argument.host.role != Role::in && is_value(argument.host);
+            return argument.host.role != Role::in && passes_value(argument.host);
         });
         if (form == MethodForm::fused_append_to && gives_value) return false;
         if (form == MethodForm::append_to || form == MethodForm::jvp_append_to) return !gives_value;
         if (form == MethodForm::backward_append_to || form == MethodForm::fused_append_to)
             return std::any_of(items.begin(), items.end(), [](const PlannedArgument& argument) {
-                return is_input(argument.host) && !is_value(argument.host) &&
+                return is_input(argument.host) && !passes_value(argument.host) &&
                        argument.host.gradient != Gradient::never;
             });
         return true;
@@ -319,7 +316,7 @@ private:
         std::string type = "kf.Tensor";
         if (fields)
             type = structs_.fields_of(call, parameter.host, parameter.type);
-        else if (is_value(item.host))
+        else if (passes_value(item.host))
             type = is_whole(item) ? structs_.value_of(item.type) : returned_number(item.host.element);
         numpy_ = numpy_ || type.find("npt.") != std::string::npos;
         return type;
@@ -345,13 +342,13 @@ private:
             return;
         }
         PythonTypes types = python_writable;
-        if (fields || (is_whole(item) && is_value(argument)))
+        if (fields || (is_whole(item) && passes_value(argument)))
             types = python_struct;
-        else if (is_backward(form) && is_value(argument))
+        else if (is_backward(form) && passes_value(argument))
             types = value_types(argument.element, argument.differentiable, false);
         if (!returned)
             made.parameters.push_back({name, types, true});
-        else if (is_backward(form) || (!fields && !is_value(argument)))
+        else if (is_backward(form) || (!fields && !passes_value(argument)))
             made.given_result = types;
     }
 
@@ -669,7 +666,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         }
         for (const PlannedCall& call : function.calls)
             for (const PlannedArgument& argument : host_items(call))
-                numpy = numpy || (argument.host.role != Role::in && is_value(argument.host) &&
+                numpy = numpy || (argument.host.role != Role::in && passes_value(argument.host) &&
                                   !is_whole(argument) && !argument.host.element.extents.empty());
     }
     for (const std::string& name : structs.names()) exported.insert("\"" + name + "\"");

@@ -153,7 +153,7 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
     if (parameter.form == manifest::Form::value) return value_of(type);
     if (parameter.form == manifest::Form::leaf) {
         const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf)].host;
-        return leaf.kind == manifest::ArgumentKind::value ? returned_number(leaf.element) : "kf.Tensor";
+        return passes_value(leaf) ? returned_number(leaf.element) : "kf.Tensor";
     }
     if (type.kind != TypeKind::structure) return "dict[str, Any]";
     std::string held;

@@ -20,7 +20,7 @@ std::string Run::step(std::int64_t group_size) const { return std::to_string(bes
 
 bool moves_in_quads(const PlannedArgument& argument) {
     const manifest::Argument& host = argument.host;
-    return !is_in_block(host) && !is_generated(host) && !is_whole(host) && !is_looped(argument) &&
+    return !is_in_block(host) && !is_generator(host) && !is_whole(host) && !is_looped(argument) &&
            !is_combined(host) && host.pitch == 0 && host.trailing.empty() &&
            manifest::scalar_bytes(host.element.scalar) > 1;
 }
@@ -31,7 +31,7 @@ Run run_of(const PlannedCall& call, bool rows, bool exact) {
     bool quads = false;
     for (const PlannedArgument& argument : call.arguments) {
         if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return {};
-        if (is_in_block(argument.host) || is_generated(argument.host)) continue;
+        if (is_in_block(argument.host) || is_generator(argument.host)) continue;
         bytes += manifest::scalar_bytes(argument.host.element.scalar) * scalar_count(argument.host.trailing);
         quads =
             quads || (moves_in_quads(argument) && manifest::scalar_bytes(argument.host.element.scalar) == 2);

@@ -12,17 +12,14 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::Variant;
-
-bool is_tensor_parameter(const PlannedArgument& argument) { return argument.host.inner_rank > 0; }
 
 /// A call without tensors has nothing to stride through, but for values batched over their components;
 /// tensor parameters have their strides in every kernel.
 bool has_strides(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        const bool moves = argument.host.kind == ArgumentKind::tensor && !is_tensor_parameter(argument);
-        const bool batched = argument.host.kind != ArgumentKind::generator && argument.host.call_rank > 0;
+        const bool moves = passes_tensor(argument.host) && !is_whole(argument.host);
+        const bool batched = !is_generator(argument.host) && argument.host.call_rank > 0;
         return moves || batched;
     });
 }
@@ -30,15 +27,15 @@ bool has_strides(const PlannedCall& call) {
 /// A tensor of its own for each call: its place takes the call's index along each dimension.
 bool has_batches(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        return is_tensor_parameter(argument) && argument.host.call_rank > 0;
+        return is_whole(argument.host) && argument.host.call_rank > 0;
     });
 }
 
 bool is_contiguous_only(const PlannedCall& call) {
     return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        const bool whole = argument.host.kind == ArgumentKind::value && argument.host.call_rank == 0;
-        const bool generator = argument.host.kind == ArgumentKind::generator;
-        return whole || generator || argument.host.contiguous_only || is_tensor_parameter(argument);
+        const bool whole = passes_value(argument.host) && argument.host.call_rank == 0;
+        const bool generator = is_generator(argument.host);
+        return whole || generator || is_contiguous_only(argument.host) || is_whole(argument.host);
     });
 }
 
@@ -47,7 +44,7 @@ bool is_contiguous_only(const PlannedCall& call) {
 bool may_add_twice(const PlannedCall& call, PassKind pass) {
     return 1 <
            std::count_if(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
-               return argument.host.kind == ArgumentKind::tensor && !is_tensor_parameter(argument) &&
+               return passes_tensor(argument.host) && !is_whole(argument.host) &&
                       writes_gradient(argument.host, pass);
            });
 }

@@ -15,7 +15,6 @@ namespace {
 
 using manifest::Accumulate;
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
 
@@ -73,9 +72,9 @@ std::string refusal(const PlannedArgument& argument, const AccumulateWay& way) {
                                                   : "values of bool can't be combined";
         return {};
     }
-    if (host.access != manifest::Access::none && way.combine != Accumulate::sum)
+    if (is_whole(host) && way.combine != Accumulate::sum)
         return "calls read any elements of a tensor parameter, whose gradients can only be added up";
-    if (host.kind != ArgumentKind::tensor && is_for_gradients(way))
+    if (!passes_tensor(host) && is_for_gradients(way))
         return "it is for tensors; give it a kind such as tensor[0]";
     return {};
 }

@@ -127,12 +127,12 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     argument.role = target.role;
     argument.element = element;
     argument.trailing = parameter->extents;
-    argument.contiguous_only = kind.contiguous_only;
-    argument.kind = kind.kind == Kind::value ? manifest::ArgumentKind::value : manifest::ArgumentKind::tensor;
     argument.rank = kind.kind == Kind::value ? 0 : kind.rank;
     if (whole) {
         argument.inner_rank = target.type.extent;
-        argument.access = access_of(target.type.form);
+        argument.kind = manifest::kinds::WholeTensor{access_of(target.type.form), kind.contiguous_only};
+    } else if (kind.kind == Kind::tensor) {
+        argument.kind = manifest::kinds::Tensor{kind.contiguous_only};
     }
     const Split parts = split(argument.rank - argument.inner_rank, element.extents, parameter->extents);
     if (!parts.fits) {
@@ -148,8 +148,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                          std::to_string(least));
     }
     argument.call_rank = parts.call_rank;
-    const bool is_value = argument.kind == manifest::ArgumentKind::value;
-    if (is_value && target.role != manifest::Role::in && argument.call_rank > 0) {
+    const bool by_value = passes_value(argument);
+    if (by_value && target.role != manifest::Role::in && argument.call_rank > 0) {
         return error(kind, "argument-type",
                      subject(target) + ": '" + kind.spelling + "' is a value whose parts " +
                          std::to_string(argument.call_rank) +
@@ -158,8 +158,10 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     }
     const bool in_block = target.type.kind == TypeKind::scalar ||
                           (target.type.kind == TypeKind::vector && target.type.columns > 1);
-    argument.in_memory =
-        is_value && target.role == manifest::Role::in && (argument.call_rank > 0 || !in_block);
+    if (by_value) {
+        argument.kind = manifest::kinds::Value{target.role == manifest::Role::in &&
+                                               (argument.call_rank > 0 || !in_block)};
+    }
     if (auto failure = check_map(kind, target, argument.call_rank)) return *failure;
     if (kind.map) argument.map.assign(kind.map->begin(), kind.map->end());
     return argument;

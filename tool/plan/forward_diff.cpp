@@ -12,11 +12,10 @@ namespace {
 
 using manifest::Access;
 using manifest::Argument;
-using manifest::ArgumentKind;
 using manifest::Role;
 
 bool has_tangent(const PlannedArgument& argument) {
-    if (argument.host.kind == ArgumentKind::generator || argument.no_diff) return false;
+    if (is_generator(argument.host) || argument.no_diff) return false;
     if (argument.type.kind == TypeKind::tensor)
         return is_differentiable(argument.type.form) && is_differentiable_leaf(argument);
     return argument.type.differentiable;
@@ -25,13 +24,13 @@ bool has_tangent(const PlannedArgument& argument) {
 /// What a call reads tangents of, or what it gives them to.
 bool takes_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    if (argument.type.kind == TypeKind::tensor) return argument.host.access != Access::write;
+    if (argument.type.kind == TypeKind::tensor) return access_of(argument.host) != Access::write;
     return argument.host.role == Role::in || argument.host.role == Role::inout;
 }
 
 bool gives_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    if (argument.type.kind == TypeKind::tensor) return argument.host.access != Access::read;
+    if (argument.type.kind == TypeKind::tensor) return access_of(argument.host) != Access::read;
     return argument.host.role != Role::in;
 }
 
@@ -122,11 +121,12 @@ private:
             leaf.host.tangent_of = i;
             leaf.host.differentiable = has_tangent(leaf) && !stays;
             leaf.is_result = false;
-            if (leaf.host.kind == ArgumentKind::generator) make_value(leaf.host);
+            if (is_generator(leaf.host)) make_value(leaf.host);
             leaf.host.role = stays ? Role::in : role;
             const bool in_block = leaf.type.kind == TypeKind::scalar || leaf.type.kind == TypeKind::vector;
-            leaf.host.in_memory = leaf.host.kind == ArgumentKind::value && leaf.host.role == Role::in &&
-                                  (leaf.host.call_rank > 0 || !in_block);
+            if (auto* value = std::get_if<manifest::kinds::Value>(&leaf.host.kind)) {
+                value->in_memory = leaf.host.role == Role::in && (leaf.host.call_rank > 0 || !in_block);
+            }
             made_.arguments.push_back(std::move(leaf));
         }
         made_.parameters.push_back(std::move(made));
@@ -134,8 +134,7 @@ private:
 
     /// A generator among a struct's fields has no tangent; something must stand in its place.
     static void make_value(Argument& host) {
-        host.kind = ArgumentKind::value;
-        host.generator = GeneratorKind::none;
+        host.kind = manifest::kinds::Value{};
         host.rank = host.call_rank = 0;
         host.map.clear();
     }

@@ -53,8 +53,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     const std::int64_t indices = element->extents.empty() ? 1 : element->extents.front();
     manifest::Argument argument;
     argument.name = target.argument;
-    argument.kind = manifest::ArgumentKind::generator;
-    argument.generator = generator;
+    argument.kind = manifest::kinds::Generator{generator};
     argument.element = *element;
     argument.trailing = element->extents;
     argument.rank = is_random(generator) ? 0 : indices;
@@ -84,7 +83,8 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
 Diagnostics check_call_ids(const PlannedCall& call) {
     Diagnostics errors;
     for (const PlannedArgument& argument : call.arguments) {
-        if (argument.host.generator != GeneratorKind::call_id || argument.host.rank == call.rank) continue;
+        if (generator_of(argument.host) != GeneratorKind::call_id || argument.host.rank == call.rank)
+            continue;
         errors.push_back({Severity::error,
                           "argument-rank",
                           argument.location,
@@ -124,7 +124,7 @@ std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function) 
                               "generator-alternatives",
                               odd.location,
                               "argument '" + odd.host.name + "': the host gives nothing for a " +
-                                  generator_text(odd.host.generator, odd.host.rank) +
+                                  generator_text(generator_of(odd.host), odd.host.rank) +
                                   ", so it can't stand beside other kinds under one name",
                               {"give one of the calls a \"name\" of its own"}};
         }

@@ -101,7 +101,7 @@ std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
     for (const PlannedArgument& argument : arguments) {
         rank = std::max(rank, argument.host.call_rank);
         for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
-        if (argument.host.generator == GeneratorKind::call_id) rank = std::max(rank, argument.host.rank);
+        if (generator_of(argument.host) == GeneratorKind::call_id) rank = std::max(rank, argument.host.rank);
     }
     return rank;
 }
@@ -404,8 +404,7 @@ private:
 
     /// Whether it is a tensor parameter through which calls write.
     static bool writes(const PlannedArgument& argument) {
-        return argument.host.access != manifest::Access::none &&
-               argument.host.access != manifest::Access::read;
+        return is_whole(argument.host) && access_of(argument.host) != manifest::Access::read;
     }
 
     /// A method that changes its object, and gives nothing else, needs some of it in a tensor.
@@ -524,7 +523,7 @@ private:
                        : argument.type.differentiable && !argument.no_diff;
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
-            if (!argument.host.differentiable || argument.host.generator != GeneratorKind::none) continue;
+            if (!argument.host.differentiable || is_generator(argument.host)) continue;
             argument.grad_is_false = grads[i].gradient == Gradient::never;
             argument.host.gradient = gradient_of(grads[i].gradient, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
@@ -620,8 +619,8 @@ private:
         }
         for (const PlannedArgument& argument : planned.arguments) {
             const std::string subject = "argument '" + argument.host.name + "' ";
-            const bool written = argument.host.access != manifest::Access::none &&
-                                 argument.host.access != manifest::Access::read;
+            const bool written =
+                is_whole(argument.host) && access_of(argument.host) != manifest::Access::read;
             if (argument.host.role == Role::inout || written) {
                 reason = subject + "is written in place";
                 cure = "use a no_diff out parameter, or leave \"fused\" out: .backward may write in place";
@@ -704,8 +703,8 @@ private:
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
             const bool input = (argument.host.role == Role::in || argument.host.role == Role::inout) &&
-                               argument.host.generator == GeneratorKind::none &&
-                               argument.host.access != manifest::Access::write;
+                               !is_generator(argument.host) &&
+                               access_of(argument.host) != manifest::Access::write;
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {

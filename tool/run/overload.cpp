@@ -9,7 +9,6 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::Form;
 using manifest::Role;
 
@@ -18,8 +17,8 @@ std::string kind_text(bool value, const std::string& element, std::int64_t rank)
 }
 
 std::string leaf_text(const manifest::Argument& argument) {
-    if (argument.kind == ArgumentKind::generator) return generator_text(argument.generator, argument.rank);
-    return kind_text(argument.kind == ArgumentKind::value,
+    if (is_generator(argument)) return generator_text(generator_of(argument), argument.rank);
+    return kind_text(passes_value(argument),
                      argument.type.empty() ? slang_name(argument.element) : argument.type, argument.rank);
 }
 

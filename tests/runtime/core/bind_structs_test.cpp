@@ -119,7 +119,7 @@ TEST(BindStructs, AreNamedWhereGradientsAreMissingOrWrong) {
 TEST(BindStructs, AreShownWithStridesInStructs) {
     ManifestBuilder builder = race();
     for (Argument& argument : builder.get().functions.front().calls.front().arguments)
-        argument.contiguous_only = argument.kind == ArgumentKind::tensor;
+        if (auto* tensor = std::get_if<kinds::Tensor>(&argument.kind)) tensor->contiguous_only = true;
     expect_error(ErrorCode::layout_mismatch,
                  AllOf(StartsWith("race: argument 'car': expected a contiguous tensor"),
                        HasSubstr("found shape [3] with strides [2]")),

@@ -300,7 +300,7 @@ TEST(BindVariant, RefusesWhatOnlyStridedKernelsCanTake) {
                      forward(manifest, {G::tensor(at(A, {9})), G::tensor(at(B, {9}, {2})), G::none()});
                  });
     Manifest asked = add(1, 1);
-    asked.functions[0].calls[0].arguments[0].contiguous_only = true;
+    asked.functions[0].calls[0].arguments[0].kind = kinds::Tensor{.contiguous_only = true};
     expect_error(ErrorCode::layout_mismatch,
                  AllOf(HasSubstr("argument 'a'"), HasSubstr("\"layout\": \"contiguous\"")), [&] {
                      forward(asked, {G::tensor(at(A, {9}, {2})), G::tensor(at(B, {9})), G::none()});
@@ -311,7 +311,7 @@ TEST(BindVariant, RefusesWhatOnlyStridedKernelsCanTake) {
 TEST(BindVariant, TakesAnyStridesWhereThereAreNoElements) {
     Manifest manifest = add(2, 2);
     manifest.functions[0].calls[0].forward.strided = -1;
-    manifest.functions[0].calls[0].arguments[0].contiguous_only = true;
+    manifest.functions[0].calls[0].arguments[0].kind = kinds::Tensor{.contiguous_only = true};
     for (const Dims& shape : {Dims{3, 0}, Dims{0, 3}, Dims{2, 0}}) {
         for (const Dims& strides : {Dims{1, 1}, Dims{5, 2}}) {
             const Given a = G::tensor(at(A, shape, strides));

@@ -24,8 +24,7 @@ Argument generator(std::string name, GeneratorKind kind, std::int64_t rank,
     std::vector<std::int64_t> extents;
     if (rank > 1) extents = {rank};
     Argument argument = value(std::move(name), scalar, extents);
-    argument.kind = ArgumentKind::generator;
-    argument.generator = kind;
+    argument.kind = kinds::Generator{kind};
     argument.rank = rank;
     argument.call_rank = kind == GeneratorKind::grid || kind == GeneratorKind::range ? rank : 0;
     return argument;
@@ -186,9 +185,9 @@ TEST(Generator, SurvivesTheArtifact) {
         EXPECT_EQ(artifact::read(artifact::write(manifest)).functions, manifest.functions);
     }
     for (const auto& spoil :
-         {+[](Argument& a) { a.generator = GeneratorKind::none; }, +[](Argument& a) { a.role = Role::inout; },
+         {+[](Argument& a) { a.kind = kinds::Generator{}; }, +[](Argument& a) { a.role = Role::inout; },
           +[](Argument& a) { a.element.scalar = ScalarType::float32; }, +[](Argument& a) { a.rank = 3; },
-          +[](Argument& a) { a.kind = ArgumentKind::tensor; }}) {
+          +[](Argument& a) { a.kind = kinds::Tensor{}; }}) {
         Manifest manifest = function(plane, 2);
         spoil(manifest.functions.front().calls.front().arguments.front());
         EXPECT_THROW((void)artifact::write(manifest), ArtifactError);

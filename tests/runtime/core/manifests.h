@@ -19,7 +19,6 @@ inline Argument value(std::string name, ScalarType scalar = ScalarType::float32,
                       std::vector<std::int64_t> extents = {}) {
     Argument argument;
     argument.name = std::move(name);
-    argument.kind = ArgumentKind::value;
     argument.element = {scalar, extents};
     argument.trailing = std::move(extents);
     return argument;
@@ -30,7 +29,7 @@ inline Argument value(std::string name, ScalarType scalar = ScalarType::float32,
 inline Argument tensor(std::string name, std::int64_t rank, ScalarType scalar = ScalarType::float32,
                        std::vector<std::int64_t> extents = {}) {
     Argument argument = value(std::move(name), scalar, std::move(extents));
-    argument.kind = ArgumentKind::tensor;
+    argument.kind = kinds::Tensor{};
     argument.rank = rank;
     argument.call_rank = rank;
     return argument;

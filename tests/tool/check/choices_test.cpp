@@ -106,7 +106,7 @@ TEST(Choices, NeighboursInTensorsDiffer) {
 
 TEST(Choices, NumbersStayNearTensors) {
     manifest::Argument x = test::with_gradient(tensor("x", 1));
-    x.access = manifest::Access::read;
+    x.kind = manifest::kinds::WholeTensor{manifest::Access::read};
     x.inner_rank = 1;
     x.call_rank = 0;
     const auto function = function_of({tensor("at", 1, ScalarType::int32), value("n", ScalarType::int32), x,

@@ -37,7 +37,7 @@ manifest::Function differentiated(std::vector<manifest::Argument> arguments, std
 }
 
 manifest::Argument whole(manifest::Argument argument, manifest::Access access) {
-    argument.access = access;
+    argument.kind = manifest::kinds::WholeTensor{access};
     argument.inner_rank = argument.rank;
     argument.call_rank = 0;
     return argument;

@@ -7,7 +7,6 @@
 
 namespace kf::gen::testing {
 
-using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
 
@@ -23,7 +22,7 @@ PlannedArgument value(const std::string& name, ScalarType scalar, std::vector<st
 PlannedArgument tensor(const std::string& name, std::int64_t call_rank, ScalarType scalar,
                        std::vector<std::int64_t> trailing) {
     PlannedArgument argument = value(name, scalar);
-    argument.host.kind = ArgumentKind::tensor;
+    argument.host.kind = manifest::kinds::Tensor{};
     argument.host.call_rank = call_rank;
     argument.host.rank = call_rank + static_cast<std::int64_t>(trailing.size());
     argument.host.trailing = std::move(trailing);
@@ -154,7 +153,7 @@ Plan everything() {
     // Double gradients and a dimension map.
     PlannedArgument turned = tensor("m", 2, ScalarType::float64);
     turned.host.map = {1, 0};
-    turned.host.contiguous_only = true;
+    turned.host.kind = manifest::kinds::Tensor{.contiguous_only = true};
     functions.push_back(
         {"turn",
          "",

@@ -8,7 +8,6 @@
 namespace kf::gen {
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::GeneratorKind;
 using test::function_of;
 using test::ids;
@@ -40,8 +39,8 @@ TEST_P(GeneratorTest, FeedsItsParameters) {
     const PlannedCall& call = plan.value().functions.front().calls.front();
     EXPECT_EQ(call.rank, row.rank);
     const manifest::Argument& argument = call.arguments.front().host;
-    EXPECT_EQ(argument.kind, ArgumentKind::generator);
-    EXPECT_EQ(generator_text(argument.generator, argument.rank), row.kind);
+    EXPECT_TRUE(is_generator(argument));
+    EXPECT_EQ(generator_text(generator_of(argument), argument.rank), row.kind);
     EXPECT_EQ(has_host_value(argument), !row.kind.ends_with("_id"));
     EXPECT_EQ(call.arguments.back().host.rank, row.rank);
     EXPECT_EQ(argument.map.size(), static_cast<std::size_t>(argument.call_rank));

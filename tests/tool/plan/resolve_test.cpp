@@ -8,7 +8,6 @@
 namespace kf::gen {
 namespace {
 
-using manifest::ArgumentKind;
 using manifest::Gradient;
 using manifest::Role;
 using test::function_of;
@@ -45,7 +44,7 @@ TEST_P(FeedTest, GivesTheCallItsRank) {
     EXPECT_EQ(call.arguments.at(0).host.trailing, row.trailing);
     const manifest::Argument& result = call.arguments.at(1).host;
     EXPECT_EQ(result.role, Role::result);
-    EXPECT_EQ(result.kind, row.rank == 0 ? ArgumentKind::value : ArgumentKind::tensor);
+    EXPECT_EQ(passes_tensor(result), row.rank != 0);
     EXPECT_EQ(result.rank, row.rank);
     EXPECT_EQ(result.trailing, row.trailing);
 }
@@ -155,7 +154,7 @@ TEST(ResolveTest, AutomaticOutputsHaveTheCallsRank) {
         EXPECT_EQ(calls[i].rank, ranks[i]);
         for (const std::size_t output : {1U, 2U}) {
             const manifest::Argument& host = calls[i].arguments.at(output).host;
-            EXPECT_EQ(host.kind, ranks[i] == 0 ? ArgumentKind::value : ArgumentKind::tensor);
+            EXPECT_EQ(passes_tensor(host), ranks[i] != 0);
             EXPECT_EQ(host.rank, ranks[i]);
             EXPECT_EQ(host.call_rank, ranks[i]);
         }

@@ -91,7 +91,7 @@ Spec spec_of(const Row& row) {
 }
 
 std::string kind_text(const manifest::Argument& argument, const std::string& element) {
-    if (argument.kind == manifest::ArgumentKind::value) return "value<" + element + ">";
+    if (passes_value(argument)) return "value<" + element + ">";
     return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
 }
 

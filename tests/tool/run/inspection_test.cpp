@@ -35,7 +35,7 @@ manifest::Image image(const std::string& format, const std::string& architecture
 manifest::Manifest sample() {
     manifest::Argument x;
     x.name = "x";
-    x.kind = manifest::ArgumentKind::tensor;
+    x.kind = manifest::kinds::Tensor{};
     x.rank = x.call_rank = 1;
     x.map = {0};
     manifest::Argument y = x;

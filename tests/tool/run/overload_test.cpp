@@ -15,7 +15,7 @@ manifest::Argument leaf(const std::string& name, std::vector<std::int64_t> exten
     manifest::Argument argument;
     argument.name = name;
     argument.element = {ScalarType::float32, std::move(extents)};
-    argument.kind = tensor ? manifest::ArgumentKind::tensor : manifest::ArgumentKind::value;
+    if (tensor) argument.kind = manifest::kinds::Tensor{};
     argument.rank = tensor ? 2 : 0;
     argument.role = role;
     return argument;

@@ -1,0 +1,15 @@
+// What the host passes for an argument, whatever its kind.
+#pragma once
+
+#include <cstdint>
+
+namespace kf::manifest {
+
+enum class Passed : std::uint8_t {
+    nothing,    ///< the kernel has all that it needs
+    value,      ///< one element; of an output, one comes back
+    tensor,     ///< memory with a shape and strides
+    generator,  ///< a few numbers that kernels make values from: kf::Grid and its kin
+};
+
+}  // namespace kf::manifest
