@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/whole_tensor.h"
 
 namespace kf::gen {
 namespace {

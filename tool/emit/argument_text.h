@@ -32,6 +32,15 @@ protected:
         index_ = static_cast<std::int64_t>(position);
     }
 
+    /// Selects each leaf of a parameter in turn.
+    template <class Visit>
+    void for_each_field(const PlannedParameter& parameter, Visit visit) {
+        for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
+            select(static_cast<std::size_t>(i));
+            visit();
+        }
+    }
+
     // ---- Where its element lies ----
 
     std::string pointer(const std::string& address, const std::string& offset) const {
@@ -99,6 +108,10 @@ protected:
     }
 
     // ---- Names ----
+
+    static std::string struct_id(const PlannedParameter& parameter) {
+        return parameter.role == manifest::Role::result ? "return" : parameter.host.name;
+    }
 
     static std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
 

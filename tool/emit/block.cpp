@@ -6,8 +6,8 @@
 
 #include "core/block_slots.h"
 #include "core/rows.h"
-#include "emit/generator.h"
-#include "plan/tensor_parameter.h"
+#include "emit/kinds/questions.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -86,7 +86,7 @@ private:
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
         const ScalarType scalar = argument.host.element.scalar;
-        if (strided_ || is_read_by_scalars(argument) || is_whole(argument.host))
+        if (strided_ || is_read_by_scalars(argument) || supply_of(argument.host) == Supply::view)
             return storage_name({scalar, {}});
         return storage_name({scalar, argument.host.trailing});
     }
@@ -146,10 +146,6 @@ bool is_read_by_scalars(const PlannedArgument& argument) {
     return half3 || is_looped(argument) || argument.host.pitch != 0;
 }
 
-bool is_in_block(const Argument& argument) {
-    return passes_value(argument) && argument.role == Role::in && !is_in_memory(argument);
-}
-
 bool is_summed_exactly(const Argument& argument, Sums sums) {
     return sums == Sums::exact && is_summed(argument) && is_floating(argument.element.scalar);
 }
@@ -160,7 +156,7 @@ bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
 
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
     const Argument& argument = call.arguments[static_cast<std::size_t>(index)].host;
-    if (!is_whole(argument) || argument.pitch == 0) return index;
+    if (supply_of(argument) != Supply::view || argument.pitch == 0) return index;
     const auto parameter =
         std::find_if(call.parameters.begin(), call.parameters.end(), [&](const PlannedParameter& one) {
             return index >= one.host.leaf && index < one.host.leaf + one.host.leaves;
@@ -185,8 +181,9 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
         // Their sums are of floats, and they know no calls' indices.
         const bool sums = !writes_gradient(argument.host, pass) ||
                           (is_summed(argument.host) && is_floating(argument.host.element.scalar));
-        return !takes_first(argument.host, pass) && !is_looped(argument) && !is_whole(argument.host) &&
-               !is_generator(argument.host) && argument.host.pitch == 0 && sums;
+        const Supply supply = supply_of(argument.host);
+        return !takes_first(argument.host, pass) && !is_looped(argument) &&
+               (supply == Supply::block || supply == Supply::memory) && argument.host.pitch == 0 && sums;
     });
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),

@@ -41,8 +41,6 @@ bool is_looped(const PlannedArgument& argument);
 /// Whether contiguous kernels read the element scalar by scalar: what is looped, fields of tensors of
 /// structs, and half3, which Slang pads to 8 bytes in CUDA source.
 bool is_read_by_scalars(const PlannedArgument& argument);
-/// Whether a value stands in the block itself, rather than its address.
-bool is_in_block(const manifest::Argument& argument);
 
 /// Whether sums in memory are apart from what they are sums of: exact ones, of what isn't exact anyway.
 bool is_summed_exactly(const manifest::Argument& argument, Sums sums);

@@ -9,8 +9,8 @@
 #include "core/items.h"
 #include "core/roles.h"
 #include "emit/element.h"
+#include "emit/kinds/questions.h"
 #include "emit/names.h"
-#include "plan/generators.h"
 #include "plan/structs.h"
 
 namespace kf::gen {
@@ -20,16 +20,6 @@ using manifest::Argument;
 using manifest::Form;
 using manifest::Gradient;
 using manifest::Role;
-
-/// "kf::Grid<2>": what the host gives for a generator.
-std::string generator_type(const Argument& argument) {
-    switch (generator_of(argument)) {
-        case GeneratorKind::grid: return "kf::Grid<" + std::to_string(argument.rank) + ">";
-        case GeneratorKind::range: return "kf::Range";
-        case GeneratorKind::wang_hash: return "kf::WangHash";
-        default: return "kf::RandFloat";
-    }
-}
 
 constexpr std::string_view scalar_arg_name = "kf::ScalarArg<";
 
@@ -48,10 +38,8 @@ bool compete(const CppMethod& one, const CppMethod& other) {
     return true;
 }
 
-/// Of a field: what the host gives for a generator, or what stands for one that it gives nothing for.
-std::string made_type(const Argument& argument) {
-    return has_host_value(argument) ? generator_type(argument) : "kf::Made";
-}
+/// Whether the host passes elements, of which it may pass gradients too.
+bool passes_elements(const Argument& argument) { return passes_value(argument) || passes_tensor(argument); }
 
 /// Builds the methods of one call.
 class Builder {
@@ -141,6 +129,9 @@ private:
 
     [[nodiscard]] std::string type_of(std::size_t item) const { return structs_.type(items_[item]); }
     [[nodiscard]] std::string tensor_of(std::size_t item) const { return structs_.tensor_type(items_[item]); }
+    [[nodiscard]] std::string passed_type(std::size_t item) const {
+        return cpp_passed_type(items_[item], structs_);
+    }
 
     /// How a host value that isn't a struct is taken.
     [[nodiscard]] std::string given_type(std::size_t item) const {
@@ -156,8 +147,8 @@ private:
                 return;
             }
             const std::string& name = names_[at];
-            if (is_generator(items_[at].host)) {
-                method.arguments.push_back(add_generator(method, items_[at].host, name));
+            if (!passes_elements(items_[at].host)) {
+                method.arguments.push_back(add_source(method, at));
                 return;
             }
             const bool value = passes_value(items_[at].host);
@@ -238,10 +229,11 @@ private:
         return taken;
     }
 
-    static std::string add_generator(CppMethod& method, const Argument& argument, const std::string& name) {
-        if (!has_host_value(argument)) return "Arg::none()";
-        add(method, "const " + generator_type(argument) + "&", name);
-        return "Arg::in(" + name + ")";
+    /// What the kernel makes values from.
+    std::string add_source(CppMethod& method, std::size_t item) const {
+        if (!has_host_value(items_[item].host)) return "Arg::none()";
+        add(method, "const " + passed_type(item) + "&", names_[item]);
+        return "Arg::in(" + names_[item] + ")";
     }
 
     /// Whether some dimension of the call is given by no tensor, generator or batched value.
@@ -292,9 +284,8 @@ private:
         const std::string type = fields_type(parameter.host, parameter.type, end, [&](std::size_t item) {
             const Argument& host = items_[item].host;
             writes_values = writes_values || (passes_value(host) && host.role != Role::in);
-            if (is_generator(host)) return made_type(host);
             if (method.part == CppPart::fused && host.role == Role::in) return backward_type(kind, item);
-            return passes_value(host) ? type_of(item) : tensor_of(item);
+            return passed_type(item);
         });
         if (parameter.role == Role::result) {
             method.result = method.local = type;
@@ -335,8 +326,7 @@ private:
     /// How a backward pass takes an item.
     [[nodiscard]] std::string backward_type(CppMethodKind kind, std::size_t item) const {
         const Argument& host = items_[item].host;
-        if (is_generator(host)) return made_type(host);
-        if (!passes_value(host)) return tensor_of(item);
+        if (!passes_value(host)) return passed_type(item);
         const bool wants = is_only_written(host.role)
                                ? host.differentiable
                                : kind == CppMethodKind::call && host.gradient != Gradient::never;
@@ -360,8 +350,8 @@ private:
             bool any = !output;
             for (std::size_t i = at; i < end; ++i) any = any || items_[i].host.differentiable;
             if (!any) return;
-            if (!fields && is_generator(items_[at].host)) {
-                method.arguments[at] = add_generator(method, items_[at].host, names_[at]);
+            if (!fields && !passes_elements(items_[at].host)) {
+                method.arguments[at] = add_source(method, at);
                 return;
             }
             std::size_t item = at;
@@ -400,12 +390,8 @@ private:
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             if (parameter.tangent_of >= 0) return;
             std::size_t item = at;
-            const std::string type = fields_type(parameter.host, parameter.type, item, [&](std::size_t leaf) {
-                const Argument& host = items_[leaf].host;
-                return is_generator(host)   ? generator_type(host)
-                       : passes_value(host) ? type_of(leaf)
-                                            : tensor_of(leaf);
-            });
+            const std::string type = fields_type(parameter.host, parameter.type, item,
+                                                 [&](std::size_t leaf) { return passed_type(leaf); });
             const bool fields = parameter.host.form == Form::fields;
             const Argument& host = items_[at].host;
             if (is_only_written(parameter.role)) {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "core/roles.h"
-#include "plan/generators.h"
-#include "plan/structs.h"
+#include "emit/kinds/questions.h"
+#include "plan/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -18,34 +18,6 @@ constexpr std::array cpp_names{
     "bool",          "std::int8_t",   "std::int16_t",  "std::int32_t", "std::int64_t", "std::uint8_t",
     "std::uint16_t", "std::uint32_t", "std::uint64_t", "kf::half",     "float",        "double",
 };
-
-std::string dimensions(const manifest::Argument& argument) {
-    std::string text = "[";
-    const auto calls = static_cast<std::size_t>(argument.call_rank);
-    const auto leading = calls + static_cast<std::size_t>(argument.inner_rank);
-    for (std::int64_t i = 0; i < argument.rank; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        text += i == 0 ? "" : ", ";
-        if (at < calls && at < argument.map.size())
-            text += "d" + std::to_string(argument.map[at]);
-        else if (at >= calls && at < leading)
-            text += "any";
-        else if (at >= leading && at - leading < argument.trailing.size())
-            text += std::to_string(argument.trailing[at - leading]);
-    }
-    return text + "]";
-}
-
-std::string_view role_name(const manifest::Argument& argument) {
-    switch (access_of(argument).value_or(manifest::Access::read)) {
-        case manifest::Access::read: break;
-        case manifest::Access::write: return "written";
-        case manifest::Access::read_write: return "read and written";
-        case manifest::Access::add: return "added to";
-    }
-    constexpr std::array<std::string_view, 4> names{"in", "out", "inout", "returned"};
-    return names[static_cast<std::size_t>(argument.role)];
-}
 
 }  // namespace
 
@@ -65,6 +37,11 @@ std::string cpp_type(const std::string& element_name) {
     for (const std::int64_t extent : element.extents)
         extents += (extents.empty() ? "" : "x") + std::to_string(extent);
     return "kf::" + to_string(element.scalar) + extents;
+}
+
+std::string role_text(manifest::Role role) {
+    constexpr std::array<const char*, 4> names{"in", "out", "inout", "returned"};
+    return names.at(static_cast<std::size_t>(role));
 }
 
 std::string numpy_name(ScalarType scalar) {
@@ -88,16 +65,8 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
                 lines.push_back("- " + argument.name + ": 0 where it isn't given");
             continue;
         }
-        if (is_generator(argument)) {
-            lines.push_back("- " + names[i] + ": in, " +
-                            generator_text(generator_of(argument), argument.rank));
-            continue;
-        }
-        const bool tensor = passes_tensor(argument);
-        std::string line = "- " + names[i] + ": " + std::string(role_name(argument)) + ", ";
-        line += arguments[i].element_name + (tensor ? " tensor " + dimensions(argument) : "");
-        if (tensor && is_contiguous_only(argument)) line += ", contiguous";
-        const bool output = is_only_written(argument.role) || access_of(argument) == manifest::Access::write;
+        std::string line = "- " + names[i] + ": " + described(arguments[i]);
+        const bool output = !is_read(argument);
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plan/generators.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -20,7 +19,7 @@ std::string ElementWriter::if_there(const std::string& loaded, const std::string
 }
 
 std::string ElementWriter::add_loaded(const std::string& qualifier, const std::string& name, Source source) {
-    if (is_generator(host())) return add_generated(qualifier, name);
+    if (supply_of(host()) == Supply::made) return add_made(qualifier, name);
     if (!is_looped(*planned_)) {
         add_local(qualifier + slang_type(), name, source == Source::data ? load() : load_gradient());
         return name;
@@ -30,28 +29,29 @@ std::string ElementWriter::add_loaded(const std::string& qualifier, const std::s
     return name;
 }
 
-GeneratorUse ElementWriter::generated() const {
-    GeneratorUse made{*planned_, index_, fields_, {}};
+MadeUse ElementWriter::made_use() const {
+    MadeUse use{*planned_, index_, fields_, {}, "kf_hash_" + argument_id(host())};
     for (std::int64_t d = 0; d < call_.rank; ++d) {
-        made.indices.push_back(has_indices() ? index_name(d) : "kf_call");
+        use.indices.push_back(has_indices() ? index_name(d) : "kf_call");
     }
-    return made;
+    return use;
 }
 
-std::string ElementWriter::add_generated(const std::string& qualifier, const std::string& name) {
-    if (is_generated_by_scalars(*planned_)) {
-        const std::string hash = "kf_hash_" + argument_id(host());
-        add_local("uint", hash, first_hash(generated()));
-        add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + next_scalar(generated(), hash)));
+std::string ElementWriter::add_made(const std::string& qualifier, const std::string& name) {
+    const MadeUse use = made_use();
+    const MadeValue made = made_value(use).value();
+    if (made.value.empty()) {
+        add_local("uint", use.state, made.first);
+        add_local(slang_type(), name, {}, loop(subscripted(name) + " = " + made.next));
     } else {
-        add_local(qualifier + slang_type(), name, generated_value(generated()));
+        add_local(qualifier + slang_type(), name, made.value);
     }
     return name;
 }
 
 std::string ElementWriter::load() {
-    if (is_generator(host())) return generated_value(generated());
-    if (is_in_block(host())) return narrowed(args(SlotKind::value));
+    if (const std::optional<MadeValue> made = made_value(made_use())) return made->value;
+    if (supply_of(host()) == Supply::block) return narrowed(args(SlotKind::value));
     if (rows_) {
         return in_row("kf_kept_" + argument_id(host()),
                       pointer(args(SlotKind::address), element_offset(data_strides, "kf_at_")), {});

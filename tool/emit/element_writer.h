@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emit/argument_text.h"
-#include "emit/generator.h"
+#include "emit/kinds/questions.h"
 #include "emit/render.h"
 #include "emit/row_text.h"
 #include "emit/run.h"
@@ -39,8 +39,8 @@ protected:
 
     /// Declares a local that holds the element and returns its name.
     std::string add_loaded(const std::string& qualifier, const std::string& name, Source source);
-    GeneratorUse generated() const;
-    std::string add_generated(const std::string& qualifier, const std::string& name);
+    MadeUse made_use() const;
+    std::string add_made(const std::string& qualifier, const std::string& name);
     std::string load();
     /// An input of one element for all calls is loaded once, before the first.
     std::string in_shared_run();

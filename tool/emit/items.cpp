@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "emit/text.h"
-#include "plan/generators.h"
+#include "plan/kinds/generator.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 #include "spec/names.h"

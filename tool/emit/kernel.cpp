@@ -8,14 +8,13 @@
 #include "core/block_slots.h"
 #include "emit/adapter.h"
 #include "emit/block.h"
-#include "emit/element_writer.h"
-#include "emit/generator.h"
 #include "emit/kernel_text.h"
+#include "emit/kinds/questions.h"
+#include "emit/kinds/whole_tensor.h"
 #include "emit/render.h"
-#include "emit/tensor_argument.h"
 #include "emit/tensor_elements.h"
 #include "emit_templates.h"
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -36,14 +35,14 @@ static_assert(block_types.size() == manifest::passing_names.size());
 /// Kernels that walk rows hold many values: with fewer threads on a multiprocessor than this they are slower.
 constexpr std::uint32_t row_threads = 1024;
 
-class KernelWriter : ElementWriter {
+class KernelWriter : WholeTensorWriter {
 public:
     explicit KernelWriter(const KernelRequest& request)
-        : ElementWriter(request.call, request.pass, request.variant,
-                        block_fields(request.call, request.pass, request.variant, request.sums)),
+        : WholeTensorWriter(request.call, request.pass, request.variant,
+                            block_fields(request.call, request.pass, request.variant, request.sums),
+                            request.sums),
           plan_(request.plan),
-          target_(request.target),
-          sums_(request.sums) {}
+          target_(request.target) {}
 
     Outcome<EmittedKernel> write() {
         EmittedKernel kernel;
@@ -200,17 +199,18 @@ private:
     /// Gradients of tensors that the function reads itself, where many lanes may add to one element.
     bool keeps_sums() const {
         if (is_exact() || call_.group_size[0] < manifest::usual_lanes) return false;
-        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                           [&](const PlannedArgument& argument) {
-                               const ScalarType scalar = argument.host.element.scalar;
-                               return is_whole(argument.host) && writes_gradient(argument.host, pass_) &&
-                                      (scalar == ScalarType::float16 || scalar == ScalarType::float32);
-                           });
+        return std::any_of(
+            call_.arguments.begin(), call_.arguments.end(), [&](const PlannedArgument& argument) {
+                const ScalarType scalar = argument.host.element.scalar;
+                return supply_of(argument.host) == Supply::view && writes_gradient(argument.host, pass_) &&
+                       (scalar == ScalarType::float16 || scalar == ScalarType::float32);
+            });
     }
 
     bool generates() const {
-        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
-                           [](const PlannedArgument& argument) { return is_generator(argument.host); });
+        return std::any_of(
+            call_.arguments.begin(), call_.arguments.end(),
+            [](const PlannedArgument& argument) { return supply_of(argument.host) == Supply::made; });
     }
 
     void add_parameter(const PlannedParameter& parameter) {
@@ -232,7 +232,7 @@ private:
 
     void add_argument(std::size_t position) {
         select(position);
-        if (is_whole(host())) {
+        if (supply_of(host()) == Supply::view) {
             passed_.push_back(add_tensor());
             primal_.push_back(passed_.back());
         } else if (pass_ == PassKind::forward) {
@@ -319,37 +319,27 @@ private:
 
     // ---- Structs: a local of the function's own type, and a load or store for each field ----
 
-    template <class Visit>
-    void for_each_field(const PlannedParameter& parameter, Visit visit) {
-        for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
-            select(static_cast<std::size_t>(i));
-            visit();
-        }
-    }
-
-    static std::string struct_id(const PlannedParameter& parameter) {
-        return parameter.role == Role::result ? "return" : parameter.host.name;
-    }
-
     /// Declares a local of the struct's type and fills its fields: with the data, or with the gradients that
     /// flow in.
     void add_struct_local(const PlannedParameter& parameter, const std::string& name, Source source) {
         View::List fills;
         for_each_field(parameter, [&] {
             const bool gradient = source == Source::gradient;
-            if (parameter.tangent_of >= 0 && (!host().differentiable || is_whole(host()))) return;
-            if (gradient ? !host().differentiable || is_whole(host()) : !is_read(host())) return;
+            if (parameter.tangent_of >= 0 && (!host().differentiable || supply_of(host()) == Supply::view))
+                return;
+            if (gradient ? !host().differentiable || supply_of(host()) == Supply::view : !is_input(host()))
+                return;
             const std::string field = name + planned_->path;
             std::string statement;
-            if (is_whole(host())) {
+            if (supply_of(host()) == Supply::view) {
                 statement = field + " = " + add_tensor();
             } else if (gradient && !reads_gradient(host(), pass_)) {
                 // What the call makes of a field that isn't written goes nowhere.
                 statement = is_looped(*planned_)
                                 ? loop(subscripted(field) + " = " + to_string(host().element.scalar) + "(0)")
                                 : field + " = " + slang_type() + "(0)";
-            } else if (is_looped(*planned_) && is_generator(host())) {
-                statement = field + " = " + add_generated("", "kf_made_" + argument_id(host()));
+            } else if (is_looped(*planned_) && supply_of(host()) == Supply::made) {
+                statement = field + " = " + add_made("", "kf_made_" + argument_id(host()));
             } else if (is_looped(*planned_)) {
                 statement =
                     loop(subscripted(field) + " = " + (gradient ? load_gradient_scalar() : load_scalar()));
@@ -364,7 +354,7 @@ private:
             View::Object{{"type", type}, {"name", name}, {"initial", View::List{}}, {"fill", fills}});
     }
 
-    static bool is_read(const Argument& argument) {
+    static bool is_input(const Argument& argument) {
         return argument.role == Role::in || argument.role == Role::inout;
     }
 
@@ -404,7 +394,7 @@ private:
         add_local("var", "kf_pair_" + id, "diffPair(" + pair + ")");
         passed_.push_back("kf_pair_" + id);
         for_each_field(parameter, [&] {
-            if (writes_gradient(host(), pass_) && !is_whole(host()))
+            if (writes_gradient(host(), pass_) && supply_of(host()) != Supply::view)
                 add_gradient("kf_pair_" + id + ".d" + planned_->path);
         });
     }
@@ -465,350 +455,6 @@ private:
         });
     }
 
-    /// The view of a whole tensor's tangent.
-    std::string add_tangent_view() {
-        const std::int64_t primal = index_;
-        std::string view;
-        for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-            const Argument& tangent = call_.arguments[i].host;
-            if (tangent.tangent_of != primal || !tangent.differentiable) continue;
-            select(i);
-            view = add_view("kf_view_" + argument_id(host()), SlotKind::address, data_strides, "kf_at_");
-        }
-        select(static_cast<std::size_t>(primal));
-        return view;
-    }
-
-    // ---- Parameters that are tensors ----
-
-    /// Declares a local that holds the tensor and returns its name.
-    std::string add_tensor() {
-        TensorViews views;
-        const std::string id = argument_id(host());
-        views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
-        if (reads_gradient(host(), pass_)) {
-            views.grad_in = add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
-        }
-        if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("kf_gradview_" + id);
-        if (call_.is_jvp) views.grad_in = views.grad_out = add_tangent_view();
-        std::string name = "kf_arg_" + id;
-        add_local("const " + slang_type(), name,
-                  tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
-        return name;
-    }
-
-    /// One of structs: all of its fields are in one view, but for sums that lie apart.
-    std::string add_struct_tensor(const PlannedParameter& parameter) {
-        TensorViews views;
-        const std::string id = struct_id(parameter);
-        const std::int64_t first = parameter.host.leaf;
-        views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
-        if (lead(first, Part::gradient)) {
-            if (reads_gradient(host(), pass_)) {
-                views.grad_in =
-                    add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
-            }
-            if (writes_gradient(host(), pass_)) {
-                views.grad_out =
-                    add_view("kf_gradview_" + id, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
-            }
-        }
-        if (!views.grad_out.empty() && lead(first, Part::sums)) views.apart = add_sums_apart(parameter);
-        if (call_.is_jvp && lead(first, Part::gradient)) views.grad_in = views.grad_out = add_tangent_view();
-        std::string name = "kf_arg_" + id;
-        add_local("const " + declared_name(parameter.type), name,
-                  tensor_initializer(parameter.type.form, views, pass_ == PassKind::forward));
-        return name;
-    }
-
-    /// Selects the field that speaks for the others; false where there is none.
-    bool lead(std::int64_t field, Part part) {
-        const std::int64_t leader = leader_of(call_, field, part, sums_);
-        if (leader >= 0) select(static_cast<std::size_t>(leader));
-        return leader >= 0;
-    }
-
-    /// Of the field that is selected and those that follow: where their sums start, the number of the call's
-    /// first element among them, and how many elements there are.
-    std::string add_sums_apart(const PlannedParameter& parameter) {
-        const std::string scalars = std::to_string(scalar_count(host().trailing));
-        std::string first = "0";
-        if (host().call_rank > 0)
-            first =
-                add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride) + " / " + scalars;
-        std::string text = "uint64_t(" + args(SlotKind::scratch) + "), " + first + ", " +
-                           args(SlotKind::scratch_count) + " / " + scalars;
-        for_each_field(parameter, [&] {
-            if (needs_scratch(host(), pass_, sums_)) add_tensor_scratch(tensor_view());
-        });
-        return text;
-    }
-
-    std::string add_view(const std::string& name, SlotKind address, StrideKinds strides,
-                         const std::string& prefix) {
-        TensorView view = tensor_view();
-        view.before = host().offset;
-        // What the pass doesn't touch has extents all the same.
-        if (address == SlotKind::address && !touches_data(host(), pass_)) {
-            view.strides.assign(view.extents.size(), "0");
-        } else {
-            view.address = args(address);
-            view.strides = inner_strides(view, strides.trailing);
-            if (host().call_rank > 0) view.offset = add_offset(prefix + argument_id(host()), strides.call);
-        }
-        return add_view_local(name, view);
-    }
-
-    std::vector<std::string> inner_strides(const TensorView& view, SlotKind kind) const {
-        if (is_contiguous_only(host())) return dense_inner_strides(view.extents, pitch());
-        std::vector<std::string> strides;
-        for (std::int64_t d = 0; d < host().inner_rank; ++d) strides.push_back(args(kind, d));
-        return strides;
-    }
-
-    /// Halves are summed in floats beside the gradient.
-    std::string add_grad_out_view(const std::string& name) {
-        if (!needs_scratch(host(), pass_, sums_)) {
-            return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
-        }
-        TensorView view = tensor_view();
-        view.address = args(SlotKind::scratch);
-        view.scalar_bytes = sums_exactly() ? 8 * exact_words() : 4;
-        view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
-        if (host().call_rank > 0) {
-            view.offset = add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride);
-        }
-        add_tensor_scratch(view);
-        return add_view_local(name, view);
-    }
-
-    TensorView tensor_view() const {
-        TensorView view;
-        view.scalar_bytes = manifest::scalar_bytes(host().element.scalar);
-        const std::int64_t leader = leader_of(call_, index_, Part::data);
-        for (std::int64_t d = 0; d < host().inner_rank; ++d)
-            view.extents.push_back(argument_field(SlotKind::extent, leader, d));
-        return view;
-    }
-
-    std::string add_view_local(const std::string& name, const TensorView& view) {
-        add_local("const kf.View<" + std::to_string(host().inner_rank) + ">", name, view_initializer(view));
-        return name;
-    }
-
-    void add_tensor_scratch(const TensorView& view) {
-        View::List dimensions;
-        const auto add = [&](const std::string& extent, const std::string& stride) {
-            dimensions.emplace_back(View::Object{{"extent", extent}, {"stride", stride}});
-        };
-        std::vector<std::string> element = dense_strides();
-        for (std::size_t i = 0; i < host().spacing.size(); ++i)
-            element[i] = std::to_string(host().spacing[i]);
-        for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(host().trailing[i]), element[i]);
-        const std::vector<std::string> strides = inner_strides(view, SlotKind::grad_out_trailing_stride);
-        for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
-        add_call_dimensions(dimensions);
-        add_scratch_walk(dimensions, true);
-    }
-
-    // ---- Gradients that flow out ----
-
-    /// The mode, for one call: where the first of those that share an element counts, others have none.
-    std::string mode_of_call() {
-        std::string mode = args(SlotKind::grad_mode);
-        if (host().accumulate != manifest::Accumulate::first || !strided_ || call_.rank == 0) return mode;
-        std::string name = "kf_mode_" + argument_id(host());
-        add_local("const uint", name, is_first(SlotKind::grad_out_stride) + " ? " + mode + " : kf.grad_none");
-        return name;
-    }
-
-    /// `gradient`: where the call leaves it.
-    void add_gradient(const std::string& gradient) {
-        const std::string id = argument_id(host());
-        const bool scratch = needs_scratch(host(), pass_, sums_);
-        const std::vector<std::string> own_strides = trailing_strides(SlotKind::grad_out_trailing_stride);
-        std::vector<std::string> shared_strides = scratch ? dense_strides() : own_strides;
-        for (std::string& stride : shared_strides) stride = in_words(stride);
-        std::string offset = "0";
-        std::string shared_offset = "0";
-        if (!strided_) {
-            offset = times("kf_call", pitch());
-        } else if (host().call_rank > 0 || is_pushed(host())) {
-            offset = add_offset("kf_gradat_" + id, grad_out_strides.call);
-            shared_offset = offset;
-            if (scratch)
-                shared_offset =
-                    host().call_rank > 0 ? add_offset("kf_scratchat_" + id, SlotKind::scratch_stride) : "0";
-            if (!rows_) shared_offset = in_words(shared_offset);
-        }
-        const std::string mode = mode_of_call();
-        const std::string target = args(SlotKind::grad_out);
-        const std::string shared = args(scratch ? SlotKind::scratch : SlotKind::grad_out);
-        const std::string size = std::to_string(call_.group_size[0]);
-        const bool is_integer = !is_floating(host().element.scalar);
-        std::string add;
-        std::string finish;
-        if (rows_) {
-            add = add_row_gradient(gradient, offset, shared_offset, finish);
-        } else if (whole_run_.length > 1) {
-            if (run_ > 1) {
-                const std::string kept = "kf_d_" + id;
-                if (moves_quads()) {
-                    keep_quads(kept);
-                    results_.emplace_back(View::Object{{"statement", kept + ".set(kf_u, " + gradient + ")"}});
-                } else {
-                    keep("vector<" + to_string(host().element.scalar) + ", " +
-                             std::to_string(scalar_count(host().trailing)) + ">",
-                         kept);
-                    results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
-                }
-                const std::string run = std::to_string(run_);
-                const std::string where = mode + ", " + args(SlotKind::grad_out) + ", kf_first, " +
-                                          whole_run_.step(call_.group_size[0]) + ")";
-                add = moves_quads()
-                          ? "kf.add_quads<" + to_string(host().element.scalar) + ", " + sum_type() + ", " +
-                                run + ">(kf_sum_" + id + ", " + kept + ", " + where
-                          : "kf_sum_" + id + ".add_run<" + run +
-                                (whole_run_.beside > 1 ? ", " + std::to_string(whole_run_.beside) : "") +
-                                ">(" + kept + ", " + where;
-            } else {
-                add = "kf_sum_" + id + ".add_one(" + gradient + ", " + mode + ", " +
-                      args(SlotKind::grad_out) + ", kf_call)";
-            }
-            finish = "kf_sum_" + id + ".finish<" + size + ">(kf_thread.x, " + mode + ", " + shared + ", " +
-                     in_words("1") + ")";
-        } else if (is_looped(*planned_)) {
-            add = loop("kf_sum_" + id + ".add_scalar(" + flat_index() + ", " + subscripted(gradient) + ", " +
-                       mode + ", " + pointer(target, offset + along(own_strides)) + ", " +
-                       pointer(shared, shared_offset + along(shared_strides)) + ")");
-            finish = "if (" + args(SlotKind::grad_mode) + " == kf.grad_everywhere) " +
-                     loop("kf_sum_" + id + ".finish_scalar<" + size + ">(" + flat_index() +
-                          ", kf_thread.x, " + pointer(shared, "0" + along(shared_strides)) + ")");
-        } else {
-            const std::string own_stride = own_strides.empty() ? "1" : own_strides[0];
-            const std::string shared_stride = shared_strides.empty() ? "1" : shared_strides[0];
-            const std::string own = mode + ", " + pointer(target, offset) + ", " + own_stride;
-            if (strided_) {
-                add = "kf_sum_" + id + ".add(" + gradient + ", " + own + ", " +
-                      pointer(shared, shared_offset) + ", " + shared_stride + ")";
-            } else {
-                const std::string old = "kf_old_" + id;
-                add_local("let", old, "kf_sum_" + id + ".load_old(" + own + ")");
-                add = "kf_sum_" + id + ".add_flat(" + gradient + ", " + old + ", " + own + ")";
-            }
-            finish = "kf_sum_" + id + ".finish<" + size + ">(kf_thread.x, " + args(SlotKind::grad_mode) +
-                     ", " + shared + ", " + shared_stride + ")";
-        }
-        gradients_.emplace_back(View::Object{
-            {"name", id},
-            {"accumulator", rows_            ? "RowGradient"
-                            : sums_exactly() ? "ExactGradient"
-                            : is_integer     ? "IntegerSum"
-                                             : "Gradient"},
-            {"more",
-             rows_ ? ", " + std::to_string(whole_run_.length) + (sums_exactly() ? ", true" : ", false") : ""},
-            {"types", to_string(host().element.scalar) + (is_integer ? "" : ", " + sum_type())},
-            {"count", std::to_string(scalar_count(host().trailing))},
-            {"finish", finish}});
-        adds_.emplace_back(View::Object{{"statement", add}});
-        if (scratch) add_scratch(own_strides);
-    }
-
-    /// `offset` and `shared_offset`: of the row in the gradient and among its sums.
-    std::string add_row_gradient(const std::string& gradient, const std::string& offset,
-                                 const std::string& shared_offset, std::string& finish) {
-        const std::string id = argument_id(host());
-        const std::string kept = "kf_d_" + id;
-        const std::string old = "kf_old_" + id;
-        const RowText text =
-            row_text(to_string(host().element.scalar), pointer(args(SlotKind::grad_out), offset));
-        keep(text.type(), kept);
-        keep(text.type(), old);
-        results_.emplace_back(View::Object{{"statement", kept + "[kf_u] = " + gradient}});
-        const std::string mode = args(SlotKind::grad_mode);
-        const bool scratch = needs_scratch(host(), pass_, sums_);
-        const std::string sums = "uint64_t(" + args(scratch ? SlotKind::scratch : SlotKind::grad_out) + ")";
-        row_gradients_.emplace_back(View::Object{
-            {"name", id}, {"mode", mode}, {"row_at", shared_offset}, {"sums", sums}, {"step", step()}});
-        finish = "kf_sum_" + id + ".finish<" + std::to_string(call_.group_size[0]) + ">(kf_thread.x, " +
-                 mode + ", " + sums + ")";
-        run_loads_.emplace_back(View::Object{{"statement", text.read_old("kf_sum_" + id, old, mode)}});
-        return text.add("kf_sum_" + id, kept, old, mode);
-    }
-
-    /// The last group walks the scratch in its dense order and finds each scalar's place in the gradient.
-    void add_scratch(const std::vector<std::string>& own_strides) {
-        View::List dimensions;
-        const bool apart = strided_ || !host().spacing.empty();
-        for (std::size_t i = host().trailing.size(); apart && i-- > 0;) {
-            dimensions.emplace_back(
-                View::Object{{"extent", std::to_string(host().trailing[i])}, {"stride", own_strides[i]}});
-        }
-        add_call_dimensions(dimensions);
-        add_scratch_walk(dimensions, apart);
-    }
-
-    void add_call_dimensions(View::List& dimensions) const {
-        for (std::size_t i = host().map.size(); strided_ && i-- > 0;) {
-            const std::int64_t d = host().map[i];
-            const std::string extent =
-                args(SlotKind::scratch_stride, d) + " == 0 ? 1 : " + argument_field(SlotKind::shape, -1, d);
-            dimensions.emplace_back(
-                View::Object{{"extent", extent}, {"stride", args(SlotKind::grad_out_stride, d)}});
-        }
-    }
-
-    /// Each gradient's sums are taken up by other subgroups, so that none waits for another's memory.
-    std::string scratch_start() const {
-        const std::size_t lanes = manifest::usual_lanes;
-        const std::size_t turn = lanes * scratches_.size() % call_.group_size[0];
-        if (turn == 0) return "kf_thread.x";
-        return "(kf_thread.x + " + std::to_string(turn) + ") % " + std::to_string(call_.group_size[0]);
-    }
-
-    /// Whether the gradient is that of an input before, which another thread may be adding to: it is the very
-    /// same view then.
-    View::List meeting() {
-        const std::string target = args(SlotKind::grad_out);
-        std::string text;
-        for (const std::string& before : scratch_targets_)
-            text += (text.empty() ? "" : " || ") + ("uint64_t(" + target + ") == uint64_t(" + before + ")");
-        scratch_targets_.push_back(target);
-        return text.empty() ? View::List() : View::List{View::Object{{"text", text}}};
-    }
-
-    void add_scratch_walk(const View::List& dimensions, bool by_dimension) {
-        scratches_.emplace_back(View::Object{
-            {"meets", meeting()},
-            {"start", scratch_start()},
-            {"count", field(SlotKind::scratch_count)},
-            {"target", field(SlotKind::grad_out)},
-            {"scratch", field(SlotKind::scratch)},
-            {"at", by_dimension ? "kf_at" : "kf_scalar"},
-            {"is_strided", by_dimension},
-            {"dimensions", dimensions},
-            {"add", sums_exactly()
-                        ? "add_exact_sum<" + to_string(host().element.scalar) + ", " + sum_type() + ">"
-                        : "add_rounded"},
-            {"words", sums_exactly() ? " * " + std::to_string(exact_words()) : ""}});
-    }
-
-    bool is_exact() const { return sums_ == Sums::exact; }
-
-    /// Of the argument that is selected.
-    bool sums_exactly() const { return is_summed_exactly(host(), sums_); }
-
-    std::string sum_type() const { return host().element.scalar == ScalarType::float64 ? "double" : "float"; }
-
-    std::int64_t exact_words() const { return manifest::exact_words(host().element.scalar); }
-
-    /// An offset in sums as one in what a sum is made of.
-    std::string in_words(const std::string& sums) const {
-        if (!sums_exactly() || sums == "0") return sums;
-        const std::string words = std::to_string(exact_words());
-        return sums == "1" ? words : sums + " * " + words;
-    }
-
     View::List calls() const {
         View::List list;
         for (const std::string& one : call_statements(call_, pass_, {result_, passed_, primal_})) {
@@ -819,17 +465,11 @@ private:
 
     const Plan& plan_;
     CodeTarget target_;
-    Sums sums_;
 
     std::vector<std::string> passed_;
     std::vector<std::string> primal_;  ///< of fused kernels: what the function itself takes
     std::string result_;
     View::List elements_;
-    View::List row_gradients_;
-    View::List adds_;
-    View::List gradients_;
-    View::List scratches_;
-    std::vector<std::string> scratch_targets_;  ///< whose sums are taken up so far
 };
 
 }  // namespace

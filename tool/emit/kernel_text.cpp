@@ -7,6 +7,7 @@
 
 #include "emit/adapter.h"
 #include "emit/block.h"
+#include "emit/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -64,8 +65,9 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     // Of another module's function alone: one of the spec's may have its name.
     std::vector<std::string> imports =
         call.module.empty() ? plan.imports : std::vector<std::string>{call.module};
-    const bool tensors = std::any_of(call.arguments.begin(), call.arguments.end(),
-                                     [](const PlannedArgument& argument) { return is_whole(argument.host); });
+    const bool tensors =
+        std::any_of(call.arguments.begin(), call.arguments.end(),
+                    [](const PlannedArgument& argument) { return supply_of(argument.host) == Supply::view; });
     if (needs.exact) imports.insert(imports.begin(), "kf_exact");
     if (needs.gathers) imports.insert(imports.begin(), "kf_gathers");
     if (needs.integers) imports.insert(imports.begin(), "kf_integers");

@@ -15,13 +15,14 @@
 #include "core/python_names.h"
 #include "emit/element.h"
 #include "emit/items.h"
+#include "emit/kinds/questions.h"
+#include "emit/kinds/value.h"
 #include "emit/names.h"
 #include "emit/python_signature.h"
 #include "emit/python_structs.h"
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
-#include "plan/generators.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 
@@ -59,45 +60,6 @@ ArgumentNames argument_names(const PlannedCall& call) {
         }
     }
     return list;
-}
-
-/// `vector`: every component may be one number, and they may be given by name.
-PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector) {
-    int types = python_sequence;
-    if (vector) {
-        types |= python_components;
-        types |= element.scalar == ScalarType::boolean ? python_bool : python_bool | python_int;
-        if (is_floating(element.scalar)) types |= python_float;
-    }
-    if (element.extents.empty()) {
-        types = python_bool;
-        if (element.scalar != ScalarType::boolean) types |= python_int;
-        if (is_floating(element.scalar)) types |= python_float;
-    }
-    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
-}
-
-PythonTypes generator_types(const Argument& argument) {
-    switch (generator_of(argument)) {
-        case GeneratorKind::grid: return python_grid;
-        case GeneratorKind::range: return python_range;
-        case GeneratorKind::wang_hash: return python_wang_hash;
-        default: return python_rand_float;
-    }
-}
-
-bool is_whole(const PlannedArgument& item) { return holds_structs(item.type); }
-
-PythonTypes types_of(const PlannedArgument& item, bool takes_gradient) {
-    const Argument& argument = item.host;
-    if (is_generator(argument)) return generator_types(argument);
-    if (is_whole(item) && passes_value(argument)) {
-        const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
-        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : 0));
-    }
-    const bool vector = item.type.kind == TypeKind::vector && argument.call_rank == 0;
-    return passes_value(argument) ? value_types(argument.element, takes_gradient, vector)
-                                  : static_cast<PythonTypes>(python_sequence | python_tensor);
 }
 
 /// One thing that comes back.
@@ -317,7 +279,8 @@ private:
         if (fields)
             type = structs_.fields_of(call, parameter.host, parameter.type);
         else if (passes_value(item.host))
-            type = is_whole(item) ? structs_.value_of(item.type) : returned_number(item.host.element);
+            type =
+                holds_structs(item.type) ? structs_.value_of(item.type) : returned_number(item.host.element);
         numpy_ = numpy_ || type.find("npt.") != std::string::npos;
         return type;
     }
@@ -334,7 +297,7 @@ private:
             const bool recorded =
                 form == MethodForm::backward_append_to || form == MethodForm::fused_append_to;
             const bool gradient = !recorded && argument.gradient != Gradient::never;
-            PythonTypes types = types_of(item, gradient);
+            PythonTypes types = python_types(item, gradient);
             if (fields) types = parameter.type.kind == TypeKind::vector ? python_components : python_struct;
             made.parameters.push_back({name, types, false});
             if ((types & python_struct) != 0)
@@ -342,7 +305,7 @@ private:
             return;
         }
         PythonTypes types = python_writable;
-        if (fields || (is_whole(item) && passes_value(argument)))
+        if (fields || (holds_structs(item.type) && passes_value(argument)))
             types = python_struct;
         else if (is_backward(form) && passes_value(argument))
             types = value_types(argument.element, argument.differentiable, false);
@@ -387,7 +350,7 @@ private:
             const PlannedArgument last =
                 host_items((is_jvp(form) ? jvp_->calls : function_.calls)[call]).back();
             types.insert("npt.NDArray[np." +
-                         (is_whole(last) ? "void" : numpy_name(last.host.element.scalar)) + "]");
+                         (holds_structs(last.type) ? "void" : numpy_name(last.host.element.scalar)) + "]");
         }
         std::string text;
         for (const std::string& type : types) text += (text.empty() ? "" : " | ") + type;
@@ -667,7 +630,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
         for (const PlannedCall& call : function.calls)
             for (const PlannedArgument& argument : host_items(call))
                 numpy = numpy || (argument.host.role != Role::in && passes_value(argument.host) &&
-                                  !is_whole(argument) && !argument.host.element.extents.empty());
+                                  !holds_structs(argument.type) && !argument.host.element.extents.empty());
     }
     for (const std::string& name : structs.names()) exported.insert("\"" + name + "\"");
     View::List classes_view = structs.module_view();

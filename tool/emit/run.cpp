@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "emit/block.h"
-#include "emit/generator.h"
-#include "plan/generators.h"
+#include "emit/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -20,9 +19,8 @@ std::string Run::step(std::int64_t group_size) const { return std::to_string(bes
 
 bool moves_in_quads(const PlannedArgument& argument) {
     const manifest::Argument& host = argument.host;
-    return !is_in_block(host) && !is_generator(host) && !is_whole(host) && !is_looped(argument) &&
-           !is_combined(host) && host.pitch == 0 && host.trailing.empty() &&
-           manifest::scalar_bytes(host.element.scalar) > 1;
+    return supply_of(host) == Supply::memory && !is_looped(argument) && !is_combined(host) &&
+           host.pitch == 0 && host.trailing.empty() && manifest::scalar_bytes(host.element.scalar) > 1;
 }
 
 Run run_of(const PlannedCall& call, bool rows, bool exact) {
@@ -30,8 +28,9 @@ Run run_of(const PlannedCall& call, bool rows, bool exact) {
     std::int64_t bytes = 0;
     bool quads = false;
     for (const PlannedArgument& argument : call.arguments) {
-        if (is_looped(argument) || is_whole(argument.host) || argument.host.pitch != 0) return {};
-        if (is_in_block(argument.host) || is_generator(argument.host)) continue;
+        if (is_looped(argument) || supply_of(argument.host) == Supply::view || argument.host.pitch != 0)
+            return {};
+        if (supply_of(argument.host) != Supply::memory) continue;
         bytes += manifest::scalar_bytes(argument.host.element.scalar) * scalar_count(argument.host.trailing);
         quads =
             quads || (moves_in_quads(argument) && manifest::scalar_bytes(argument.host.element.scalar) == 2);

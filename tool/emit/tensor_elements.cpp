@@ -1,5 +1,6 @@
 // What kernels say of the elements of the tensors that they hand to the function.
 #include "emit/tensor_elements.h"
+#include "emit/kinds/questions.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,8 +10,8 @@
 #include "emit/loops.h"
 #include "emit/render.h"
 #include "emit_templates.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/structs.h"
-#include "plan/tensor_parameter.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -46,7 +47,7 @@ public:
         for (const PlannedParameter* parameter : structs) add_struct(*parameter, false);
         bool any = !structs.empty();
         for (const PlannedArgument& argument : call_.arguments) {
-            if (!is_whole(argument.host) || argument.host.pitch != 0) continue;
+            if (supply_of(argument.host) != Supply::view || argument.host.pitch != 0) continue;
             any = true;
             if (is_stored_otherwise(argument.host)) add_by_scalars(argument);
             if (argument.host.element.scalar != ScalarType::boolean &&

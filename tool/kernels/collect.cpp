@@ -7,6 +7,7 @@
 #include "core/interface.h"
 #include "core/sha256.h"
 #include "emit/block.h"
+#include "emit/kinds/questions.h"
 
 namespace kf::gen {
 
@@ -17,25 +18,20 @@ using manifest::Variant;
 /// A call without tensors has nothing to stride through, but for values batched over their components;
 /// tensor parameters have their strides in every kernel.
 bool has_strides(const PlannedCall& call) {
-    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        const bool moves = passes_tensor(argument.host) && !is_whole(argument.host);
-        const bool batched = !is_generator(argument.host) && argument.host.call_rank > 0;
-        return moves || batched;
-    });
+    return std::any_of(call.arguments.begin(), call.arguments.end(),
+                       [](const PlannedArgument& argument) { return moves_along_calls(argument.host); });
 }
 
 /// A tensor of its own for each call: its place takes the call's index along each dimension.
 bool has_batches(const PlannedCall& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        return is_whole(argument.host) && argument.host.call_rank > 0;
+        return supply_of(argument.host) == Supply::view && argument.host.call_rank > 0;
     });
 }
 
-bool is_contiguous_only(const PlannedCall& call) {
+bool needs_no_strides(const PlannedCall& call) {
     return std::all_of(call.arguments.begin(), call.arguments.end(), [](const PlannedArgument& argument) {
-        const bool whole = passes_value(argument.host) && argument.host.call_rank == 0;
-        const bool generator = is_generator(argument.host);
-        return whole || generator || is_contiguous_only(argument.host) || is_whole(argument.host);
+        return is_found_without_strides(argument.host);
     });
 }
 
@@ -44,7 +40,7 @@ bool is_contiguous_only(const PlannedCall& call) {
 bool may_add_twice(const PlannedCall& call, PassKind pass) {
     return 1 <
            std::count_if(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
-               return passes_tensor(argument.host) && !is_whole(argument.host) &&
+               return passes_tensor(argument.host) && supply_of(argument.host) == Supply::memory &&
                       writes_gradient(argument.host, pass);
            });
 }
@@ -109,7 +105,7 @@ private:
         manifest::Pass indices;
         const bool batches = has_batches(call);
         if (!batches) indices.contiguous = add({plan_, call, pass, Variant::contiguous, {}, sums});
-        const bool has_layouts = batches || (has_strides(call) && !is_contiguous_only(call));
+        const bool has_layouts = batches || (has_strides(call) && !needs_no_strides(call));
         if (has_layouts || may_add_twice(call, pass) || has_first(call, pass))
             indices.strided = add({plan_, call, pass, Variant::strided, {}, sums});
         if (has_layouts && can_walk_rows(call, pass))

@@ -6,7 +6,8 @@
 
 #include "core/roles.h"
 #include "diagnostic/suggest.h"
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/questions.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -32,9 +33,6 @@ std::string owner_name(const std::string& name) {
 const char* word(const AccumulateWay& way) {
     return way.overwrite ? "overwrite" : manifest::accumulate_words.at(static_cast<std::size_t>(way.combine));
 }
-
-/// Whether it is for gradients of tensors alone.
-bool is_for_gradients(const AccumulateWay& way) { return way.overwrite || way.combine == Accumulate::push; }
 
 /// A tensor of structs is one argument, whatever its elements' fields are.
 const std::string& name_of(const PlannedCall& call, const PlannedArgument& leaf) {
@@ -72,11 +70,7 @@ std::string refusal(const PlannedArgument& argument, const AccumulateWay& way) {
                                                   : "values of bool can't be combined";
         return {};
     }
-    if (is_whole(host) && way.combine != Accumulate::sum)
-        return "calls read any elements of a tensor parameter, whose gradients can only be added up";
-    if (!passes_tensor(host) && is_for_gradients(way))
-        return "it is for tensors; give it a kind such as tensor[0]";
-    return {};
+    return gradient_refusal(host, way);
 }
 
 void apply(PlannedCall& call, const std::string& name, const AccumulateWay& way) {

@@ -9,6 +9,11 @@
 
 namespace kf::gen {
 
+/// Whether it is for gradients of tensors alone.
+inline bool is_for_gradients(const AccumulateWay& way) {
+    return way.overwrite || way.combine == manifest::Accumulate::push;
+}
+
 /// What a call's spec and one choice of kinds say together; nothing that the kinds say by "sum" or
 /// "overwrite" alone of inputs. `kinds`: of each parameter, in their order, and of the result (or null).
 std::vector<AccumulateSpec> ways_of(const CallSpec& call, const PlannedCall& planned,

@@ -4,18 +4,18 @@
 #include <algorithm>
 
 #include "core/roles.h"
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/questions.h"
+#include "plan/kinds/whole_tensor.h"
 
 namespace kf::gen {
 
 namespace {
 
-using manifest::Access;
 using manifest::Argument;
 using manifest::Role;
 
 bool has_tangent(const PlannedArgument& argument) {
-    if (is_generator(argument.host) || argument.no_diff) return false;
+    if (!can_have_gradient(argument.host) || argument.no_diff) return false;
     if (argument.type.kind == TypeKind::tensor)
         return is_differentiable(argument.type.form) && is_differentiable_leaf(argument);
     return argument.type.differentiable;
@@ -24,14 +24,12 @@ bool has_tangent(const PlannedArgument& argument) {
 /// What a call reads tangents of, or what it gives them to.
 bool takes_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    if (argument.type.kind == TypeKind::tensor) return access_of(argument.host) != Access::write;
-    return argument.host.role == Role::in || argument.host.role == Role::inout;
+    return is_read(argument.host);
 }
 
 bool gives_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    if (argument.type.kind == TypeKind::tensor) return access_of(argument.host) != Access::read;
-    return argument.host.role != Role::in;
+    return is_written(argument.host);
 }
 
 class Deriver {
@@ -121,22 +119,10 @@ private:
             leaf.host.tangent_of = i;
             leaf.host.differentiable = has_tangent(leaf) && !stays;
             leaf.is_result = false;
-            if (is_generator(leaf.host)) make_value(leaf.host);
-            leaf.host.role = stays ? Role::in : role;
-            const bool in_block = leaf.type.kind == TypeKind::scalar || leaf.type.kind == TypeKind::vector;
-            if (auto* value = std::get_if<manifest::kinds::Value>(&leaf.host.kind)) {
-                value->in_memory = leaf.host.role == Role::in && (leaf.host.call_rank > 0 || !in_block);
-            }
+            become_tangent(leaf, stays ? Role::in : role);
             made_.arguments.push_back(std::move(leaf));
         }
         made_.parameters.push_back(std::move(made));
-    }
-
-    /// A generator among a struct's fields has no tangent; something must stand in its place.
-    static void make_value(Argument& host) {
-        host.kind = manifest::kinds::Value{};
-        host.rank = host.call_rank = 0;
-        host.map.clear();
     }
 
     const PlannedCall& call_;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plan/generators.h"
+#include "plan/kinds/generator.h"
 #include "slang/module.h"
 
 namespace kf::gen {

@@ -15,15 +15,16 @@
 #include "plan/defaults.h"
 #include "plan/feed.h"
 #include "plan/forward_diff.h"
-#include "plan/generators.h"
 #include "plan/home_module.h"
 #include "plan/instance.h"
+#include "plan/kinds/generator.h"
+#include "plan/kinds/questions.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/overloads.h"
 #include "plan/shared_members.h"
 #include "plan/strict.h"
 #include "plan/struct_names.h"
 #include "plan/structs.h"
-#include "plan/tensor_parameter.h"
 #include "plan/type_text.h"
 #include "plan/types.h"
 #include "plan/visibility.h"
@@ -99,11 +100,19 @@ KindSpec automatic_kind(std::int64_t rank, const Location& location) {
 std::int64_t call_rank(const std::vector<PlannedArgument>& arguments) {
     std::int64_t rank = 0;
     for (const PlannedArgument& argument : arguments) {
-        rank = std::max(rank, argument.host.call_rank);
+        rank = std::max(rank, least_call_rank(argument.host));
         for (const std::int64_t dimension : argument.host.map) rank = std::max(rank, dimension + 1);
-        if (generator_of(argument.host) == GeneratorKind::call_id) rank = std::max(rank, argument.host.rank);
     }
     return rank;
+}
+
+Diagnostics check_ranks(const PlannedCall& call) {
+    Diagnostics errors;
+    for (const PlannedArgument& argument : call.arguments) {
+        if (const std::optional<Diagnostic> error = check_in_call(argument, call.rank))
+            errors.push_back(*error);
+    }
+    return errors;
 }
 
 /// Dimensions without a "map" align at the call's last one.
@@ -374,7 +383,7 @@ private:
         errors = check_outputs(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_strict(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_object(function, planned);
-        if (errors.empty()) errors = check_call_ids(planned);
+        if (errors.empty()) errors = check_ranks(planned);
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(planned.rank);
@@ -402,9 +411,9 @@ private:
         return type.value() && type.value()->kind != TypeKind::structure;
     }
 
-    /// Whether it is a tensor parameter through which calls write.
+    /// Whether it is a parameter through which calls write, though it is an `in` one.
     static bool writes(const PlannedArgument& argument) {
-        return is_whole(argument.host) && access_of(argument.host) != manifest::Access::read;
+        return argument.host.role == Role::in && is_written(argument.host);
     }
 
     /// A method that changes its object, and gives nothing else, needs some of it in a tensor.
@@ -523,7 +532,7 @@ private:
                        : argument.type.differentiable && !argument.no_diff;
             if (tensor && !reads(argument.type.form)) continue;
             if (is_only_written(argument.host.role)) continue;
-            if (!argument.host.differentiable || is_generator(argument.host)) continue;
+            if (!argument.host.differentiable || !can_have_gradient(argument.host)) continue;
             argument.grad_is_false = grads[i].gradient == Gradient::never;
             argument.host.gradient = gradient_of(grads[i].gradient, argument.host.name);
             any = any || argument.host.gradient != Gradient::never;
@@ -619,9 +628,7 @@ private:
         }
         for (const PlannedArgument& argument : planned.arguments) {
             const std::string subject = "argument '" + argument.host.name + "' ";
-            const bool written =
-                is_whole(argument.host) && access_of(argument.host) != manifest::Access::read;
-            if (argument.host.role == Role::inout || written) {
+            if (argument.host.role == Role::inout || writes(argument)) {
                 reason = subject + "is written in place";
                 cure = "use a no_diff out parameter, or leave \"fused\" out: .backward may write in place";
             } else if (argument.host.role == Role::out && argument.host.differentiable) {
@@ -702,9 +709,7 @@ private:
         if (!call_.backward.inputs) return errors;
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
-            const bool input = (argument.host.role == Role::in || argument.host.role == Role::inout) &&
-                               !is_generator(argument.host) &&
-                               access_of(argument.host) != manifest::Access::write;
+            const bool input = is_read(argument.host) && can_have_gradient(argument.host);
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/roles.h"
-#include "plan/generators.h"
+#include "plan/kinds/generator.h"
 
 namespace kf::gen {
 namespace {

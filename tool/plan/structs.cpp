@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "diagnostic/suggest.h"
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {

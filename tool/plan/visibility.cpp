@@ -62,7 +62,7 @@ Diagnostics check_public(const std::vector<const Function*>& candidates, const M
 
 Diagnostics check_tensor_types(const CallSpec& call, const std::vector<const Function*>& candidates) {
     for (const Function* function : candidates) {
-        for (const Parameter& parameter : function->parameters) {
+        for (const gen::Parameter& parameter : function->parameters) {
             if (!is_foreign_tensor(parameter.type)) continue;
             const auto listed =
                 std::find_if(call.arguments.begin(), call.arguments.end(),

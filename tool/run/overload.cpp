@@ -2,7 +2,7 @@
 #include "run/overload.h"
 
 #include "core/items.h"
-#include "plan/generators.h"
+#include "emit/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -12,14 +12,8 @@ namespace {
 using manifest::Form;
 using manifest::Role;
 
-std::string kind_text(bool value, const std::string& element, std::int64_t rank) {
-    return value ? "value<" + element + ">" : "tensor<" + element + ">[" + std::to_string(rank) + "]";
-}
-
 std::string leaf_text(const manifest::Argument& argument) {
-    if (is_generator(argument)) return generator_text(generator_of(argument), argument.rank);
-    return kind_text(passes_value(argument),
-                     argument.type.empty() ? slang_name(argument.element) : argument.type, argument.rank);
+    return kind_text(argument, argument.type.empty() ? slang_name(argument.element) : argument.type);
 }
 
 std::string parameter_text(const manifest::Call& call, const manifest::Parameter& parameter) {
@@ -33,7 +27,7 @@ std::string parameter_text(const manifest::Call& call, const manifest::Parameter
     }
     text = parameter.type;
     for (const std::int64_t extent : parameter.extents) text += "[" + std::to_string(extent) + "]";
-    return kind_text(parameter.form == Form::value, text, first.rank);
+    return kind_text(first, text);
 }
 
 }  // namespace

@@ -1,15 +1,11 @@
 // Parameters that are tensors themselves.
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/whole_tensor.h"
 
 #include "plan/types.h"
 
 namespace kf::gen {
 
 namespace {
-
-std::string argument_text(const Feed& target) {
-    return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
-}
 
 bool is_unsized_array(const Type& type) {
     return type.kind == TypeKind::array && type.extent <= 0 && type.element.size() == 1;
@@ -49,7 +45,7 @@ bool is_differentiable_leaf(const PlannedArgument& leaf) {
 
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target) {
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
-        return Diagnostic{Severity::error, id, kind.location, argument_text(target) + ": " + message,
+        return Diagnostic{Severity::error, id, kind.location, target_name(target) + ": " + message,
                           std::move(notes)};
     };
     const Type& type = target.type;
@@ -97,3 +93,19 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
 }
 
 }  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& target) {
+    Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, target.type.extent});
+    if (!fed) return fed;
+    fed.value().kind = WholeTensor{access_of(target.type.form), kind.contiguous_only};
+    return with_map(std::move(fed.value()), kind, target);
+}
+
+std::string gradient_refusal(const WholeTensor&, const AccumulateWay& way) {
+    if (way.combine == manifest::Accumulate::sum) return {};
+    return "calls read any elements of a tensor parameter, whose gradients can only be added up";
+}
+
+}  // namespace kf::gen::kinds

@@ -1,5 +1,5 @@
 // Tests what generators feed: rows of a parameter's type and a kind, and where calls disagree.
-#include "plan/generators.h"
+#include "plan/kinds/generator.h"
 
 #include <gmock/gmock.h>
 

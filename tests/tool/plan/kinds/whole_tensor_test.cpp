@@ -1,5 +1,5 @@
 // Tests what feeds parameters that are tensors, and what passes and gradients become of them.
-#include "plan/tensor_parameter.h"
+#include "plan/kinds/whole_tensor.h"
 
 #include <gmock/gmock.h>
 

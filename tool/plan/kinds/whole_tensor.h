@@ -5,6 +5,7 @@
 
 #include "core/manifest.h"
 #include "plan/feed.h"
+#include "plan/kinds/questions.h"
 
 namespace kf::gen {
 
@@ -27,3 +28,28 @@ bool is_differentiable_leaf(const PlannedArgument& leaf);
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target);
 
 }  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::WholeTensor;
+
+/// As feed(), for a kind `tensor` and a parameter that check_tensor_parameter() has let pass.
+Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& target);
+
+inline bool is_read(const WholeTensor& tensor, const manifest::Argument&) {
+    return tensor.access != manifest::Access::write;
+}
+inline bool is_written(const WholeTensor& tensor, const manifest::Argument&) {
+    return tensor.access != manifest::Access::read;
+}
+inline bool can_have_gradient(const WholeTensor&) { return true; }
+inline std::int64_t least_call_rank(const WholeTensor&, const manifest::Argument& argument) {
+    return argument.call_rank;
+}
+inline std::optional<Diagnostic> check_in_call(const WholeTensor&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const WholeTensor& tensor, const AccumulateWay& way);
+inline void become_tangent(const WholeTensor&, PlannedArgument&) {}
+
+}  // namespace kf::gen::kinds

@@ -1,12 +1,14 @@
 // Generators: which parameters they feed.
-#include "plan/generators.h"
+#include "plan/kinds/generator.h"
 
 #include <algorithm>
 #include <array>
 
+#include "plan/accumulate.h"
+#include "plan/kinds/value.h"
 #include "plan/types.h"
 
-namespace kf::gen {
+namespace kf::gen::kinds {
 
 namespace {
 
@@ -26,26 +28,21 @@ std::string count_text(std::int64_t count) {
     return std::to_string(count) + (count == 1 ? " index" : " indices");
 }
 
-Diagnostic kind_error(const KindSpec& kind, std::string id, std::string message,
-                      std::vector<std::string> notes = {}) {
-    return {Severity::error, std::move(id), kind.location, std::move(message), std::move(notes)};
-}
-
 }  // namespace
 
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target) {
     const GeneratorKind generator = kind.generator;
     const bool result = target.role == manifest::Role::result;
-    const std::string subject = result ? "the result" : "argument '" + target.argument + "'";
+    const std::string subject = target_name(target);
     if (target.role != manifest::Role::in) {
-        return kind_error(kind, "generator-output",
+        return feed_error(kind, "generator-output",
                           subject + ": '" + kind.spelling + "' makes values that go into a call; " +
                               (result ? "a result" : "an out or inout parameter") + " comes out of it",
                           {"kinds for it: value, tensor[rank]"});
     }
     const std::optional<manifest::Element> element = element_of(target.type);
     if (!element || !feeds(generator, *element) || innermost_of(target.type).is_enum) {
-        return kind_error(
+        return feed_error(
             kind, "argument-type",
             subject + ": '" + kind.spelling + "' can't feed a parameter of type '" + target.type.name + "'",
             {"it makes values for a parameter of type " + wanted(generator)});
@@ -53,7 +50,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     const std::int64_t indices = element->extents.empty() ? 1 : element->extents.front();
     manifest::Argument argument;
     argument.name = target.argument;
-    argument.kind = manifest::kinds::Generator{generator};
+    argument.kind = Generator{generator};
     argument.element = *element;
     argument.trailing = element->extents;
     argument.rank = is_random(generator) ? 0 : indices;
@@ -61,7 +58,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     if (is_spread(generator)) {
         argument.call_rank = dimensions;
         if (indices != dimensions) {
-            return kind_error(kind, "argument-rank",
+            return feed_error(kind, "argument-rank",
                               subject + ": '" + kind.spelling + "' makes " + count_text(dimensions) +
                                   ", but a parameter of type '" + target.type.name + "' takes " +
                                   count_text(indices),
@@ -70,7 +67,7 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     }
     if (kind.map) {
         if (static_cast<std::int64_t>(kind.map->size()) != dimensions) {
-            return kind_error(kind, "argument-map",
+            return feed_error(kind, "argument-map",
                               subject + ": \"map\" places " + std::to_string(dimensions) +
                                   " dimension(s) in the call, but it lists " +
                                   std::to_string(kind.map->size()));
@@ -80,21 +77,35 @@ Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& tar
     return argument;
 }
 
-Diagnostics check_call_ids(const PlannedCall& call) {
-    Diagnostics errors;
-    for (const PlannedArgument& argument : call.arguments) {
-        if (generator_of(argument.host) != GeneratorKind::call_id || argument.host.rank == call.rank)
-            continue;
-        errors.push_back({Severity::error,
-                          "argument-rank",
-                          argument.location,
-                          "argument '" + argument.host.name + "': the call's rank is " +
-                              std::to_string(call.rank) + ", but a parameter of type '" + argument.type.name +
-                              "' takes a call_id of " + count_text(argument.host.rank),
-                          {"a thread_id counts calls of any rank with one index"}});
-    }
-    return errors;
+std::int64_t least_call_rank(const Generator& generator, const manifest::Argument& argument) {
+    return generator.generator == GeneratorKind::call_id ? argument.rank : argument.call_rank;
 }
+
+std::optional<Diagnostic> check_in_call(const Generator& generator, const PlannedArgument& argument,
+                                        std::int64_t rank) {
+    if (generator.generator != GeneratorKind::call_id || argument.host.rank == rank) return std::nullopt;
+    return Diagnostic{Severity::error,
+                      "argument-rank",
+                      argument.location,
+                      "argument '" + argument.host.name + "': the call's rank is " + std::to_string(rank) +
+                          ", but a parameter of type '" + argument.type.name + "' takes a call_id of " +
+                          count_text(argument.host.rank),
+                      {"a thread_id counts calls of any rank with one index"}};
+}
+
+std::string gradient_refusal(const Generator&, const AccumulateWay& way) {
+    return is_for_gradients(way) ? "it is for tensors; give it a kind such as tensor[0]" : "";
+}
+
+void become_tangent(const Generator&, PlannedArgument& argument) {
+    argument.host.rank = argument.host.call_rank = 0;
+    argument.host.map.clear();
+    become_tangent(Value{}, argument);
+}
+
+}  // namespace kf::gen::kinds
+
+namespace kf::gen {
 
 namespace {
 

@@ -1,0 +1,52 @@
+// Tensors of which each call reads or writes one element.
+#include "emit/kinds/tensor.h"
+
+#include "emit/element.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// "[d0, any, 3]"
+std::string dimensions(const manifest::Argument& argument) {
+    std::string text = "[";
+    const auto calls = static_cast<std::size_t>(argument.call_rank);
+    const auto leading = calls + static_cast<std::size_t>(argument.inner_rank);
+    for (std::int64_t i = 0; i < argument.rank; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        text += i == 0 ? "" : ", ";
+        if (at < calls && at < argument.map.size())
+            text += "d" + std::to_string(argument.map[at]);
+        else if (at >= calls && at < leading)
+            text += "any";
+        else if (at >= leading && at - leading < argument.trailing.size())
+            text += std::to_string(argument.trailing[at - leading]);
+    }
+    return text + "]";
+}
+
+}  // namespace
+
+std::string tensor_text(const PlannedArgument& item, bool contiguous_only) {
+    return item.element_name + " tensor " + dimensions(item.host) + (contiguous_only ? ", contiguous" : "");
+}
+
+std::string tensor_kind_text(const manifest::Argument& argument, const std::string& element) {
+    return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
+}
+
+}  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+PythonTypes python_types(const Tensor&, const PlannedArgument&, bool) { return python_tensor_types; }
+
+std::string described(const Tensor& tensor, const PlannedArgument& item) {
+    return role_text(item.host.role) + ", " + tensor_text(item, tensor.contiguous_only);
+}
+
+std::string kind_text(const Tensor&, const manifest::Argument& argument, const std::string& element) {
+    return tensor_kind_text(argument, element);
+}
+
+}  // namespace kf::gen::kinds

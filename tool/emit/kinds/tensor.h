@@ -1,0 +1,35 @@
+// Tensors of which each call reads or writes one element.
+#pragma once
+
+#include "emit/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Tensor;
+
+inline Supply supply_of(const Tensor&, const manifest::Argument&) { return Supply::memory; }
+inline std::optional<MadeValue> made_value(const Tensor&, const MadeUse&) { return {}; }
+inline bool needs_indices(const Tensor&) { return false; }
+inline bool moves_along_calls(const Tensor&, const manifest::Argument&) { return true; }
+inline bool is_found_without_strides(const Tensor& tensor, const manifest::Argument&) {
+    return tensor.contiguous_only;
+}
+inline std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, const CppStructs& structs) {
+    return structs.tensor_type(item);
+}
+PythonTypes python_types(const Tensor& tensor, const PlannedArgument& item, bool takes_gradient);
+std::string described(const Tensor& tensor, const PlannedArgument& item);
+std::string kind_text(const Tensor& tensor, const manifest::Argument& argument, const std::string& element);
+
+}  // namespace kf::gen::kinds
+
+namespace kf::gen {
+
+/// What hosts and documents say alike of tensors of every kind.
+inline constexpr PythonTypes python_tensor_types = python_sequence | python_tensor;
+/// "float3 tensor [d0, any, 3], contiguous"
+std::string tensor_text(const PlannedArgument& item, bool contiguous_only);
+/// "tensor<float3>[1]"
+std::string tensor_kind_text(const manifest::Argument& argument, const std::string& element);
+
+}  // namespace kf::gen

@@ -1,0 +1,45 @@
+// Values.
+#include "emit/kinds/value.h"
+
+#include "emit/element.h"
+#include "plan/structs.h"
+
+namespace kf::gen {
+
+PythonTypes value_types(const manifest::Element& element, bool takes_gradient, bool vector) {
+    int types = python_sequence;
+    if (vector) {
+        types |= python_components;
+        types |= element.scalar == ScalarType::boolean ? python_bool : python_bool | python_int;
+        if (is_floating(element.scalar)) types |= python_float;
+    }
+    if (element.extents.empty()) {
+        types = python_bool;
+        if (element.scalar != ScalarType::boolean) types |= python_int;
+        if (is_floating(element.scalar)) types |= python_float;
+    }
+    return static_cast<PythonTypes>(types | (takes_gradient ? python_differentiable : 0));
+}
+
+}  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+PythonTypes python_types(const Value&, const PlannedArgument& item, bool takes_gradient) {
+    if (holds_structs(item.type)) {
+        const int object = item.type.kind == TypeKind::array ? python_sequence : python_struct;
+        return static_cast<PythonTypes>(object | (takes_gradient ? python_differentiable : 0));
+    }
+    const bool vector = item.type.kind == TypeKind::vector && item.host.call_rank == 0;
+    return value_types(item.host.element, takes_gradient, vector);
+}
+
+std::string described(const Value&, const PlannedArgument& item) {
+    return role_text(item.host.role) + ", " + item.element_name;
+}
+
+std::string kind_text(const Value&, const manifest::Argument&, const std::string& element) {
+    return "value<" + element + ">";
+}
+
+}  // namespace kf::gen::kinds

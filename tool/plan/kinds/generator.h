@@ -1,0 +1,36 @@
+// Generators: which parameters they feed, and what they add to the call's rank.
+#pragma once
+
+#include <optional>
+
+#include "core/generator_rules.h"
+#include "plan/feed.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen {
+
+/// The host gives nothing for a call_id or thread_id, so overloads must agree on where they are:
+/// "generator-alternatives".
+std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function);
+
+}  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Generator;
+
+/// As feed(), for these kinds. Errors: "argument-type", "argument-rank", "argument-map", "generator-output".
+Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target);
+
+inline bool is_read(const Generator&, const manifest::Argument&) { return true; }
+inline bool is_written(const Generator&, const manifest::Argument&) { return false; }
+inline bool can_have_gradient(const Generator&) { return false; }
+std::int64_t least_call_rank(const Generator& generator, const manifest::Argument& argument);
+/// A call_id makes one index for each dimension of the call: "argument-rank" where it doesn't.
+std::optional<Diagnostic> check_in_call(const Generator& generator, const PlannedArgument& argument,
+                                        std::int64_t rank);
+std::string gradient_refusal(const Generator& generator, const AccumulateWay& way);
+/// Among a struct's fields it has none; something must stand in its place.
+void become_tangent(const Generator& generator, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds

@@ -1,0 +1,31 @@
+// What planning asks of every kind of argument. Each kind answers in a file of its own; one that leaves an
+// answer out doesn't compile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "diagnostic/diagnostic.h"
+#include "plan/plan.h"
+#include "spec/kind.h"
+
+namespace kf::gen {
+
+/// Whether the function reads what the host passes, or what the kernel makes of it.
+[[nodiscard]] bool is_read(const manifest::Argument& argument);
+/// Whether the function writes to it.
+[[nodiscard]] bool is_written(const manifest::Argument& argument);
+/// Whether gradients, or tangents, of it can be asked for: not of what the kernel makes.
+[[nodiscard]] bool can_have_gradient(const manifest::Argument& argument);
+/// The rank that its call has at least, as the argument alone says it.
+[[nodiscard]] std::int64_t least_call_rank(const manifest::Argument& argument);
+/// What is wrong with it in a call of this rank.
+[[nodiscard]] std::optional<Diagnostic> check_in_call(const PlannedArgument& argument, std::int64_t rank);
+/// Why its gradient can't be accumulated so; empty if it can.
+[[nodiscard]] std::string gradient_refusal(const manifest::Argument& argument, const AccumulateWay& way);
+/// Makes a copy of the argument its tangent, as a call of the forward derivative takes it or gives it.
+/// `role`: the tangent's.
+void become_tangent(PlannedArgument& argument, manifest::Role role);
+
+}  // namespace kf::gen

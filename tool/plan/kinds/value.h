@@ -1,0 +1,30 @@
+// Planning values.
+#pragma once
+
+#include "plan/feed.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Value;
+
+/// As feed(), for this kind.
+Outcome<manifest::Argument> feed_value(const KindSpec& kind, const Feed& target);
+
+inline bool is_read(const Value&, const manifest::Argument& argument) {
+    return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
+}
+inline bool is_written(const Value&, const manifest::Argument& argument) {
+    return argument.role != manifest::Role::in;
+}
+inline bool can_have_gradient(const Value&) { return true; }
+inline std::int64_t least_call_rank(const Value&, const manifest::Argument& argument) {
+    return argument.call_rank;
+}
+inline std::optional<Diagnostic> check_in_call(const Value&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const Value& value, const AccumulateWay& way);
+void become_tangent(const Value& value, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds
