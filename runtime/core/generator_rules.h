@@ -14,7 +14,7 @@ inline bool is_random(GeneratorKind generator) {
 }
 
 /// It has extents of its own, which take part in the call's shape.
-inline bool is_spread(GeneratorKind generator) {
+constexpr bool is_spread(GeneratorKind generator) {
     return generator == GeneratorKind::grid || generator == GeneratorKind::range;
 }
 

@@ -181,9 +181,9 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
         // Their sums are of floats, and they know no calls' indices.
         const bool sums = !writes_gradient(argument.host, pass) ||
                           (is_summed(argument.host) && is_floating(argument.host.element.scalar));
-        const Supply supply = supply_of(argument.host);
-        return !takes_first(argument.host, pass) && !is_looped(argument) &&
-               (supply == Supply::block || supply == Supply::memory) && argument.host.pitch == 0 && sums;
+        const bool is_view = supply_of(argument.host) == Supply::view;
+        return !takes_first(argument.host, pass) && !is_looped(argument) && !is_view &&
+               !counts_calls(argument.host) && argument.host.pitch == 0 && sums;
     });
     const bool structs =
         std::any_of(call.parameters.begin(), call.parameters.end(),

@@ -208,9 +208,8 @@ private:
     }
 
     bool generates() const {
-        return std::any_of(
-            call_.arguments.begin(), call_.arguments.end(),
-            [](const PlannedArgument& argument) { return supply_of(argument.host) == Supply::made; });
+        return std::any_of(call_.arguments.begin(), call_.arguments.end(),
+                           [](const PlannedArgument& argument) { return counts_calls(argument.host); });
     }
 
     void add_parameter(const PlannedParameter& parameter) {

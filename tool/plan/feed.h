@@ -1,4 +1,4 @@
-// The first two binding rules: how one kind feeds one parameter, and what that adds to the call's rank.
+// How one kind feeds one parameter, and what that adds to the call's rank: what the kinds share of it.
 #pragma once
 
 #include "plan/plan.h"
@@ -13,13 +13,6 @@ struct Feed {
     manifest::Role role = manifest::Role::in;
     Location type_location;  ///< of the Slang function, named in notes
 };
-
-/// Fills name, role, kind, element, rank, call_rank and trailing; `map` is left empty unless the kind
-/// states it. Errors: "kind-not-supported", "type-not-supported", "kind-element", "argument-type",
-/// "argument-rank", "argument-map".
-Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target);
-
-// ---- What kinds share that take what the host passes apart ----
 
 /// How many dimensions the host's argument has beside its elements', and the parameter beside its elements'.
 struct FeedRanks {

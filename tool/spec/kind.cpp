@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/generator_rules.h"
 #include "diagnostic/suggest.h"
 
 namespace kf::gen {
@@ -12,11 +13,30 @@ namespace {
 struct KindForm {
     std::string_view name;
     Kind kind;
-    bool has_element;
-    bool has_rank;
-    TextureShape texture;
+    KindOptions options;
+    bool has_element = false;
+    bool has_rank = false;
+    bool is_supported = false;
     GeneratorKind generator = GeneratorKind::none;
+    TextureShape texture = {};
 };
+
+constexpr KindForm texture(std::string_view name, const TextureShape& shape) {
+    return {.name = name, .kind = Kind::texture, .options = {.map = true, .format = true}, .texture = shape};
+}
+
+constexpr KindForm buffer(std::string_view name, Kind kind) {
+    return {.name = name, .kind = kind, .options = {.grad = true}};
+}
+
+constexpr KindForm generator(GeneratorKind kind) {
+    return {.name = manifest::generator_words[static_cast<std::size_t>(kind)],
+            .kind = Kind::generator,
+            .options = {.map = detail::is_spread(kind)},
+            .has_rank = kind == GeneratorKind::grid,
+            .is_supported = true,
+            .generator = kind};
+}
 
 constexpr TextureDimension one = TextureDimension::one;
 constexpr TextureDimension two = TextureDimension::two;
@@ -24,36 +44,67 @@ constexpr TextureDimension three = TextureDimension::three;
 constexpr TextureDimension cube = TextureDimension::cube;
 
 constexpr std::array forms{
-    KindForm{"value", Kind::value, true, false, {}},
-    KindForm{"tensor", Kind::tensor, true, true, {}},
-    KindForm{"buffer", Kind::buffer, false, false, {}},
-    KindForm{"rwbuffer", Kind::rwbuffer, false, false, {}},
-    KindForm{"byteaddress", Kind::byteaddress, false, false, {}},
-    KindForm{"rwbyteaddress", Kind::rwbyteaddress, false, false, {}},
-    KindForm{"texture1d", Kind::texture, false, false, {one, false, false}},
-    KindForm{"texture1d_array", Kind::texture, false, false, {one, false, true}},
-    KindForm{"texture2d", Kind::texture, false, false, {two, false, false}},
-    KindForm{"texture2d_array", Kind::texture, false, false, {two, false, true}},
-    KindForm{"texture3d", Kind::texture, false, false, {three, false, false}},
-    KindForm{"texturecube", Kind::texture, false, false, {cube, false, false}},
-    KindForm{"texturecube_array", Kind::texture, false, false, {cube, false, true}},
-    KindForm{"rwtexture1d", Kind::texture, false, false, {one, true, false}},
-    KindForm{"rwtexture1d_array", Kind::texture, false, false, {one, true, true}},
-    KindForm{"rwtexture2d", Kind::texture, false, false, {two, true, false}},
-    KindForm{"rwtexture2d_array", Kind::texture, false, false, {two, true, true}},
-    KindForm{"rwtexture3d", Kind::texture, false, false, {three, true, false}},
-    KindForm{"rwtexturecube", Kind::texture, false, false, {cube, true, false}},
-    KindForm{"rwtexturecube_array", Kind::texture, false, false, {cube, true, true}},
-    KindForm{"sampler", Kind::sampler, false, false, {}},
-    KindForm{"pointer", Kind::pointer, false, false, {}},
-    KindForm{"acceleration_structure", Kind::acceleration_structure, false, false, {}},
-    KindForm{"call_id", Kind::generator, false, false, {}, GeneratorKind::call_id},
-    KindForm{"thread_id", Kind::generator, false, false, {}, GeneratorKind::thread_id},
-    KindForm{"grid", Kind::generator, false, true, {}, GeneratorKind::grid},
-    KindForm{"range", Kind::generator, false, false, {}, GeneratorKind::range},
-    KindForm{"wang_hash", Kind::generator, false, false, {}, GeneratorKind::wang_hash},
-    KindForm{"rand_float", Kind::generator, false, false, {}, GeneratorKind::rand_float},
-    KindForm{"auto", Kind::automatic, false, false, {}}};
+    KindForm{.name = "value",
+             .kind = Kind::value,
+             .options = {.map = true, .element = true, .grad = true, .accumulate = true},
+             .has_element = true,
+             .is_supported = true},
+    KindForm{.name = "tensor",
+             .kind = Kind::tensor,
+             .options = {.map = true, .element = true, .grad = true, .layout = true, .accumulate = true},
+             .has_element = true,
+             .has_rank = true,
+             .is_supported = true},
+    buffer("buffer", Kind::buffer),
+    buffer("rwbuffer", Kind::rwbuffer),
+    buffer("byteaddress", Kind::byteaddress),
+    buffer("rwbyteaddress", Kind::rwbyteaddress),
+    texture("texture1d", {one, false, false}),
+    texture("texture1d_array", {one, false, true}),
+    texture("texture2d", {two, false, false}),
+    texture("texture2d_array", {two, false, true}),
+    texture("texture3d", {three, false, false}),
+    texture("texturecube", {cube, false, false}),
+    texture("texturecube_array", {cube, false, true}),
+    texture("rwtexture1d", {one, true, false}),
+    texture("rwtexture1d_array", {one, true, true}),
+    texture("rwtexture2d", {two, true, false}),
+    texture("rwtexture2d_array", {two, true, true}),
+    texture("rwtexture3d", {three, true, false}),
+    texture("rwtexturecube", {cube, true, false}),
+    texture("rwtexturecube_array", {cube, true, true}),
+    KindForm{.name = "sampler", .kind = Kind::sampler, .options = {}},
+    KindForm{.name = "pointer", .kind = Kind::pointer, .options = {}},
+    KindForm{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
+    generator(GeneratorKind::call_id),
+    generator(GeneratorKind::thread_id),
+    generator(GeneratorKind::grid),
+    generator(GeneratorKind::range),
+    generator(GeneratorKind::wang_hash),
+    generator(GeneratorKind::rand_float),
+    KindForm{.name = "auto",
+             .kind = Kind::automatic,
+             .options = {.grad = true, .accumulate = true},
+             .is_supported = true}};
+
+const KindForm* form_of(const KindSpec& kind) {
+    const auto form = std::find_if(forms.begin(), forms.end(), [&](const KindForm& one_form) {
+        return one_form.kind == kind.kind && one_form.generator == kind.generator &&
+               one_form.texture == kind.texture;
+    });
+    return form == forms.end() ? nullptr : &*form;
+}
+
+std::string spelling_of(const KindForm& form) {
+    std::string spelling(form.name);
+    if (form.has_rank) spelling += form.generator == GeneratorKind::grid ? "[n]" : "[rank]";
+    return spelling;
+}
+
+void add_spellings(const KindForm& form, std::vector<std::string>& spellings) {
+    spellings.push_back(spelling_of(form));
+    if (form.has_element) spellings.push_back(spelling_of(form).insert(form.name.size(), "<type>"));
+}
 
 constexpr int max_nesting = 32;
 constexpr std::size_t max_length = 1024;
@@ -240,18 +291,27 @@ Outcome<KindSpec> parse_kind(std::string_view text, const Location& location) {
     return KindParser(text, location).parse();
 }
 
+KindOptions options_of(const KindSpec& kind) {
+    if (kind.kind == Kind::fields) return {.grad = true};
+    const KindForm* form = form_of(kind);
+    return form != nullptr ? form->options : KindOptions{};
+}
+
+bool is_supported(const KindSpec& kind) {
+    const KindForm* form = form_of(kind);
+    return kind.kind == Kind::fields || (form != nullptr && form->is_supported);
+}
+
 std::vector<std::string> kind_spellings() {
     std::vector<std::string> spellings;
+    for (const KindForm& form : forms) add_spellings(form, spellings);
+    return spellings;
+}
+
+std::vector<std::string> supported_spellings() {
+    std::vector<std::string> spellings;
     for (const KindForm& form : forms) {
-        std::string spelling(form.name);
-        if (form.has_rank) {
-            spelling += form.generator == GeneratorKind::grid ? "[n]" : "[rank]";
-        }
-        spellings.push_back(spelling);
-        if (form.has_element) {
-            spelling.insert(form.name.size(), "<type>");
-            spellings.push_back(spelling);
-        }
+        if (form.is_supported && form.kind != Kind::automatic) add_spellings(form, spellings);
     }
     return spellings;
 }

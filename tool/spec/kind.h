@@ -82,6 +82,22 @@ struct FieldSpec {
     bool operator==(const FieldSpec&) const;
 };
 
+/// Which options make sense for a kind.
+struct KindOptions {
+    bool map = false;
+    bool element = false;
+    bool grad = false;
+    bool layout = false;
+    bool format = false;
+    bool accumulate = false;
+};
+[[nodiscard]] KindOptions options_of(const KindSpec& kind);
+
+/// Whether this version of kfgen generates anything for it.
+[[nodiscard]] bool is_supported(const KindSpec& kind);
+/// The spellings of those that are, for messages.
+[[nodiscard]] std::vector<std::string> supported_spellings();
+
 /// Parses "tensor<float3>[2]", "value", "rwtexture2d_array" … `location` is that of the text's first
 /// character; errors ("spec-kind") point at the character that is wrong.
 Outcome<KindSpec> parse_kind(std::string_view text, const Location& location);

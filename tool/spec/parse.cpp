@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/generator_rules.h"
 #include "spec/json.h"
 #include "spec/names.h"
 #include "spec/schema.h"
@@ -14,30 +13,6 @@ namespace {
 
 using manifest::Accumulate;
 using manifest::Gradient;
-
-/// Which options make sense for a kind.
-struct AllowedOptions {
-    bool map, element, grad, layout, format, accumulate;
-};
-
-AllowedOptions allowed_options(const KindSpec& kind) {
-    switch (kind.kind) {
-        case Kind::value: return {true, true, true, false, false, true};
-        case Kind::tensor: return {true, true, true, true, false, true};
-        case Kind::texture: return {true, false, false, false, true, false};
-        case Kind::buffer:
-        case Kind::rwbuffer:
-        case Kind::byteaddress:
-        case Kind::rwbyteaddress: return {false, false, true, false, false, false};
-        case Kind::generator: return {is_spread(kind.generator), false, false, false, false, false};
-        case Kind::fields: return {false, false, true, false, false, false};
-        case Kind::automatic: return {false, false, true, false, false, true};
-        case Kind::sampler:
-        case Kind::pointer:
-        case Kind::acceleration_structure: break;
-    }
-    return {false, false, false, false, false, false};
-}
 
 /// Reads a document that the schema has passed: types and required keys are as it says.
 class SpecReader {
@@ -191,7 +166,7 @@ private:
     }
 
     void read_options(const JsonNode& node, KindSpec& kind) {
-        const AllowedOptions allowed = allowed_options(kind);
+        const KindOptions allowed = options_of(kind);
         for (const JsonMember& member : node.members) {
             const JsonNode& value = member.value;
             bool fits = true;

@@ -1,6 +1,8 @@
 // What a valid spec may ask for that this version of kfgen doesn't generate yet.
 #include "spec/supported.h"
 
+#include "diagnostic/suggest.h"
+
 namespace kf::gen {
 namespace {
 
@@ -47,19 +49,13 @@ private:
             }
             return;
         }
-        const bool known = kind.kind == Kind::value || kind.kind == Kind::tensor ||
-                           kind.kind == Kind::generator || kind.kind == Kind::automatic;
-        if (!known) {
-            errors_.push_back(
-                {Severity::error,
-                 "kind-not-supported",
-                 kind.location,
-                 "the kind '" + kind.spelling + "' of " + what + " is not supported by this version of kfgen",
-                 {"supported kinds: value, value<type>, tensor[rank], tensor<type>[rank], call_id, "
-                  "thread_id, "
-                  "grid[n], range, wang_hash, rand_float, {\"fields\": {…}}"}});
-            return;
-        }
+        if (is_supported(kind)) return;
+        errors_.push_back(
+            {Severity::error,
+             "kind-not-supported",
+             kind.location,
+             "the kind '" + kind.spelling + "' of " + what + " is not supported by this version of kfgen",
+             {"supported kinds: " + join(supported_spellings()) + ", {\"fields\": {…}}"}});
     }
 
     template <class Entry>

@@ -177,7 +177,7 @@ TEST(ParseSpec, ReadsEveryCallKey) {
                                                                       {Accumulate::none},
                                                                       {Accumulate::sum, true}}));
     ASSERT_EQ(call.result.size(), 2U);
-    EXPECT_TRUE(is_contiguous_only(call.result[1]));
+    EXPECT_TRUE(call.result[1].contiguous_only);
 }
 
 TEST(ParseSpec, ReadsKindsWithOptions) {

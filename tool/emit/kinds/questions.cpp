@@ -20,6 +20,10 @@ std::optional<MadeValue> made_value(const MadeUse& use) {
     return std::visit([&](const auto& kind) { return kinds::made_value(kind, use); }, use.planned.host.kind);
 }
 
+bool counts_calls(const Argument& argument) {
+    return std::visit([](const auto& kind) { return kinds::counts_calls(kind); }, argument.kind);
+}
+
 bool needs_indices(const PlannedCall& call) {
     return call.rank > 1 &&
            std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {

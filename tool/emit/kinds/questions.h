@@ -21,7 +21,7 @@ enum class Supply : std::uint8_t {
     block,   ///< it stands in the parameter block
     memory,  ///< each call has an element in memory, or shares one
     view,    ///< the function is handed a view of memory
-    made,    ///< the kernel makes a value for each call
+    made,    ///< the kernel makes a value of its own
 };
 [[nodiscard]] Supply supply_of(const manifest::Argument& argument);
 
@@ -42,6 +42,9 @@ struct MadeValue {
 };
 /// What a kernel makes; nothing for what it reads.
 [[nodiscard]] std::optional<MadeValue> made_value(const MadeUse& use);
+
+/// Whether what a kernel makes depends on the call's number: it isn't one value for all calls.
+[[nodiscard]] bool counts_calls(const manifest::Argument& argument);
 
 /// Whether what is made needs the call's index along each dimension: the flat one won't do.
 [[nodiscard]] bool needs_indices(const PlannedCall& call);

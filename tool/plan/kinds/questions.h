@@ -7,10 +7,16 @@
 #include <string>
 
 #include "diagnostic/diagnostic.h"
+#include "plan/feed.h"
 #include "plan/plan.h"
 #include "spec/kind.h"
 
 namespace kf::gen {
+
+/// Fills name, role, kind, element, rank, call_rank and trailing; `map` is left empty unless the kind
+/// states it. Errors: "kind-not-supported", "type-not-supported", "kind-element", "argument-type",
+/// "argument-rank", "argument-map".
+Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target);
 
 /// Whether the function reads what the host passes, or what the kernel makes of it.
 [[nodiscard]] bool is_read(const manifest::Argument& argument);
