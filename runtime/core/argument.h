@@ -86,6 +86,10 @@ inline Passed passed_as(const Argument& argument) {
 }
 inline bool passes_value(const Argument& argument) { return passed_as(argument) == Passed::value; }
 inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == Passed::tensor; }
+/// Whether elements are: they have a type that what is given must have, and a gradient may belong to them.
+inline bool passes_elements(const Argument& argument) {
+    return passes_value(argument) || passes_tensor(argument);
+}
 inline bool has_host_value(const Argument& argument) { return passed_as(argument) != Passed::nothing; }
 
 inline bool is_whole(const Argument& argument) {

@@ -35,9 +35,7 @@ constexpr int max_depth = 40;  // of arrays and maps in a document; ours has few
 }
 
 // Enumerators as words, so that a dump of the document can be read.
-constexpr std::array kind_names{"value", "tensor", "whole_tensor", "generator"};
 constexpr std::array role_names{"in", "out", "inout", "result"};
-constexpr std::array access_names{"read", "write", "read_write", "add"};
 constexpr std::array gradient_names{"never", "automatic", "required"};
 constexpr std::array form_names{"leaf", "value", "tensor", "fields"};
 
@@ -79,21 +77,30 @@ std::array<std::uint8_t, 32> digest_of(const json& value) {
 
 // ---- out ----
 
-json to_json(const kinds::Value& value) { return {{"in_memory", value.in_memory}}; }
+/// Writes the fields that an argument's kind has.
+struct FieldWriter {
+    json& j;
 
-json to_json(const kinds::Tensor& tensor) { return {{"contiguous_only", tensor.contiguous_only}}; }
+    void operator()(const char* key, bool value) const { j[key] = value; }
+    template <class Enum, class Words>
+    void operator()(const char* key, Enum value, const Words& words) const {
+        j[key] = name_of(words, value);
+    }
+};
 
-json to_json(const kinds::WholeTensor& tensor) {
-    return {{"contiguous_only", tensor.contiguous_only}, {"access", name_of(access_names, tensor.access)}};
-}
-
-json to_json(const kinds::Generator& generator) {
-    return {{"generator", name_of(generator_words, generator.generator)}};
+json to_json(const Kind& kind) {
+    return std::visit(
+        [](const auto& one) {
+            json j;
+            j["kind"] = one.word;
+            one.each_field(one, FieldWriter{j});
+            return j;
+        },
+        kind);
 }
 
 json to_json(const Argument& argument) {
-    json j = std::visit([](const auto& kind) { return to_json(kind); }, argument.kind);
-    j["kind"] = kind_names.at(argument.kind.index());
+    json j = to_json(argument.kind);
     j.update({{"name", argument.name},
               {"role", name_of(role_names, argument.role)},
               {"scalar", name_of(scalar_words, argument.element.scalar)},
@@ -270,28 +277,26 @@ std::string text(const json& object, const char* key) { return object.at(key).ge
 
 bool flag(const json& object, const char* key) { return object.at(key).get<bool>(); }
 
-void read_kind(const json& j, kinds::Value& value) { value.in_memory = flag(j, "in_memory"); }
+/// Reads the fields that an argument's kind has.
+struct FieldReader {
+    const json& j;
 
-void read_kind(const json& j, kinds::Tensor& tensor) { tensor.contiguous_only = flag(j, "contiguous_only"); }
-
-void read_kind(const json& j, kinds::WholeTensor& tensor) {
-    tensor.contiguous_only = flag(j, "contiguous_only");
-    tensor.access = enum_of<Access>(access_names, text(j, "access"));
-}
-
-void read_kind(const json& j, kinds::Generator& generator) {
-    generator.generator = enum_of<GeneratorKind>(generator_words, text(j, "generator"));
-}
+    void operator()(const char* key, bool& value) const { value = flag(j, key); }
+    template <class Enum, class Words>
+    void operator()(const char* key, Enum& value, const Words& words) const {
+        value = enum_of<Enum>(words, text(j, key));
+    }
+};
 
 /// The alternative of the variant by the kind's name.
 template <std::size_t index = 0>
 Kind kind_of(const json& j) {
     if constexpr (index < std::variant_size_v<Kind>) {
-        if (text(j, "kind") != kind_names.at(index)) {
+        std::variant_alternative_t<index, Kind> kind;
+        if (text(j, "kind") != kind.word) {
             return kind_of<index + 1>(j);
         }
-        std::variant_alternative_t<index, Kind> kind;
-        read_kind(j, kind);
+        kind.each_field(kind, FieldReader{j});
         return kind;
     } else {
         corrupt("unknown kind '" + text(j, "kind") + "'");

@@ -7,6 +7,8 @@
 
 #include "core/bind.h"
 #include "core/describe.h"
+#include "core/kinds/questions.h"
+#include "core/pass_rules.h"
 #include "core/roles.h"
 
 namespace kf::detail {
@@ -34,24 +36,6 @@ inline std::string layout_text(const BindRequest& request, std::size_t i, const 
 /// Its value goes into the call.
 inline bool is_input(const manifest::Argument& argument) {
     return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
-}
-
-/// The forward pass changes its elements.
-inline bool writes_data(const manifest::Argument& argument) {
-    return is_output(argument) || (is_whole(argument) && access_of(argument) != manifest::Access::read);
-}
-/// The backward pass reads the gradient of what the call stored there.
-inline bool has_flowing_gradient(const manifest::Argument& argument) {
-    return argument.differentiable && writes_data(argument);
-}
-
-/// Which of an argument's views a pass touches. Backward passes store nothing.
-inline bool reads_data(const manifest::Argument& argument, PassKind pass) {
-    if (runs_forward(pass)) {
-        return true;
-    }
-    return is_input(argument) && access_of(argument) != manifest::Access::write &&
-           access_of(argument) != manifest::Access::add;
 }
 
 }  // namespace kf::detail

@@ -51,7 +51,7 @@ void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
     if (argument.accumulate == manifest::Accumulate::first) {
         bound.mode = GradMode::injective;  // of calls that share an element the kernel picks one
         binding.needs_indices = binding.needs_indices || scalars.shared;
-    } else if (is_whole(argument)) {
+    } else if (has_free_access(argument)) {
         bound.mode = GradMode::partial;  // any call may add to any element
     } else if (scalars.shared && !moves) {
         bound.mode = GradMode::everywhere;
@@ -123,13 +123,13 @@ public:
     void check_forward() {
         for (std::size_t i = 0; i < count(); ++i) {
             const Argument& argument = request_.call.arguments[i];
-            if (!writes_data(argument) || !is_given(i)) {
+            if (!writes_elements(argument) || !is_given(i)) {
                 continue;
             }
             const bool combined = is_combined(argument);
             const Scalars own = scalars_of(binding_, argument, written(i));
             // Calls may share a whole tensor: which elements each writes is up to the function.
-            const bool shares = own.shared && !is_whole(argument) && !combined;
+            const bool shares = own.shared && !has_free_access(argument) && !combined;
             if (shares || may_repeat(own.extents, own.strides)) {
                 fail(request_, i, ErrorCode::aliasing,
                      "elements of the output share memory (it is a broadcast view)");
@@ -137,11 +137,11 @@ public:
             check_batch(i);
             for (std::size_t j = 0; j < count(); ++j) {
                 const Argument& other = request_.call.arguments[j];
-                const bool output = writes_data(other);
+                const bool output = writes_elements(other);
                 if (j == i || !is_given(j) || (output && j > i) || !overlap(i, written(i), j, written(j))) {
                     continue;
                 }
-                const bool whole = is_whole(argument) || is_whole(other) || combined;
+                const bool whole = has_free_access(argument) || has_free_access(other) || combined;
                 if (output || whole || !is_same_view(request_, binding_, i, at(i).data, j, at(j).data)) {
                     fail(request_, i, ErrorCode::aliasing,
                          "the output shares memory with argument '" + name(j) + "'" +
@@ -157,7 +157,7 @@ public:
     /// Calls read the gradients that flow in while others store.
     void check_fused() {
         for (std::size_t i = 0; i < count(); ++i) {
-            if (!writes_data(request_.call.arguments[i]) || !is_given(i)) {
+            if (!writes_elements(request_.call.arguments[i]) || !is_given(i)) {
                 continue;
             }
             for (std::size_t j = 0; j < count(); ++j) {
@@ -216,7 +216,7 @@ private:
     /// Calls may share a tensor that the spec gives them together, but none because an extent is 1.
     void check_batch(std::size_t i) const {
         const Argument& argument = request_.call.arguments[i];
-        if (!is_whole(argument) || access_of(argument) == manifest::Access::add) {
+        if (!has_free_access(argument) || adds_atomically(argument)) {
             return;
         }
         for (const std::int64_t d : argument.map) {

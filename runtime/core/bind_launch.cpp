@@ -183,8 +183,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         if (!passes_value(argument) || !is_output(argument)) {
             continue;
         }
-        const bool combined = runs_forward(request.pass) && is_combined(argument);
-        if (reads_data(argument, request.pass) && !combined) {
+        if (touches_data(argument, request.pass)) {
             bound.value_at = take(plan, element_bytes(argument));
             if (runs_forward(request.pass)) {
                 plan.read_end = bound.value_at + element_bytes(argument);

@@ -57,7 +57,7 @@ struct Layout {
 template <class Visit>
 void for_each_view(const BindRequest& request, const Binding& binding, std::size_t i, Visit visit) {
     const BoundArgument& bound = binding.arguments[i];
-    if (bound.data.present && reads_data(request.call.arguments[i], request.pass)) {
+    if (bound.data.present && touches_data(request.call.arguments[i], request.pass)) {
         visit(bound.data);
     }
     if (bound.grad_in.present) {

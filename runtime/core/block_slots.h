@@ -2,13 +2,14 @@
 // checked against it.
 #pragma once
 
-#include <kf/pass_kind.h>
-
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "core/kinds/questions.h"
 #include "core/manifest.h"
+#include "core/pass_rules.h"
 #include "core/roles.h"
 
 namespace kf::manifest {
@@ -50,8 +51,6 @@ inline constexpr std::array slot_names{"total",
                                        "along_reciprocal"};
 static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
 
-using detail::PassKind;
-
 /// Which of a call's kernels a block is for. `exact`: its sums don't depend on the order.
 struct BlockUse {
     PassKind pass = PassKind::forward;
@@ -76,21 +75,31 @@ struct BlockUse {
 
 /// Whether contiguous kernels, and those that walk rows, are told if calls share its element.
 [[nodiscard]] bool has_step(const Argument& argument);
-/// Whether calls that share elements are added up: else only one of them writes.
-[[nodiscard]] bool is_summed(const Argument& argument);
-/// Whether the pass reads the gradient of this output, or writes that of this input.
-[[nodiscard]] bool reads_gradient(const Argument& argument, PassKind pass);
-[[nodiscard]] bool writes_gradient(const Argument& argument, PassKind pass);
-/// Whether only the first of the calls that share an element has what flows into this output.
-[[nodiscard]] bool takes_first(const Argument& argument, PassKind pass);
-/// Whether sums are in memory of their own: half gradients, summed in float, and exact sums of many words.
-[[nodiscard]] bool needs_scratch(const Argument& argument, PassKind pass, bool exact);
-/// Whether the pass reads or writes the argument's data at all.
-[[nodiscard]] bool touches_data(const Argument& argument, PassKind pass);
 
 /// The fields of a struct in a tensor that is a parameter have their place, extents and strides from one of
 /// them: of the data, or of gradients. Which argument says it for argument `index`; itself for any other.
 enum class Part : std::uint8_t { data, gradient, sums };
 [[nodiscard]] std::int64_t leader_of(const Call& call, std::int64_t index, Part part, bool exact);
+
+/// The same of what is like a Call. `host_of` gives the Argument, or Parameter, of one of its arguments, or
+/// parameters; `is_differentiable` says whether one of its arguments has gradients.
+template <class LikeCall, class HostOf, class IsDifferentiable>
+[[nodiscard]] std::int64_t find_leader(const LikeCall& call, std::int64_t index, Part part, bool exact,
+                                       HostOf host_of, IsDifferentiable is_differentiable) {
+    if (!shares_place(host_of(call.arguments[static_cast<std::size_t>(index)]))) return index;
+    const auto parameter = std::find_if(call.parameters.begin(), call.parameters.end(), [&](const auto& one) {
+        const Parameter& host = host_of(one);
+        return index >= host.leaf && index < host.leaf + host.leaves;
+    });
+    if (parameter == call.parameters.end()) return -1;
+    const Parameter& host = host_of(*parameter);
+    for (std::int64_t i = host.leaf; i < host.leaf + host.leaves; ++i) {
+        const auto& leaf = call.arguments[static_cast<std::size_t>(i)];
+        const bool primal = part == Part::data && host_of(leaf).tangent_of < 0;
+        const bool sum = part != Part::sums || needs_scratch(host_of(leaf), PassKind::backward, exact);
+        if (primal || (is_differentiable(leaf) && sum)) return i;
+    }
+    return -1;
+}
 
 }  // namespace kf::manifest

@@ -1,6 +1,5 @@
 // The rules that hold in every manifest.
 #include <kf/any_tensor.h>
-#include <kf/error.h>
 
 #include <algorithm>
 #include <set>
@@ -8,10 +7,11 @@
 #include "core/artifact.h"
 #include "core/block_slots.h"
 #include "core/convert.h"
-#include "core/generator_rules.h"
 #include "core/image_digests.h"
 #include "core/interface.h"
 #include "core/items.h"
+#include "core/kinds/questions.h"
+#include "core/require.h"
 #include "core/roles.h"
 
 namespace kf::artifact {
@@ -26,17 +26,6 @@ constexpr std::int64_t max_struct = 1 << 20;   // bytes
 constexpr int max_nesting = 8;                 // of structs
 constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
 
-[[noreturn]] void fail(const std::string& where, const std::string& what) {
-    throw ArtifactError(ErrorCode::artifact_corrupt, "the artifact is inconsistent: " + where + ": " + what +
-                                                         "; generate it again with kfgen");
-}
-
-void require(bool holds, const std::string& where, const char* what) {
-    if (!holds) {
-        fail(where, what);
-    }
-}
-
 std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents) {
@@ -47,89 +36,36 @@ std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string
     return count;
 }
 
-void check_generator(const Call& call, const Argument& argument, const std::string& where) {
-    const bool makes_it = makes(generator_of(argument), argument.element.scalar);
-    const bool feeds = is_spread(generator_of(argument));
-    require(argument.role == Role::in && argument.gradient == Gradient::never, where,
-            "a generator that isn't only read");
-    require(argument.trailing == argument.element.extents, where, "a generator of other elements");
-    require(argument.call_rank == (feeds ? argument.rank : 0), where, "a generator of another call rank");
-    switch (generator_of(argument)) {
-        case GeneratorKind::none: fail(where, "a generator of no kind");
-        case GeneratorKind::call_id:
-            require(makes_it && argument.rank == call.rank, where, "indices of another call");
-            return;
-        case GeneratorKind::thread_id:
-        case GeneratorKind::range:
-        case GeneratorKind::grid: require(makes_it, where, "indices that aren't integers"); return;
-        case GeneratorKind::wang_hash: require(makes_it, where, "hashes not of 32 bits"); return;
-        case GeneratorKind::rand_float: require(makes_it, where, "random numbers not float");
-    }
-}
-
 void check_argument(const Call& call, const Argument& argument, const std::string& where) {
-    const bool tensor = passes_tensor(argument);
-    const bool generator = is_generator(argument);
     const auto limit = static_cast<std::int64_t>(max_rank);
     require(argument.element.extents.size() <= 4, where, "an element of more than four dimensions");
     (void)scalars(argument.element.extents, where);
     (void)scalars(argument.trailing, where);
     require(argument.rank >= 0 && argument.rank <= limit, where, "rank out of range");
-    require(tensor || generator || argument.rank == 0, where, "a value with a rank");
-    const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
     require(argument.call_rank >= 0 && argument.call_rank <= call.rank, where, "call rank out of range");
-    const auto call_rank = static_cast<std::size_t>(argument.call_rank);
-    require(argument.map.size() == call_rank, where, "a map of another length than the call rank");
-    const std::size_t leading = call_rank + static_cast<std::size_t>(argument.inner_rank);
+    require(argument.map.size() == static_cast<std::size_t>(argument.call_rank), where,
+            "a map of another length than the call rank");
     require(argument.inner_rank >= 0 && argument.inner_rank <= limit, where, "inner rank out of range");
-    require((argument.inner_rank > 0) == (is_whole(argument)), where, "a tensor parameter without a rank");
-    require(argument.inner_rank == 0 || (tensor && argument.role == Role::in), where,
-            "a tensor parameter that isn't given a tensor");
-    if (generator) {
-        check_generator(call, argument, where);
-    } else {
-        require(leading + argument.trailing.size() == dims, where,
-                "call rank, inner rank and trailing extents don't add up");
-    }
-    for (std::size_t i = 0; !generator && i < argument.element.extents.size(); ++i) {
-        const std::size_t dimension = static_cast<std::size_t>(argument.rank) + i;
-        require(dimension < leading || argument.trailing[dimension - leading] == argument.element.extents[i],
-                where, "trailing extents that aren't the element's");
-    }
     std::set<std::int64_t> seen;
     for (const std::int64_t dimension : argument.map) {
         require(dimension >= 0 && dimension < call.rank && seen.insert(dimension).second, where,
                 "a map that isn't into the call's dimensions");
     }
     const bool meets = argument.accumulate != Accumulate::automatic;
-    if (is_output(argument) && !meets) {
-        require(argument.call_rank == call.rank, where, "an output of another rank than the call");
-        require(tensor || call.rank == 0, where, "a value as the output of a call with a rank");
-    }
-    // Values don't say how many calls there are: only a tensor's extents are compared with the call's shape.
-    require(tensor || !is_output(argument) || argument.call_rank == 0, where,
-            "a value whose parts calls write");
+    require(!is_output(argument) || meets || argument.call_rank == call.rank, where,
+            "an output of another rank than the call");
     require(!meets || argument.role != Role::inout, where, "an accumulated value that is read too");
-    require(argument.accumulate != Accumulate::push || (argument.role == Role::in && tensor), where,
-            "a pushed gradient of no tensor");
     require(argument.spacing.empty() || argument.spacing.size() == argument.element.extents.size(), where,
             "another number of spacings than extents");
     require(argument.pitch >= 0 && argument.pitch <= max_struct && argument.offset >= 0 &&
                 argument.offset <= max_struct,
             where, "a place outside the struct");
-    const bool is_read_value = passes_value(argument) && argument.role == Role::in;
-    require(is_read_value || !is_in_memory(argument), where, "what is no value that is read, in memory");
-    const bool fits = argument.element.extents.empty() ||
-                      (argument.element.extents.size() == 1 && argument.element.extents.front() <= 4);
-    require(!is_read_value || is_in_memory(argument) || (fits && argument.call_rank == 0), where,
-            "a value that doesn't fit into the block");
-    require(tensor || !is_contiguous_only(argument), where, "a layout of what is no tensor");
-    require(tensor || argument.pitch == 0, where, "a pitch of what is no tensor");
     require(!argument.overwrite || argument.gradient != Gradient::never, where,
             "a gradient that is overwritten and isn't written");
     if (argument.differentiable || argument.gradient != Gradient::never) {
         require(is_floating(argument.element.scalar), where, "a gradient of what isn't floating");
     }
+    check_consistency(call, argument, where);
 }
 
 /// The last byte of a field lies in its struct of `size` bytes.
@@ -147,7 +83,7 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
     require(argument.offset % scalar == 0 && argument.offset + (last + 1) * scalar <= size, where,
             "a field outside its struct");
     const bool tensor = form == Form::tensor;
-    require(tensor == (passes_tensor(argument)), where, "a field of another form than its struct");
+    require(tensor == passes_tensor(argument), where, "a field of another form than its struct");
     require(!tensor || (argument.pitch * scalar == size &&
                         argument.call_rank + argument.inner_rank == argument.rank),
             where, "a pitch that isn't the struct's size");
@@ -245,10 +181,10 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
     const Argument& primal = call.arguments[static_cast<std::size_t>(argument.tangent_of)];
     require(primal.tangent_of == -1, where, "a tangent of a tangent");
     require(argument.role == Role::in || argument.role == Role::out, where, "a tangent of another role");
-    require(
-        is_generator(primal) || (argument.kind == primal.kind && argument.element == primal.element &&
-                                 argument.rank == primal.rank && argument.inner_rank == primal.inner_rank),
-        where, "a tangent of another kind");
+    const bool alike = argument.kind == primal.kind && argument.element == primal.element &&
+                       argument.rank == primal.rank && argument.inner_rank == primal.inner_rank;
+    // What kernels make for themselves has no kind that a tangent could be of.
+    require(alike || !passes_elements(primal), where, "a tangent of another kind");
     const auto is_primal = [&](const Parameter& parameter) { return parameter.leaf == argument.tangent_of; };
     const bool first =
         std::any_of(call.parameters.begin(), call.parameters.end(), [&](const Parameter& parameter) {

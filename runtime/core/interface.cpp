@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/block_slots.h"
+#include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "core/sha256.h"
 
@@ -42,21 +43,27 @@ bool is_of_gradients(SlotKind kind) {
     return kind == SlotKind::grad_in || kind == SlotKind::grad_out || kind == SlotKind::grad_mode;
 }
 
+/// Writes the fields that an argument's kind has.
+struct KindWriter {
+    Writer& writer;
+
+    void operator()(const char*, bool value) const { writer.number(value ? 1 : 0); }
+    template <class Enum, class Words>
+    void operator()(const char*, Enum value, const Words&) const {
+        writer.word(value);
+    }
+};
+
 void write_argument(const Argument& argument, bool has_gradients, Writer& writer) {
     writer.number(static_cast<std::int64_t>(argument.kind.index()));
+    std::visit([&](const auto& kind) { kind.each_field(kind, KindWriter{writer}); }, argument.kind);
     writer.word(argument.role);
-    writer.word(generator_of(argument));
     writer.word(argument.element.scalar);
     writer.numbers(argument.trailing);
     writer.number(argument.inner_rank);
-    if (const std::optional<Access> access = access_of(argument)) writer.word(*access);
-    writer.number(is_contiguous_only(argument) ? 1 : 0);
-    writer.number(is_in_memory(argument) ? 1 : 0);
-    if (passes_tensor(argument)) {
-        writer.number(argument.pitch);
-        writer.numbers(argument.pitch == 0 ? std::vector<std::int64_t>() : argument.spacing);
-        writer.number(!is_whole(argument) ? 0 : argument.offset);
-    }
+    writer.number(argument.pitch);
+    writer.numbers(argument.pitch == 0 ? std::vector<std::int64_t>() : argument.spacing);
+    writer.number(shares_place(argument) ? argument.offset : 0);
     if (has_gradients) {
         writer.number(is_pushed(argument) ? 1 : 0);
         writer.number(argument.accumulate == Accumulate::first ? 1 : 0);

@@ -341,8 +341,8 @@ private:
             if (!*tensor) {
                 continue;
             }
-            if (reads_data(argument, request.pass)) {
-                use(tensor->state()->allocation, runs_forward(pass_) && writes_data(argument));
+            if (touches_elements(argument, request.pass)) {
+                use(tensor->state()->allocation, runs_forward(pass_) && writes_elements(argument));
             }
             if (bound.grad_in.present) {
                 use(tensor->grad_in().state()->allocation, false);

@@ -138,8 +138,8 @@ public:
                 continue;
             }
             const bool forward = runs_forward(request_.pass);
-            if (reads_data(argument(i), request_.pass)) {
-                note_use(i, LaunchKey::data, forward && writes_data(argument(i)));
+            if (touches_elements(argument(i), request_.pass)) {
+                note_use(i, LaunchKey::data, forward && writes_elements(argument(i)));
             }
             if (bound.grad_in.present) {
                 note_use(i, LaunchKey::grad_in, false);
@@ -356,8 +356,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
-        const bool plain = passes_value(argument) || passes_tensor(argument);
-        if (!plain || argument.overwrite || is_combined(argument)) {
+        if (!passes_elements(argument) || argument.overwrite || is_combined(argument)) {
             return;
         }
     }

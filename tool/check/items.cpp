@@ -193,10 +193,10 @@ private:
         }
         const bool whole = is_whole(argument);
         item.input = item.input || (detail::is_input(argument) && access_of(argument) != Access::write);
-        item.written = item.written || detail::writes_data(argument);
+        item.written = item.written || writes_elements(argument);
         item.gradient = item.gradient || takes_gradient(argument);
         item.flowing =
-            item.flowing || (detail::has_flowing_gradient(argument) &&
+            item.flowing || (has_flowing_gradient(argument) &&
                              (whole || item.kind == Item::Kind::tensor || !detail::is_input(argument)));
     }
 

@@ -38,7 +38,7 @@ public:
             const bool goes_in =
                 tangent.role == manifest::Role::in && access_of(tangent) != manifest::Access::write;
             if (goes_in) inputs_.push_back(pair);
-            if (detail::writes_data(tangent)) outputs_.push_back(pair);
+            if (writes_elements(tangent)) outputs_.push_back(pair);
         }
         for (const Pair& input : inputs_) {
             InputReport& made = report_.inputs.emplace_back();

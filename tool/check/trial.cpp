@@ -69,7 +69,7 @@ void Trial::choose_weights(std::mt19937_64& random) {
     for (std::size_t i = 0; i < flowing.size(); ++i) flowing[i].resize(arguments_.items[i].bytes.size());
     for (std::size_t l = 0; l < call_.arguments.size(); ++l) {
         const Argument& argument = call_.arguments[l];
-        if (!detail::has_flowing_gradient(argument)) continue;
+        if (!has_flowing_gradient(argument)) continue;
         const Leaf& leaf = arguments_.leaves[l];
         const Item& item = arguments_.items[leaf.item];
         // What is given by value and changed has its gradient for what goes in alone: 1 flows.

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "core/kinds/forward.h"
 #include "core/kinds/passed.h"
 
 namespace kf::manifest {
@@ -19,7 +20,14 @@ inline constexpr std::array generator_words{"none",  "call_id",   "thread_id", "
 namespace kf::manifest::kinds {
 
 struct Generator {
+    static constexpr const char* word = "generator";
+
     GeneratorKind generator = GeneratorKind::none;
+
+    template <class Self, class Visit>
+    static void each_field(Self& self, Visit visit) {
+        visit("generator", self.generator, generator_words);
+    }
 
     bool operator==(const Generator&) const = default;
 };
@@ -28,5 +36,18 @@ inline Passed passed_as(const Generator& kind) {
     const bool own = kind.generator == GeneratorKind::call_id || kind.generator == GeneratorKind::thread_id;
     return own ? Passed::nothing : Passed::generator;
 }
+
+// The answers to kinds/questions.h.
+void check_consistency(const Generator& kind, const Call& call, const Argument& argument,
+                       const std::string& where);
+inline bool reads_elements(const Generator&, const Argument&) { return true; }
+inline bool writes_elements(const Generator&, const Argument&) { return false; }
+inline bool has_free_access(const Generator&) { return false; }
+inline bool adds_atomically(const Generator&) { return false; }
+inline bool requires_contiguous(const Generator&) { return false; }
+inline bool shares_place(const Generator&, const Argument&) { return false; }
+inline bool lies_in_block(const Generator&, const Argument&) { return false; }
+bool counts_along_dimensions(const Generator& kind);
+void list_slots(const Generator& kind, const Argument& argument, std::int64_t index, SlotList& list);
 
 }  // namespace kf::manifest::kinds

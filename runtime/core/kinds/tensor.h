@@ -1,16 +1,37 @@
 // The kind "tensor": of its elements each call reads or writes one.
 #pragma once
 
+#include "core/kinds/forward.h"
 #include "core/kinds/passed.h"
 
 namespace kf::manifest::kinds {
 
 struct Tensor {
+    static constexpr const char* word = "tensor";
+
     bool contiguous_only = false;  ///< "layout": "contiguous"
+
+    template <class Self, class Visit>
+    static void each_field(Self& self, Visit visit) {
+        visit("contiguous_only", self.contiguous_only);
+    }
 
     bool operator==(const Tensor&) const = default;
 };
 
 inline Passed passed_as(const Tensor&) { return Passed::tensor; }
+
+// The answers to kinds/questions.h.
+void check_consistency(const Tensor& tensor, const Call& call, const Argument& argument,
+                       const std::string& where);
+bool reads_elements(const Tensor& tensor, const Argument& argument);
+bool writes_elements(const Tensor& tensor, const Argument& argument);
+inline bool has_free_access(const Tensor&) { return false; }
+inline bool adds_atomically(const Tensor&) { return false; }
+inline bool requires_contiguous(const Tensor& tensor) { return tensor.contiguous_only; }
+inline bool shares_place(const Tensor&, const Argument&) { return false; }
+inline bool lies_in_block(const Tensor&, const Argument&) { return false; }
+inline bool counts_along_dimensions(const Tensor&) { return false; }
+void list_slots(const Tensor& tensor, const Argument& argument, std::int64_t index, SlotList& list);
 
 }  // namespace kf::manifest::kinds

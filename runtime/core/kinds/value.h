@@ -1,16 +1,37 @@
 // The kind "value": one element that the host passes by value.
 #pragma once
 
+#include "core/kinds/forward.h"
 #include "core/kinds/passed.h"
 
 namespace kf::manifest::kinds {
 
 struct Value {
+    static constexpr const char* word = "value";
+
     bool in_memory = false;  ///< of one that is read: too large for the block, so the kernel takes an address
+
+    template <class Self, class Visit>
+    static void each_field(Self& self, Visit visit) {
+        visit("in_memory", self.in_memory);
+    }
 
     bool operator==(const Value&) const = default;
 };
 
 inline Passed passed_as(const Value&) { return Passed::value; }
+
+// The answers to kinds/questions.h.
+void check_consistency(const Value& value, const Call& call, const Argument& argument,
+                       const std::string& where);
+bool reads_elements(const Value& value, const Argument& argument);
+bool writes_elements(const Value& value, const Argument& argument);
+inline bool has_free_access(const Value&) { return false; }
+inline bool adds_atomically(const Value&) { return false; }
+inline bool requires_contiguous(const Value&) { return false; }
+inline bool shares_place(const Value&, const Argument&) { return false; }
+bool lies_in_block(const Value& value, const Argument& argument);
+inline bool counts_along_dimensions(const Value&) { return false; }
+void list_slots(const Value& value, const Argument& argument, std::int64_t index, SlotList& list);
 
 }  // namespace kf::manifest::kinds

@@ -1,8 +1,10 @@
 // The kind of a parameter that is a tensor itself (Tensor<float, 1> and its kin): each call takes it whole.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "core/kinds/forward.h"
 #include "core/kinds/passed.h"
 
 namespace kf::manifest {
@@ -14,6 +16,8 @@ enum class Access : std::uint8_t {
     read_write,
     add,  ///< atomically, so that calls may share elements
 };
+/// How artifacts name them, in the order of Access.
+inline constexpr std::array access_words{"read", "write", "read_write", "add"};
 
 }  // namespace kf::manifest
 
@@ -22,12 +26,33 @@ namespace kf::manifest::kinds {
 /// Where it has dimensions of the call's too, each call takes one part of it. Its argument's role is `in`,
 /// and its inner rank is not 0.
 struct WholeTensor {
+    static constexpr const char* word = "whole_tensor";
+
     Access access = Access::read;
     bool contiguous_only = false;  ///< "layout": "contiguous"
+
+    template <class Self, class Visit>
+    static void each_field(Self& self, Visit visit) {
+        visit("access", self.access, access_words);
+        visit("contiguous_only", self.contiguous_only);
+    }
 
     bool operator==(const WholeTensor&) const = default;
 };
 
 inline Passed passed_as(const WholeTensor&) { return Passed::tensor; }
+
+// The answers to kinds/questions.h.
+void check_consistency(const WholeTensor& tensor, const Call& call, const Argument& argument,
+                       const std::string& where);
+bool reads_elements(const WholeTensor& tensor, const Argument& argument);
+bool writes_elements(const WholeTensor& tensor, const Argument& argument);
+inline bool has_free_access(const WholeTensor&) { return true; }
+inline bool adds_atomically(const WholeTensor& tensor) { return tensor.access == Access::add; }
+inline bool requires_contiguous(const WholeTensor& tensor) { return tensor.contiguous_only; }
+bool shares_place(const WholeTensor& tensor, const Argument& argument);
+inline bool lies_in_block(const WholeTensor&, const Argument&) { return false; }
+inline bool counts_along_dimensions(const WholeTensor&) { return false; }
+void list_slots(const WholeTensor& tensor, const Argument& argument, std::int64_t index, SlotList& list);
 
 }  // namespace kf::manifest::kinds

@@ -1,0 +1,20 @@
+// What the kinds have in common for which the host passes elements: values and tensors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/manifest.h"
+#include "core/slot_list.h"
+
+namespace kf::manifest::kinds {
+
+/// Throws ArtifactError unless the element's extents are what the dimensions that are no call's end with.
+void check_extents(const Argument& argument, const std::string& where);
+
+/// Adds the slots of the argument's data and gradients. `inner_strides`: how many strides of its inner
+/// dimensions kernels are given, in all variants.
+void list_element_slots(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
+                        SlotList& list);
+
+}  // namespace kf::manifest::kinds

@@ -1,0 +1,13 @@
+// What kinds' declarations name before it is defined.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kf::manifest {
+
+struct Argument;
+struct Call;
+class SlotList;
+
+}  // namespace kf::manifest

@@ -1,0 +1,26 @@
+// The kind "tensor": its rules in manifests, and its slots.
+#include "core/kinds/tensor.h"
+
+#include "core/kinds/elements.h"
+#include "core/require.h"
+#include "core/roles.h"
+
+namespace kf::manifest::kinds {
+
+using artifact::require;
+
+void check_consistency(const Tensor&, const Call&, const Argument& argument, const std::string& where) {
+    require(argument.inner_rank == 0, where, "a tensor parameter without a rank");
+    check_extents(argument, where);
+    require(!is_pushed(argument) || argument.role == Role::in, where, "a pushed gradient of no tensor");
+}
+
+bool reads_elements(const Tensor&, const Argument& argument) { return !is_only_written(argument.role); }
+
+bool writes_elements(const Tensor&, const Argument& argument) { return is_output(argument); }
+
+void list_slots(const Tensor&, const Argument& argument, std::int64_t index, SlotList& list) {
+    list_element_slots(argument, index, 0, list);
+}
+
+}  // namespace kf::manifest::kinds
