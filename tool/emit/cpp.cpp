@@ -194,7 +194,7 @@ View::List layouts(const Plan& plan) {
     for (const PlannedFunction& function : plan.functions) {
         for (const PlannedCall& call : function.calls) {
             for (const PlannedArgument& argument : call.arguments) {
-                if (!passes_value(argument.host) && !passes_tensor(argument.host)) continue;
+                if (!passes_elements(argument.host)) continue;
                 elements.emplace(cpp_type(argument.element_name), argument.host.element);
             }
         }

@@ -38,9 +38,6 @@ bool compete(const CppMethod& one, const CppMethod& other) {
     return true;
 }
 
-/// Whether the host passes elements, of which it may pass gradients too.
-bool passes_elements(const Argument& argument) { return passes_value(argument) || passes_tensor(argument); }
-
 /// Builds the methods of one call.
 class Builder {
 public:

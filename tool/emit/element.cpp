@@ -66,7 +66,7 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
             continue;
         }
         std::string line = "- " + names[i] + ": " + described(arguments[i]);
-        const bool output = !is_read(argument);
+        const bool output = !reads_elements(argument);
         if (argument.gradient == manifest::Gradient::required)
             line += ", needs a gradient";
         else if (output ? argument.differentiable : argument.gradient != manifest::Gradient::never)

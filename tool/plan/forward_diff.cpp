@@ -24,12 +24,12 @@ bool has_tangent(const PlannedArgument& argument) {
 /// What a call reads tangents of, or what it gives them to.
 bool takes_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    return is_read(argument.host);
+    return reads_elements(argument.host);
 }
 
 bool gives_tangent(const PlannedArgument& argument) {
     if (!has_tangent(argument)) return false;
-    return is_written(argument.host);
+    return writes_elements(argument.host);
 }
 
 class Deriver {

@@ -413,7 +413,7 @@ private:
 
     /// Whether it is a parameter through which calls write, though it is an `in` one.
     static bool writes(const PlannedArgument& argument) {
-        return argument.host.role == Role::in && is_written(argument.host);
+        return argument.host.role == Role::in && writes_elements(argument.host);
     }
 
     /// A method that changes its object, and gives nothing else, needs some of it in a tensor.
@@ -709,7 +709,7 @@ private:
         if (!call_.backward.inputs) return errors;
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
-            const bool input = is_read(argument.host) && can_have_gradient(argument.host);
+            const bool input = reads_elements(argument.host) && can_have_gradient(argument.host);
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {

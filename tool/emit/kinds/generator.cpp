@@ -44,10 +44,6 @@ std::string first_hash(const MadeUse& use) {
 
 }  // namespace
 
-bool needs_indices(const Generator& generator) {
-    return generator.generator == GeneratorKind::call_id || is_spread(generator.generator);
-}
-
 std::optional<MadeValue> made_value(const Generator& generator, const MadeUse& use) {
     const Argument& argument = use.planned.host;
     const bool random = is_random(generator.generator);

@@ -10,7 +10,6 @@ using manifest::kinds::Generator;
 inline Supply supply_of(const Generator&, const manifest::Argument&) { return Supply::made; }
 std::optional<MadeValue> made_value(const Generator& generator, const MadeUse& use);
 inline bool counts_calls(const Generator&) { return true; }
-bool needs_indices(const Generator& generator);
 inline bool moves_along_calls(const Generator&, const manifest::Argument&) { return false; }
 inline bool is_found_without_strides(const Generator&, const manifest::Argument&) { return true; }
 std::string cpp_passed_type(const Generator& generator, const PlannedArgument& item,

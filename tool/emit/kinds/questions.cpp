@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kinds/questions.h"
 #include "emit/kinds/generator.h"
 #include "emit/kinds/tensor.h"
 #include "emit/kinds/value.h"
@@ -26,10 +27,8 @@ bool counts_calls(const Argument& argument) {
 
 bool needs_indices(const PlannedCall& call) {
     return call.rank > 1 &&
-           std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
-               return std::visit([](const auto& kind) { return kinds::needs_indices(kind); },
-                                 argument.host.kind);
-           });
+           std::any_of(call.arguments.begin(), call.arguments.end(),
+                       [](const auto& argument) { return counts_along_dimensions(argument.host); });
 }
 
 bool moves_along_calls(const Argument& argument) {

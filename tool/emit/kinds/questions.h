@@ -46,7 +46,8 @@ struct MadeValue {
 /// Whether what a kernel makes depends on the call's number: it isn't one value for all calls.
 [[nodiscard]] bool counts_calls(const manifest::Argument& argument);
 
-/// Whether what is made needs the call's index along each dimension: the flat one won't do.
+/// Whether what some argument of a call makes needs the call's index along each dimension: the flat one won't
+/// do.
 [[nodiscard]] bool needs_indices(const PlannedCall& call);
 
 /// Whether its place depends on the call, so that kernels by strides have something to stride through.

@@ -10,7 +10,6 @@ using manifest::kinds::Tensor;
 inline Supply supply_of(const Tensor&, const manifest::Argument&) { return Supply::memory; }
 inline std::optional<MadeValue> made_value(const Tensor&, const MadeUse&) { return {}; }
 inline bool counts_calls(const Tensor&) { return false; }
-inline bool needs_indices(const Tensor&) { return false; }
 inline bool moves_along_calls(const Tensor&, const manifest::Argument&) { return true; }
 inline bool is_found_without_strides(const Tensor& tensor, const manifest::Argument&) {
     return tensor.contiguous_only;

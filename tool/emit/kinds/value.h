@@ -8,11 +8,10 @@ namespace kf::gen::kinds {
 using manifest::kinds::Value;
 
 inline Supply supply_of(const Value& value, const manifest::Argument& argument) {
-    return argument.role == manifest::Role::in && !value.in_memory ? Supply::block : Supply::memory;
+    return lies_in_block(value, argument) ? Supply::block : Supply::memory;
 }
 inline std::optional<MadeValue> made_value(const Value&, const MadeUse&) { return {}; }
 inline bool counts_calls(const Value&) { return false; }
-inline bool needs_indices(const Value&) { return false; }
 inline bool moves_along_calls(const Value&, const manifest::Argument& argument) {
     return argument.call_rank > 0;
 }

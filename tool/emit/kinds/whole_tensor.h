@@ -16,7 +16,6 @@ using manifest::kinds::WholeTensor;
 inline Supply supply_of(const WholeTensor&, const manifest::Argument&) { return Supply::view; }
 inline std::optional<MadeValue> made_value(const WholeTensor&, const MadeUse&) { return {}; }
 inline bool counts_calls(const WholeTensor&) { return false; }
-inline bool needs_indices(const WholeTensor&) { return false; }
 inline bool moves_along_calls(const WholeTensor&, const manifest::Argument& argument) {
     return argument.call_rank > 0;
 }

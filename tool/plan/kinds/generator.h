@@ -22,8 +22,6 @@ using manifest::kinds::Generator;
 /// As feed(), for these kinds. Errors: "argument-type", "argument-rank", "argument-map", "generator-output".
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target);
 
-inline bool is_read(const Generator&, const manifest::Argument&) { return true; }
-inline bool is_written(const Generator&, const manifest::Argument&) { return false; }
 inline bool can_have_gradient(const Generator&) { return false; }
 std::int64_t least_call_rank(const Generator& generator, const manifest::Argument& argument);
 /// A call_id makes one index for each dimension of the call: "argument-rank" where it doesn't.

@@ -31,14 +31,6 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
                                                 : kinds::feed_tensor(kind, target);
 }
 
-bool is_read(const Argument& argument) {
-    return std::visit([&](const auto& kind) { return kinds::is_read(kind, argument); }, argument.kind);
-}
-
-bool is_written(const Argument& argument) {
-    return std::visit([&](const auto& kind) { return kinds::is_written(kind, argument); }, argument.kind);
-}
-
 bool can_have_gradient(const Argument& argument) {
     return std::visit([](const auto& kind) { return kinds::can_have_gradient(kind); }, argument.kind);
 }

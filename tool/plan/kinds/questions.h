@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/kinds/questions.h"
 #include "diagnostic/diagnostic.h"
 #include "plan/feed.h"
 #include "plan/plan.h"
@@ -18,10 +19,6 @@ namespace kf::gen {
 /// "argument-rank", "argument-map".
 Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target);
 
-/// Whether the function reads what the host passes, or what the kernel makes of it.
-[[nodiscard]] bool is_read(const manifest::Argument& argument);
-/// Whether the function writes to it.
-[[nodiscard]] bool is_written(const manifest::Argument& argument);
 /// Whether gradients, or tangents, of it can be asked for: not of what the kernel makes.
 [[nodiscard]] bool can_have_gradient(const manifest::Argument& argument);
 /// The rank that its call has at least, as the argument alone says it.

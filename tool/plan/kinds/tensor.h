@@ -11,12 +11,6 @@ using manifest::kinds::Tensor;
 /// As feed(), for this kind.
 Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const Feed& target);
 
-inline bool is_read(const Tensor&, const manifest::Argument& argument) {
-    return argument.role == manifest::Role::in || argument.role == manifest::Role::inout;
-}
-inline bool is_written(const Tensor&, const manifest::Argument& argument) {
-    return argument.role != manifest::Role::in;
-}
 inline bool can_have_gradient(const Tensor&) { return true; }
 inline std::int64_t least_call_rank(const Tensor&, const manifest::Argument& argument) {
     return argument.call_rank;

@@ -36,12 +36,6 @@ using manifest::kinds::WholeTensor;
 /// As feed(), for a kind `tensor` and a parameter that check_tensor_parameter() has let pass.
 Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& target);
 
-inline bool is_read(const WholeTensor& tensor, const manifest::Argument&) {
-    return tensor.access != manifest::Access::write;
-}
-inline bool is_written(const WholeTensor& tensor, const manifest::Argument&) {
-    return tensor.access != manifest::Access::read;
-}
 inline bool can_have_gradient(const WholeTensor&) { return true; }
 inline std::int64_t least_call_rank(const WholeTensor&, const manifest::Argument& argument) {
     return argument.call_rank;
