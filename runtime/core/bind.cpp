@@ -5,60 +5,21 @@
 
 #include "core/bind_error.h"
 #include "core/bind_parts.h"
-#include "core/convert.h"
 #include "core/describe.h"
-#include "core/generator.h"
+#include "core/kinds/binding.h"
 #include "core/tensor_state.h"
+#include "core/views.h"
 
 namespace kf::detail {
 namespace {
 
 using manifest::Argument;
 
-std::string dimension_text(std::size_t dimension) { return "dimension " + std::to_string(dimension); }
-
-/// An argument's own extents, flattened to scalars.
-Dims flat_extents(const Argument& argument, const ArgumentView& view) {
-    if (view.kind == Arg::Kind::value) {
-        return Dims(argument.element.extents);
-    }
-    return view.data.extents;
-}
-
-void check_tensor(const BindRequest& request, std::size_t i) {
-    const Argument& argument = request.call.arguments[i];
-    const ArgumentView& view = request.arguments[i];
-    const auto found = [&] {
-        return "expected " + host_text(request.call, i) + ", found " +
-               describe_tensor(view.scalar, view.data.extents);
-    };
-    if (view.scalar != argument.element.scalar) {
-        fail(request, i, ErrorCode::type_mismatch, found());
-    }
-    const std::size_t dims = static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
-    if (view.data.extents.size() != dims) {
-        fail(request, i, ErrorCode::rank_mismatch, found());
-    }
-    const auto leading = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
-    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
-        const std::int64_t extent = view.data.extents[leading + k];
-        if (extent != argument.trailing[k]) {
-            fail(request, i, ErrorCode::shape_mismatch,
-                 dimension_text(leading + k) + " of shape " + to_string(view.data.extents) +
-                     ": expected extent " + std::to_string(argument.trailing[k]) + ", found " +
-                     std::to_string(extent));
-        }
-    }
-    for (const ScalarView* gradient : {&view.grad_in, &view.grad_out}) {
-        const bool pushed = is_pushed(argument);
-        if (gradient->present && !pushed && gradient->extents != view.data.extents) {
-            fail(request, i, ErrorCode::shape_mismatch,
-                 "its gradient has shape " + shape_text(request, i, gradient->extents) + ", it has shape " +
-                     shape_text(request, i, view.data.extents));
-        }
-    }
-    if (is_whole(argument)) {
-        check_tensor_parameter(request, i);
+std::string given_text(const ArgumentView& view) {
+    switch (view.kind) {
+        case Arg::Kind::tensor: return describe_tensor(view.scalar, view.data.extents);
+        case Arg::Kind::generator: return "a generator";
+        default: return "a value";
     }
 }
 
@@ -77,25 +38,11 @@ void check_kind(const BindRequest& request, std::size_t i) {
              "the number given doesn't fit " + describe(argument) + " (" +
                  range_text(argument.element.scalar) + ")");
     }
-    const bool tensor = view.kind == Arg::Kind::tensor;
-    const bool generator = view.kind == Arg::Kind::generator;
-    if (tensor != (passes_tensor(argument)) || generator != (is_generator(argument))) {
+    if (view.kind != given_as(argument)) {
         fail(request, i, ErrorCode::type_mismatch,
-             "expected " + host_text(request.call, i) + ", found " +
-                 (tensor      ? describe_tensor(view.scalar, view.data.extents)
-                  : generator ? std::string("a generator")
-                              : std::string("a value")));
+             "expected " + host_text(request.call, i) + ", found " + given_text(view));
     }
-    for (std::size_t d = 0; generator && d < view.data.extents.size(); ++d) {
-        if (view.data.extents[d] < 0) {
-            fail(request, i, ErrorCode::value_range,
-                 "extent " + std::to_string(view.data.extents[d]) + " of shape " +
-                     to_string(view.data.extents) + " is negative");
-        }
-    }
-    if (tensor) {
-        check_tensor(request, i);
-    }
+    check_given(request, i);
 }
 
 /// A tangent has the shape of what it belongs to; it isn't broadcast to it.
@@ -118,27 +65,6 @@ bool is_made(const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     return request.arguments[i].kind == Arg::Kind::absent && is_output(argument) && passes_tensor(argument) &&
            runs_forward(request.pass);
-}
-
-/// The extents of an output that is made, flattened to scalars: the call's, but those of its elements, which
-/// are what they are.
-Dims made_extents(const Argument& argument, const Dims& shape) {
-    // What all calls are combined to has one element, unless its kind leaves out some dimensions itself.
-    const bool single =
-        is_combined(argument) && argument.call_rank == static_cast<std::int64_t>(shape.size());
-    const auto rank = static_cast<std::size_t>(argument.rank);
-    Dims extents;
-    for (std::size_t k = 0; k < argument.map.size(); ++k) {
-        if (k < rank) {
-            extents.push_back(single ? 1 : shape[static_cast<std::size_t>(argument.map[k])]);
-        } else {
-            extents.push_back(argument.element.extents[k - rank]);
-        }
-    }
-    for (const std::int64_t extent : argument.trailing) {
-        extents.push_back(extent);
-    }
-    return extents;
 }
 
 /// Which argument gave each dimension its extent.
@@ -240,64 +166,6 @@ void check_strict(const BindRequest& request, std::size_t i, const Dims& shape, 
     }
 }
 
-/// A view's strides, sorted by call dimension.
-CallView along_call(const Argument& argument, const ScalarView& view, std::size_t call_rank) {
-    CallView result;
-    result.strides = Dims(call_rank, 0);
-    const auto inner = static_cast<std::size_t>(argument.inner_rank);
-    if (!view.present) {
-        result.inner = Dims(inner, 0);
-        result.trailing = Dims(inner + argument.trailing.size(), 0);
-        return result;
-    }
-    result.present = true;
-    result.address = view.address;
-    for (std::size_t k = 0; k < argument.map.size(); ++k) {
-        if (view.extents[k] != 1) {
-            result.strides[static_cast<std::size_t>(argument.map[k])] = view.strides[k];
-        }
-    }
-    for (std::size_t k = argument.map.size(); k < view.extents.size(); ++k) {
-        if (result.inner.size() < inner) {
-            result.inner.push_back(view.extents[k]);
-        }
-        result.trailing.push_back(view.strides[k]);
-    }
-    return result;
-}
-
-/// What a row-major tensor, or a host value, of these extents would be.
-ScalarView row_major_view(const Dims& extents) { return {true, 0, extents, row_major(extents)}; }
-
-/// The same of a field in a row-major tensor of structs.
-ScalarView struct_field_view(const Argument& argument, const Dims& extents) {
-    ScalarView view = row_major_view(extents);
-    const auto rank = static_cast<std::size_t>(argument.rank);
-    std::int64_t stride = argument.pitch;
-    for (std::size_t i = rank; i-- > 0;) {
-        view.strides[i] = stride;
-        stride *= std::max<std::int64_t>(1, extents[i]);
-    }
-    for (std::size_t i = 0; i < argument.spacing.size(); ++i) {
-        view.strides[rank + i] = argument.spacing[i];
-    }
-    return view;
-}
-
-void plan_output(const BindRequest& request, std::size_t i, Binding& binding) {
-    const Argument& argument = request.call.arguments[i];
-    BoundArgument& bound = binding.arguments[i];
-    const Dims extents = made_extents(argument, binding.shape);
-    bound.allocate = true;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(argument.rank); ++k) {
-        bound.allocate_shape.push_back(extents[k]);
-    }
-    (void)checked_product(extents, request.function.name.c_str());
-    bound.data = along_call(
-        argument, argument.pitch == 0 ? row_major_view(extents) : struct_field_view(argument, extents),
-        binding.shape.size());
-}
-
 /// What kernels add to, as to a gradient.
 void bind_combined(const BindRequest& request, Binding& binding) {
     for (std::size_t i = 0; i < request.arguments.size() && runs_forward(request.pass); ++i) {
@@ -307,27 +175,6 @@ void bind_combined(const BindRequest& request, Binding& binding) {
             bound.data.present = false;
         }
     }
-}
-
-/// A pushed gradient has all of the call's dimensions.
-CallView along_shape(const BindRequest& request, std::size_t i, const Dims& shape) {
-    const Argument& argument = request.call.arguments[i];
-    const ScalarView& gradient = request.arguments[i].grad_out;
-    Dims expected = shape;
-    for (const std::int64_t extent : argument.trailing) {
-        expected.push_back(extent);
-    }
-    if (gradient.present && !(gradient.extents == expected)) {
-        fail(request, i, ErrorCode::shape_mismatch,
-             "its gradient is one for each call (accumulate \"push\"): expected shape " +
-                 to_string(expected) + ", found " + to_string(gradient.extents));
-    }
-    Argument whole;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        whole.map.push_back(static_cast<std::int64_t>(d));
-    }
-    whole.trailing = argument.trailing;
-    return along_call(whole, gradient, shape.size());
 }
 
 }  // namespace
@@ -412,33 +259,10 @@ void bind_views(const BindRequest& request, Binding& binding) {
     const std::size_t rank = binding.shape.size();
     binding.arguments.assign(request.arguments.size(), BoundArgument{});
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        const Argument& argument = request.call.arguments[i];
-        const ArgumentView& view = request.arguments[i];
         BoundArgument& bound = binding.arguments[i];
-        bound.data = bound.grad_in = bound.grad_out = along_call(argument, {}, rank);
+        bound.data = bound.grad_in = bound.grad_out = along_call(request.call.arguments[i], {}, rank);
         bound.scratch_strides = Dims(rank, 0);
-        if (view.kind == Arg::Kind::tensor) {
-            bound.data = along_call(argument, view.data, rank);
-            if (runs_backward(request.pass)) {
-                bound.grad_in = along_call(argument, view.grad_in, rank);
-                bound.grad_out = is_pushed(argument) ? along_shape(request, i, binding.shape)
-                                                     : along_call(argument, view.grad_out, rank);
-            }
-        } else if (is_generator(argument)) {
-            // Its strides count steps of its values; there is no memory behind them.
-            ScalarView steps = view.data;
-            steps.present = true;
-            bound.data = along_call(argument, steps, rank);
-            bound.data.present = false;
-        } else if (passes_value(argument)) {
-            const ScalarView dense = row_major_view(Dims(argument.element.extents));
-            bound.data = along_call(argument, dense, rank);
-            if (runs_backward(request.pass) && view.value_gradient) {
-                (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
-            }
-        } else if (runs_forward(request.pass) && is_output(argument)) {
-            plan_output(request, i, binding);
-        }
+        bind_view(request, i, binding);
     }
     bind_combined(request, binding);
 }
@@ -446,7 +270,9 @@ void bind_views(const BindRequest& request, Binding& binding) {
 void bind(const BindRequest& request, Binding& binding) {
     check_arguments(request);
     bind_shape(request, binding);
-    check_generators(request, binding);
+    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+        check_values(request, i, binding);
+    }
     bind_views(request, binding);
     bind_gradients(request, binding);
     check_aliasing(request, binding);

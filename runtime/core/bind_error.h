@@ -22,6 +22,8 @@ namespace kf::detail {
     fail(request, code, "argument '" + host_name(request.call, argument) + "': " + what);
 }
 
+inline std::string dimension_text(std::size_t dimension) { return "dimension " + std::to_string(dimension); }
+
 /// The shape of what the host passed, from that of argument `i` in scalars.
 inline std::string shape_text(const BindRequest& request, std::size_t i, const Dims& extents) {
     return to_string(host_shape(request.call, i, extents));

@@ -6,6 +6,7 @@
 #include "core/bind_layout.h"
 #include "core/bind_parts.h"
 #include "core/convert.h"
+#include "core/kinds/binding.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -15,61 +16,14 @@ using manifest::Argument;
 using manifest::GradMode;
 using manifest::SlotKind;
 
-/// The scalars of one struct lie as its kernels expect.
-bool is_field_packed(const Argument& argument, const CallView& view) {
-    const Dims expected =
-        argument.spacing.empty() ? row_major(Dims(argument.trailing)) : Dims(argument.spacing);
-    for (std::size_t i = 0; i < argument.trailing.size(); ++i) {
-        if (argument.trailing[i] != 1 && view.trailing[i] != expected[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// Kernels load an element at once, with the alignment that its size allows.
-bool is_loadable(const Argument& argument, const CallView& view) {
-    const std::int64_t bytes = manifest::scalar_bytes(argument.element.scalar) * element_scalars(argument);
-    const std::int64_t alignment = std::min<std::int64_t>(16, bytes & -bytes);
-    return is_dense(Dims(argument.trailing), view.trailing) &&
-           view.address % static_cast<std::uint64_t>(alignment) == 0;
-}
-
 bool is_tensor(const BindRequest& request, std::size_t i) {
     return request.arguments[i].kind == Arg::Kind::tensor;
-}
-
-/// Whether a flat index finds the argument's scalars; sets its step.
-bool is_flat(const BindRequest& request, std::size_t i, Binding& binding) {
-    const Argument& argument = request.call.arguments[i];
-    if (is_whole(argument)) {
-        return true;  // a kernel that takes it whole finds its elements by their strides
-    }
-    BoundArgument& bound = binding.arguments[i];
-    const bool is_field = argument.pitch != 0;
-    const std::int64_t element = is_field ? argument.pitch : element_scalars(argument);
-    Layout layout;
-    bool packed = true;
-    const bool pushed = is_pushed(argument);
-    for_each_view(request, binding, i, [&](const CallView& view) {
-        if (pushed && &view == &bound.grad_out) {
-            Layout own;
-            own.join(binding.shape, view.strides, element);
-            packed = packed && own.dense;
-        } else {
-            layout.join(binding.shape, view.strides, element);
-        }
-        packed = packed && (is_field ? is_field_packed(argument, view) : is_loadable(argument, view));
-    });
-    bound.step = packed && layout.dense ? 1 : 0;
-    return packed && (layout.dense || (layout.single && (!is_output(argument) || is_combined(argument)))) &&
-           bound.mode != GradMode::partial;
 }
 
 void check_contiguous_only(const BindRequest& request) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const ScalarView& data = request.arguments[i].data;
-        if (is_contiguous_only(request.call.arguments[i]) && is_tensor(request, i) &&
+        if (requires_contiguous(request.call.arguments[i]) && is_tensor(request, i) &&
             !is_packed(request.call.arguments[i], data)) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "expected a contiguous tensor (the call spec says \"layout\": \"contiguous\"), found " +
@@ -198,7 +152,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
         plan.zeroed = plan.size;  // what lies between them is read back too
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        if (is_in_memory(request.call.arguments[i]) && request.arguments[i].kind != Arg::Kind::absent) {
+        if (is_uploaded(request.call.arguments[i]) && request.arguments[i].kind != Arg::Kind::absent) {
             binding.arguments[i].value_at = take(plan, element_bytes(request.call.arguments[i]));
         }
     }

@@ -17,8 +17,6 @@ inline const manifest::Pass& pass_of(const BindRequest& request, bool exact) {
 
 /// Kinds, scalar types, ranks and trailing extents of every argument that is given.
 void check_arguments(const BindRequest& request);
-/// What holds of a parameter that is a tensor: elements that kernels can load at once, 32-bit extents.
-void check_tensor_parameter(const BindRequest& request, std::size_t i);
 /// The call's shape and total, by broadcasting; outputs must have it.
 void bind_shape(const BindRequest& request, Binding& binding);
 /// Every argument's strides along the call's dimensions; shapes of outputs to allocate.

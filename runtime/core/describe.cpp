@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/convert.h"
-#include "core/generator.h"
 #include "core/items.h"
+#include "core/kinds/binding.h"
 
 namespace kf::detail {
 
@@ -41,14 +41,7 @@ std::string range_text(ScalarType scalar) {
 }
 
 std::string describe(const manifest::Argument& argument) {
-    if (is_generator(argument)) {
-        return generator_text(generator_of(argument), argument.rank);
-    }
-    std::string text = type_text(argument);
-    if (passes_tensor(argument)) {
-        text += " tensor[" + std::to_string(argument.rank) + "]";
-    }
-    return text;
+    return std::visit([&](const auto& kind) { return describe(kind, argument); }, argument.kind);
 }
 
 namespace {

@@ -11,8 +11,8 @@
 #include "core/bind_error.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
-#include "core/generator.h"
 #include "core/items.h"
+#include "core/kinds/binding.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
 #include "core/tensor_state.h"
@@ -87,9 +87,8 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
             view.grad_out = flatten(arg.tensor->grad_out());
         }
     }
-    if (arg.kind == Arg::Kind::generator && argument != nullptr && is_generator(*argument)) {
-        view.generator = arg.value;
-        view.data = view_of_generator(*argument, arg.value);
+    if (argument != nullptr) {
+        read_given(*argument, arg, view);
     }
     view.value_gradient = arg.kind == Arg::Kind::value && arg.gradient != nullptr;
     return view;

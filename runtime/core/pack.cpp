@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "core/bind.h"
-#include "core/convert.h"
-#include "core/generator.h"
+#include "core/kinds/binding.h"
 #include "core/put.h"
 
 namespace kf::detail {
@@ -88,12 +87,6 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
         const BoundArgument* bound = slot.argument >= 0 ? &binding.arguments[index] : nullptr;
         switch (slot.kind) {
             case SlotKind::groups: put(target, binding.groups); break;
-            case SlotKind::value:
-                // A tangent that isn't given is 0, as the block is.
-                if (values[index] != nullptr) {
-                    put_value(element_type(call.arguments[index].element), values[index], target);
-                }
-                break;
             case SlotKind::step: put(target, bound->step); break;
             case SlotKind::row_length: put(target, static_cast<std::int32_t>(binding.walk.row_length)); break;
             case SlotKind::tile_runs: put(target, static_cast<std::int32_t>(binding.walk.tile_runs)); break;
@@ -119,12 +112,13 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
                 put(target, place(bound->grad_out.address, temporary, bound->gradient_at));
                 break;
             case SlotKind::scratch: put(target, place(0, temporary, bound->scratch_at)); break;
+            case SlotKind::value:
             case SlotKind::offset:
             case SlotKind::seed:
             case SlotKind::warmup:
             case SlotKind::low:
             case SlotKind::span:
-            case SlotKind::last: pack_generator(call.arguments[index], slot, values[index], target); break;
+            case SlotKind::last: pack_slot(call.arguments[index], slot, values[index], target); break;
             case SlotKind::counter: {
                 const std::int64_t at = binding.temporary.counter_at;
                 put(target, place(0, temporary, at < 0 ? at : at + 4 * (slot.argument + 1)));

@@ -7,7 +7,6 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/device_state.h"
-#include "core/generator.h"
 #include "core/items.h"
 #include "core/resolve.h"
 #include "core/roles.h"

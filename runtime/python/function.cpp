@@ -11,7 +11,6 @@
 #include "core/artifact.h"
 #include "core/choose.h"
 #include "core/describe.h"
-#include "core/generator.h"
 #include "core/items.h"
 #include "core/python_names.h"
 #include "python/errors.h"

@@ -6,7 +6,6 @@
 
 #include "core/convert.h"
 #include "core/describe.h"
-#include "core/generator.h"
 #include "core/items.h"
 #include "core/python_names.h"
 #include "python/arrays.h"

@@ -11,7 +11,6 @@
 
 #include "core/bind_error.h"
 #include "core/convert.h"
-#include "core/generator.h"
 #include "core/items.h"
 #include "core/rows.h"
 #include "core/tensor_state.h"

@@ -1,11 +1,11 @@
 // The binder's part of generators: shapes, strides, what their parameters can't hold, and their slots.
-#include "core/generator.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "core/artifact.h"
+#include "core/kinds/binding.h"
 #include "runtime/core/bind_fixture.h"
 
 namespace {
@@ -35,8 +35,7 @@ template <class T>
 Given given_generators(const Argument& argument, const T& source) {
     Given made;
     made.kind = detail::Arg::Kind::generator;
-    made.generator = &source;
-    made.data = detail::view_of_generator(argument, &source);
+    detail::read_given(argument, detail::Arg::make(made.kind, &source, nullptr, nullptr, nullptr), made);
     return made;
 }
 
@@ -151,7 +150,7 @@ TEST(Generator, RefusesOtherKinds) {
 template <class T>
 T slot(const Argument& argument, SlotKind kind, const void* source, std::int64_t dimension = -1) {
     std::array<std::byte, sizeof(T)> bytes{};
-    detail::pack_generator(argument, {kind, 0, dimension}, source, bytes.data());
+    detail::pack_slot(argument, {kind, 0, dimension}, source, bytes.data());
     T result;
     std::memcpy(&result, bytes.data(), sizeof result);
     return result;

@@ -1,5 +1,7 @@
-// Generators on the host: a Grid of N dimensions is 3 N integers, a Range three.
-#include "core/generator.h"
+// What the binder asks of generators. On the host a Grid of N dimensions is 3 N integers, a Range three.
+#include "core/kinds/generator_binding.h"
+
+#include <kf/generator.h>
 
 #include <array>
 #include <cmath>
@@ -7,9 +9,10 @@
 #include <limits>
 
 #include "core/bind_error.h"
-#include "core/convert.h"
 #include "core/describe.h"
+#include "core/generator_rules.h"
 #include "core/put.h"
+#include "core/views.h"
 
 namespace kf::detail {
 namespace {
@@ -56,8 +59,9 @@ T read(const void* value) {
     return result;
 }
 
-Axis axis_of(const Argument& argument, const void* value, std::size_t dimension) {
-    if (manifest::generator_of(argument) == GeneratorKind::range) {
+Axis axis_of(const kinds::Generator& kind, const Argument& argument, const void* value,
+             std::size_t dimension) {
+    if (kind.generator == GeneratorKind::range) {
         const auto range = read<Range>(value);
         return {number_of(range), range.start, range.step};
     }
@@ -67,8 +71,8 @@ Axis axis_of(const Argument& argument, const void* value, std::size_t dimension)
 }
 
 /// What both kinds of random numbers have.
-WangHash hash_of(const Argument& argument, const void* value) {
-    if (manifest::generator_of(argument) == GeneratorKind::wang_hash) {
+WangHash hash_of(const kinds::Generator& kind, const void* value) {
+    if (kind.generator == GeneratorKind::wang_hash) {
         return read<WangHash>(value);
     }
     const auto random = read<RandFloat>(value);
@@ -130,13 +134,13 @@ void check_indices(const BindRequest& request, std::size_t i, std::int64_t count
     }
 }
 
-void check_random(const BindRequest& request, std::size_t i, const void* value) {
-    const Argument& argument = request.call.arguments[i];
-    if (const WangHash hash = hash_of(argument, value); hash.warmup > max_warmup) {
+void check_random(const kinds::Generator& kind, const BindRequest& request, std::size_t i) {
+    const void* value = request.arguments[i].generator;
+    if (const WangHash hash = hash_of(kind, value); hash.warmup > max_warmup) {
         refuse(request, i,
                "warmup " + std::to_string(hash.warmup) + " is above " + std::to_string(max_warmup));
     }
-    if (manifest::generator_of(argument) == GeneratorKind::rand_float) {
+    if (kind.generator == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
         if (!(random.min < random.max) || !std::isfinite(random.max - random.min)) {
             refuse(request, i,
@@ -149,54 +153,94 @@ void check_random(const BindRequest& request, std::size_t i, const void* value) 
 
 }  // namespace
 
-ScalarView view_of_generator(const Argument& argument, const void* value) {
-    ScalarView view;
-    for (std::int64_t d = 0; value != nullptr && d < argument.call_rank; ++d) {
-        const Axis axis = axis_of(argument, value, static_cast<std::size_t>(d));
-        view.extents.push_back(axis.extent);
-        view.strides.push_back(axis.stride);
-    }
-    return view;
+std::string describe(const kinds::Generator& kind, const Argument& argument) {
+    return generator_text(kind.generator, argument.rank);
 }
 
-void check_generators(const BindRequest& request, const Binding& binding) {
-    for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        const Argument& argument = request.call.arguments[i];
-        const void* value = request.arguments[i].generator;
-        switch (manifest::generator_of(argument)) {
-            case GeneratorKind::none: break;
-            case GeneratorKind::thread_id: check_indices(request, i, binding.total); break;
-            case GeneratorKind::call_id:
-                for (const std::int64_t extent : binding.shape) {
-                    check_indices(request, i, extent);
-                }
-                break;
-            case GeneratorKind::range:
-                if (read<Range>(value).step == 0) {
-                    refuse(request, i, "a range's step can't be 0");
-                }
-                [[fallthrough]];
-            case GeneratorKind::grid:
-                for (std::int64_t d = 0; d < argument.call_rank; ++d) {
-                    check_axis(request, i, axis_of(argument, value, static_cast<std::size_t>(d)));
-                }
-                break;
-            case GeneratorKind::wang_hash:
-            case GeneratorKind::rand_float: check_random(request, i, value); break;
+std::optional<int> conversion_cost(const kinds::Generator& kind, const Argument& argument,
+                                   const ArgShape& given) {
+    if (given.kind == ArgShape::Kind::absent) {
+        return has_host_value(argument) ? std::nullopt : std::optional(0);
+    }
+    const bool fits = kind.generator == given.generator && given.kind == ArgShape::Kind::generator &&
+                      given.shape.size() == static_cast<std::size_t>(argument.call_rank);
+    return fits ? std::optional(0) : std::nullopt;
+}
+
+void read_given(const kinds::Generator& kind, const Argument& argument, const Arg& arg, ArgumentView& view) {
+    if (arg.kind != Arg::Kind::generator) {
+        return;
+    }
+    view.generator = arg.value;
+    for (std::int64_t d = 0; arg.value != nullptr && d < argument.call_rank; ++d) {
+        const Axis axis = axis_of(kind, argument, arg.value, static_cast<std::size_t>(d));
+        view.data.extents.push_back(axis.extent);
+        view.data.strides.push_back(axis.stride);
+    }
+}
+
+void check_given(const kinds::Generator&, const BindRequest& request, std::size_t i) {
+    const Dims& extents = request.arguments[i].data.extents;
+    for (const std::int64_t extent : extents) {
+        if (extent < 0) {
+            refuse(request, i,
+                   "extent " + std::to_string(extent) + " of shape " + to_string(extents) + " is negative");
         }
     }
 }
 
-void pack_generator(const Argument& argument, const Slot& slot, const void* value, std::byte* target) {
+Dims flat_extents(const kinds::Generator&, const Argument&, const ArgumentView& view) {
+    return view.data.extents;
+}
+
+void check_values(const kinds::Generator& kind, const BindRequest& request, std::size_t i,
+                  const Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    const void* value = request.arguments[i].generator;
+    switch (kind.generator) {
+        case GeneratorKind::none: break;
+        case GeneratorKind::thread_id: check_indices(request, i, binding.total); break;
+        case GeneratorKind::call_id:
+            for (const std::int64_t extent : binding.shape) {
+                check_indices(request, i, extent);
+            }
+            break;
+        case GeneratorKind::range:
+            if (read<Range>(value).step == 0) {
+                refuse(request, i, "a range's step can't be 0");
+            }
+            [[fallthrough]];
+        case GeneratorKind::grid:
+            for (std::int64_t d = 0; d < argument.call_rank; ++d) {
+                check_axis(request, i, axis_of(kind, argument, value, static_cast<std::size_t>(d)));
+            }
+            break;
+        case GeneratorKind::wang_hash:
+        case GeneratorKind::rand_float: check_random(kind, request, i); break;
+    }
+}
+
+void bind_view(const kinds::Generator&, const BindRequest& request, std::size_t i, Binding& binding) {
+    // Its strides count steps of its values; there is no memory behind them.
+    ScalarView steps = request.arguments[i].data;
+    steps.present = true;
+    CallView& data = binding.arguments[i].data;
+    data = along_call(request.call.arguments[i], steps, binding.shape.size());
+    data.present = false;
+}
+
+void pack_slot(const kinds::Generator& kind, const Argument& argument, const Slot& slot, const void* value,
+               std::byte* target) {
     const auto random = [&] { return read<RandFloat>(value); };
     switch (slot.kind) {
         case SlotKind::offset:
-            return put(target, axis_of(argument, value, static_cast<std::size_t>(slot.dimension)).offset);
+            return put(target,
+                       axis_of(kind, argument, value, static_cast<std::size_t>(slot.dimension)).offset);
         case SlotKind::seed: {
-            const WangHash hash = hash_of(argument, value);
+            const WangHash hash = hash_of(kind, value);
             return put(target, hash.hash_seed ? wang_hash(hash.seed) : hash.seed);
         }
-        case SlotKind::warmup: return put(target, hash_of(argument, value).warmup);
+        case SlotKind::warmup: return put(target, hash_of(kind, value).warmup);
         case SlotKind::low: return put(target, random().min);
         case SlotKind::span: return put(target, random().max - random().min);
         default: return put(target, last_of(random()));

@@ -1,11 +1,12 @@
-// The binder's rules for parameters that are tensors themselves.
+// What the binder asks of parameters that are tensors themselves.
+#include "core/kinds/whole_tensor_binding.h"
+
 #include <algorithm>
 #include <limits>
 
 #include "core/bind_error.h"
 #include "core/bind_layout.h"
-#include "core/bind_parts.h"
-#include "core/convert.h"
+#include "core/kinds/element_binding.h"
 #include "core/overlap.h"
 
 namespace kf::detail {
@@ -49,7 +50,17 @@ void check_dense(const BindRequest& request, std::size_t i, const ScalarView& gr
 
 }  // namespace
 
-void check_tensor_parameter(const BindRequest& request, std::size_t i) {
+std::string describe(const kinds::WholeTensor&, const manifest::Argument& argument) {
+    return tensor_text(argument);
+}
+
+std::optional<int> conversion_cost(const kinds::WholeTensor&, const manifest::Argument& argument,
+                                   const ArgShape& given) {
+    return tensor_cost(argument, given);
+}
+
+void check_given(const kinds::WholeTensor& tensor, const BindRequest& request, std::size_t i) {
+    check_tensor(request, i);
     const manifest::Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     const auto call_rank = static_cast<std::size_t>(argument.call_rank);
@@ -61,13 +72,21 @@ void check_tensor_parameter(const BindRequest& request, std::size_t i) {
                      ": a tensor parameter's extents are at most 2^32 - 1");
         }
     }
-    if (is_contiguous_only(argument)) {
+    if (tensor.contiguous_only) {
         check_dense(request, i, view.grad_in);
         check_dense(request, i, view.grad_out);
     }
     check_elements(request, i, view.data, "");
     check_elements(request, i, view.grad_in, "its gradient: ");
     check_elements(request, i, view.grad_out, "its gradient: ");
+}
+
+Dims flat_extents(const kinds::WholeTensor&, const manifest::Argument&, const ArgumentView& view) {
+    return view.data.extents;
+}
+
+void bind_view(const kinds::WholeTensor&, const BindRequest& request, std::size_t i, Binding& binding) {
+    bind_tensor(request, i, binding);
 }
 
 }  // namespace kf::detail

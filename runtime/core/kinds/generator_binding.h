@@ -1,0 +1,33 @@
+// What the binder asks of generators: their shape, whether their values fit, and their slots.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "core/bind.h"
+
+namespace kf::detail {
+
+namespace kinds = manifest::kinds;
+
+// The answers to kinds/binding.h.
+std::string describe(const kinds::Generator& kind, const manifest::Argument& argument);
+std::optional<int> conversion_cost(const kinds::Generator& kind, const manifest::Argument& argument,
+                                   const ArgShape& given);
+inline Arg::Kind given_as(const kinds::Generator&) { return Arg::Kind::generator; }
+void read_given(const kinds::Generator& kind, const manifest::Argument& argument, const Arg& arg,
+                ArgumentView& view);
+void check_given(const kinds::Generator& kind, const BindRequest& request, std::size_t i);
+Dims flat_extents(const kinds::Generator& kind, const manifest::Argument& argument, const ArgumentView& view);
+void check_values(const kinds::Generator& kind, const BindRequest& request, std::size_t i,
+                  const Binding& binding);
+void bind_view(const kinds::Generator& kind, const BindRequest& request, std::size_t i, Binding& binding);
+inline bool is_flat(const kinds::Generator&, const BindRequest&, std::size_t, Binding&) { return true; }
+inline bool is_uploaded(const kinds::Generator&) { return false; }
+void pack_slot(const kinds::Generator& kind, const manifest::Argument& argument, const manifest::Slot& slot,
+               const void* value, std::byte* target);
+
+}  // namespace kf::detail

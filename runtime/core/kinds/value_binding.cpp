@@ -1,0 +1,68 @@
+// What the binder asks of the kind "value".
+#include "core/kinds/value_binding.h"
+
+#include "core/bind_error.h"
+#include "core/convert.h"
+#include "core/describe.h"
+#include "core/kinds/element_binding.h"
+#include "core/roles.h"
+#include "core/views.h"
+
+namespace kf::detail {
+
+using manifest::Argument;
+
+namespace {
+
+constexpr int repeated = 50;  // one number for all components of a vector
+
+/// Whether the value is a vector, all components of which one number can be.
+bool takes_number(const Argument& argument) {
+    return argument.element.extents.size() == 1 && argument.call_rank == 0 &&
+           !is_only_written(argument.role) && ends_in_vector(argument);
+}
+
+}  // namespace
+
+std::string describe(const kinds::Value&, const Argument& argument) { return type_text(argument); }
+
+std::optional<int> conversion_cost(const kinds::Value&, const Argument& argument, const ArgShape& given) {
+    if (given.kind == ArgShape::Kind::tensor) {
+        return std::nullopt;
+    }
+    if (given.kind == ArgShape::Kind::weak && given.shape.empty() && takes_number(argument)) {
+        const std::optional<int> conversion = weak_cost(given.scalar, argument.element.scalar);
+        return conversion ? std::optional(*conversion + repeated) : std::nullopt;
+    }
+    return element_cost(argument, given);
+}
+
+void check_given(const kinds::Value&, const BindRequest&, std::size_t) {}
+
+Dims flat_extents(const kinds::Value&, const Argument& argument, const ArgumentView&) {
+    return Dims(argument.element.extents);
+}
+
+void bind_view(const kinds::Value&, const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    BoundArgument& bound = binding.arguments[i];
+    const ScalarView dense = row_major_view(Dims(argument.element.extents));
+    bound.data = along_call(argument, dense, binding.shape.size());
+    if (runs_backward(request.pass) && request.arguments[i].value_gradient) {
+        (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
+    }
+}
+
+bool is_flat(const kinds::Value&, const BindRequest& request, std::size_t i, Binding& binding) {
+    return are_elements_flat(request, i, binding);
+}
+
+void pack_slot(const kinds::Value&, const Argument& argument, const manifest::Slot&, const void* source,
+               std::byte* target) {
+    // A tangent that isn't given is 0, as the block is.
+    if (source != nullptr) {
+        put_value(element_type(argument.element), source, target);
+    }
+}
+
+}  // namespace kf::detail
