@@ -6,7 +6,7 @@
 
 #include "core/sha256.h"
 #include "emit/probe.h"
-#include "slang/loop_starts.h"
+#include "slang/workarounds/loop_starts.h"
 
 namespace kf::gen {
 

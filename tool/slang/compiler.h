@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct CompilerOptions {
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
     std::map<std::string, std::string> sources;
     std::chrono::milliseconds time_limit{120'000};  ///< for one call; more becomes "slang-timeout"
+    /// Names of those of slang/workarounds that are used; none: what this Slang needs.
+    std::optional<std::vector<std::string>> workarounds = {};
 };
 
 /// Where one field of an entry point's parameter struct lies on one target.

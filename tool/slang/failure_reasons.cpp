@@ -5,9 +5,9 @@
 #include <set>
 #include <string_view>
 
-#include "slang/loop_starts.h"
 #include "slang/source_functions.h"
 #include "slang/tokens.h"
+#include "slang/workarounds/loop_starts.h"
 
 namespace kf::gen {
 

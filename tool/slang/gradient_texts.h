@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "slang/workarounds/workarounds.h"
+
 namespace kf::gen {
 
-/// `text`, a Slang module, with all the ways round Slang's faults. Lines stay as they were, and columns but
-/// behind the steps of loops that start at a run-time value.
-[[nodiscard]] std::string keep_gradients(std::string_view text);
+/// Returns `text`, a Slang module, with these ways round Slang's faults. Lines stay as they were, and columns
+/// but behind the steps of loops that start at a run-time value.
+[[nodiscard]] std::string keep_gradients(std::string_view text, const Workarounds& workarounds);
 
 }  // namespace kf::gen

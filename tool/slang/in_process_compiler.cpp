@@ -12,19 +12,21 @@
 #include "slang/declared_globals.h"
 #include "slang/field_access.h"
 #include "slang/function_access.h"
-#include "slang/gradient_texts.h"
-#include "slang/hidden_loops.h"
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/lost_gradients.h"
 #include "slang/named_modules.h"
-#include "slang/overwritten_gradients.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
 #include "slang/types.h"
+#include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
+#include "slang/workarounds/overwritten_gradients.h"
+#include "slang/workarounds/workarounds.h"
+#include "slang/workarounds/written_scalars.h"
+#include "slang/workarounds/written_values.h"
 
 namespace kf::gen {
 
@@ -155,6 +157,18 @@ Diagnostics limit_errors(const Sources& sources) {
     return errors;
 }
 
+/// Those for the faults of the Slang at hand, or those that the options name.
+Workarounds chosen_workarounds(const CompilerOptions& options) {
+    if (!options.workarounds) return needed_workarounds(slang_version(spGetBuildTagString()));
+    Workarounds chosen;
+    for (const Workaround* workaround : workarounds()) {
+        const auto& names = *options.workarounds;
+        if (std::find(names.begin(), names.end(), workaround->name) != names.end())
+            chosen.push_back(workaround);
+    }
+    return chosen;
+}
+
 using SupportModules = std::vector<std::pair<std::string, std::string>>;
 
 class InProcessCompiler final : public Compiler {
@@ -162,6 +176,7 @@ public:
     InProcessCompiler(CompilerOptions options, SupportModules support_modules)
         : options_(std::move(options)),
           support_modules_(std::move(support_modules)),
+          workarounds_(chosen_workarounds(options_)),
           sources_(options_.sources) {}
 
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
@@ -346,7 +361,8 @@ private:
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
                                   bool keeps_gradients) {
         Outcome<Session> created =
-            Session::create(*global_.get(), options_, form, sources_, keeps_gradients, support_modules);
+            Session::create(*global_.get(), options_, form, sources_,
+                            keeps_gradients ? workarounds_ : Workarounds(), support_modules);
         if (!created) {
             return created.errors();
         }
@@ -397,7 +413,7 @@ private:
             }
         }
         mark_closed(module);
-        add_distinct(warnings, hidden_loop_warnings(module.sources));
+        add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         Diagnostics errors = check_closed();
         Outcome<Module> outcome =
             errors.empty() ? Outcome<Module>(std::move(module)) : Outcome<Module>(std::move(errors));
@@ -411,7 +427,7 @@ private:
         }
         const Outcome<Session> unchanged = load_modules(
             {CodeTarget::spirv}, needs_support_ ? support_modules_ : first_support_module(), false);
-        sources_.change_texts(keep_gradients);
+        sources_.use(workarounds_);
         return unchanged ? unchanged.value().warnings() : session.warnings();
     }
 
@@ -429,8 +445,10 @@ private:
 
     /// Lines cost a session of its own, which only code that loses a gradient is worth.
     Diagnostics lost_gradient_warnings(const Session& session) {
-        const auto is_clean = [](const std::string& code) {
-            return lost_gradients(code).empty() && overwritten_gradients(code).empty();
+        const bool overwrites =
+            contains(workarounds_, written_values) || contains(workarounds_, written_scalars);
+        const auto is_clean = [&](const std::string& code) {
+            return lost_gradients(code).empty() && (!overwrites || overwritten_gradients(code).empty());
         };
         const std::vector<std::string> plain = session.code_of_files();
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
@@ -446,6 +464,7 @@ private:
             for (const LostGradient& lost : lost_gradients(code)) {
                 add_distinct(warnings, warning_of(lost, line_of(lost)));
             }
+            if (!overwrites) continue;
             for (const OverwrittenGradient& overwritten : overwritten_gradients(code)) {
                 add_distinct(warnings, {warning_of(overwritten, line_of(overwritten))});
             }
@@ -625,7 +644,8 @@ private:
             if (!patch_source_language(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
-            if (!repair_null_vectors(kernel.code)) {
+            for (const Workaround* workaround : workarounds_) {
+                if (workaround->repair_code == nullptr || workaround->repair_code(kernel.code)) continue;
                 return internal_error("its optimiser made a constant vector for '" + source.entry_point +
                                       "' that isn't valid in SPIR-V");
             }
@@ -650,6 +670,7 @@ private:
 
     CompilerOptions options_;
     SupportModules support_modules_;
+    Workarounds workarounds_;
     Sources sources_;                          // before the sessions, which must go first
     bool needs_support_ = false;               ///< of all of them
     bool keeps_gradients_ = true;              ///< unless modules load only without that

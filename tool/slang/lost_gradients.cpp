@@ -9,7 +9,7 @@
 
 #include "slang/ir_text.h"
 #include "slang/ir_types.h"
-#include "slang/workarounds/written_values.h"
+#include "slang/workarounds/value_copies.h"
 
 namespace kf::gen {
 
@@ -225,7 +225,7 @@ private:
             return add(one.id, in);
         }
         const std::string name = types_.name_of(id);
-        if (is_copy_of_written_value(name)) return add(one.id, in);
+        if (is_copy_of_value(name)) return add(one.id, in);
         if (takes_bits(name)) {
             in.carries = false;
             return add(one.id, in);

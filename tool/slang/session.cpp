@@ -5,7 +5,6 @@
 #include <set>
 
 #include "slang/diagnostics.h"
-#include "slang/gradient_texts.h"
 #include "slang/nesting.h"
 #include "slang/older_names.h"
 
@@ -79,7 +78,7 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
 }
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                 const CodeForm& form, Sources& sources, bool keeps_gradients,
+                                 const CodeForm& form, Sources& sources, const Workarounds& workarounds,
                                  const std::vector<std::pair<std::string, std::string>>& support_modules) {
     slang::TargetDesc target_description;
     target_description.lineDirectiveMode =
@@ -124,7 +123,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     Session session;
     session.sources_ = &sources;
     session.search_paths_ = options.search_paths;
-    sources.change_texts(keeps_gradients ? keep_gradients : nullptr);
+    sources.use(workarounds);
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }

@@ -12,6 +12,7 @@
 #include "slang/com_ptr.h"
 #include "slang/compiler.h"
 #include "slang/sources.h"
+#include "slang/workarounds/workarounds.h"
 
 namespace kf::gen {
 
@@ -31,10 +32,10 @@ struct FileModule {
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
-    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. With
-    /// `keeps_gradients`, modules are changed where Slang needs that: see gradient_texts.h.
+    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. Modules
+    /// are changed by the workarounds: see gradient_texts.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
-                                   const CodeForm& form, Sources& sources, bool keeps_gradients,
+                                   const CodeForm& form, Sources& sources, const Workarounds& workarounds,
                                    const std::vector<std::pair<std::string, std::string>>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went

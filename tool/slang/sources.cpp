@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "slang/field_access.h"
+#include "slang/gradient_texts.h"
 #include "slang/nesting.h"
 
 namespace kf::gen {
@@ -85,7 +86,7 @@ bool Sources::changes_any() {
 }
 
 std::string Sources::as_compiled(const std::string& text) {
-    std::string changed = change_ == nullptr ? text : change_(text);
+    std::string changed = workarounds_.empty() ? text : keep_gradients(text, workarounds_);
     if (!opens_fields_) return changed;
     std::string opened = with_open_fields(changed);
     has_opened_ = has_opened_ || opened != changed;

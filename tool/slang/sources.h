@@ -7,8 +7,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/workarounds/workarounds.h"
 
 namespace kf::gen {
 
@@ -25,8 +27,8 @@ public:
     /// All is read anew, but for what the constructor was given.
     void forget() { texts_ = given_; }
 
-    /// Slang is given what `change` makes of a text; null: the text.
-    void change_texts(std::string (*change)(std::string_view text)) { change_ = change; }
+    /// Slang is given what these make of a text.
+    void use(Workarounds workarounds) { workarounds_ = std::move(workarounds); }
     /// Slang is given texts in which fields of public structs are public: see field_access.h.
     void open_fields(bool open) {
         opens_fields_ = open;
@@ -68,7 +70,7 @@ public:
 private:
     std::map<std::filesystem::path, std::string> texts_;  ///< by canonical paths
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
-    std::string (*change_)(std::string_view text) = nullptr;
+    Workarounds workarounds_;
     bool opens_fields_ = true;
     bool has_opened_ = false;
     Diagnostics refused_;

@@ -20,8 +20,6 @@ using namespace spirv;
 constexpr std::uint32_t op_source = 3;
 constexpr std::uint32_t source_language_unknown = 0;
 
-constexpr std::uint32_t op_type_vector = 23;
-constexpr std::uint32_t op_type_matrix = 24;
 constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t decoration_descriptor_set = 34;
 
@@ -144,33 +142,6 @@ bool patch_source_language(std::string& code) {
     for (const std::size_t operand : operands) {
         std::memcpy(code.data() + operand * sizeof(std::uint32_t), &source_language_unknown,
                     sizeof(source_language_unknown));
-    }
-    return true;
-}
-
-bool repair_null_vectors(std::string& code) {
-    std::set<std::uint32_t> composites;
-    std::vector<std::pair<std::size_t, std::size_t>> found;  // where, and how many words
-    bool are_null = true;
-    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if ((opcode == op_type_vector || opcode == op_type_matrix) && count == 4) {
-            composites.insert(word_at(code, index + 1));
-        } else if (opcode == op_constant && count > 3 && composites.contains(word_at(code, index + 1))) {
-            found.emplace_back(index, count);
-            for (std::size_t word = 3; word < count; ++word) {
-                are_null = are_null && word_at(code, index + word) == 0;
-            }
-        }
-    });
-    if (!are_null) {
-        return false;
-    }
-    constexpr std::uint32_t null_words = 3;
-    constexpr std::uint32_t first = null_words << 16U | op_constant_null;
-    for (auto one = found.rbegin(); one != found.rend(); ++one) {
-        const auto [index, count] = *one;
-        std::memcpy(code.data() + index * sizeof(first), &first, sizeof(first));
-        code.erase((index + null_words) * sizeof(first), (count - null_words) * sizeof(first));
     }
     return true;
 }

@@ -11,11 +11,6 @@ namespace kf::gen {
 /// Changes nothing else. False when `code` is no well-formed SPIR-V (it is then left as it was).
 [[nodiscard]] bool patch_source_language(std::string& code);
 
-/// Slang's optimiser (of 2026.12) folds some vectors into `OpConstant %v3float 0`, which isn't SPIR-V:
-/// drivers refuse it, or crash. Makes that OpConstantNull, which it means. False when there is another
-/// number.
-[[nodiscard]] bool repair_null_vectors(std::string& code);
-
 /// Puts the kernel's uniform buffer at the first binding of the first set, where the runtime looks for it:
 /// Slang gives it a later one where modules have global parameters, whether or not the kernel reaches them.
 /// Gives the names of all other variables that a host would have to fill: what a kernel must not have.

@@ -320,7 +320,7 @@ TEST(Compile, EditsAfterReflectionChangeNothing) {
     EXPECT_EQ(codes(true), codes(false));
 }
 
-// What scalar_gradients.h inserts is right wherever names are declared again.
+// What scalar_renames.h inserts is right wherever names are declared again.
 TEST(Compile, DifferentiableFunctionsThatDeclareTheirParametersAgain) {
     const std::string begin = "[Differentiable] float3 f(float a, float3 b)\n{\n";
     const std::string loop = "[MaxIters(3)] for (int i = 0; i < 3; i++) ";

@@ -33,6 +33,10 @@ std::unique_ptr<Compiler> make_compiler(const CompilerOptions& options,
     return std::move(compiler.value());
 }
 
+bool has_fault(const Workaround& workaround) {
+    return is_needed(workaround, slang_version(make_compiler()->version()));
+}
+
 Module reflect_text(const std::string& text) {
     const ScratchFolder folder;
     const auto compiler = make_compiler();

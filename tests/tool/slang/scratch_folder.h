@@ -6,6 +6,7 @@
 #include <string>
 
 #include "slang/compiler.h"
+#include "slang/workarounds/workaround.h"
 
 namespace kf::gen {
 
@@ -29,6 +30,9 @@ using SupportModules = std::vector<std::pair<std::string, std::string>>;
 
 std::unique_ptr<Compiler> make_compiler(const CompilerOptions& options = {},
                                         const SupportModules& support_modules = {});
+
+/// Tells whether the Slang at hand needs the workaround.
+bool has_fault(const Workaround& workaround);
 
 /// Reflects one module with the text given; a failure is a failed test and an empty Module.
 Module reflect_text(const std::string& text);

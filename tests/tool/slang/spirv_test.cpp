@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "slang/workarounds/folded_vectors.h"
+
 namespace kf::gen {
 namespace {
 

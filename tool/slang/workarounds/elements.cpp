@@ -362,4 +362,13 @@ std::map<std::size_t, std::string> keep_element_gradients(std::string_view text,
     return ElementReader(text, tokens).run();
 }
 
+constinit const Workaround elements{
+    .name = "elements",
+    .fault = "loses a gradient of two elements that are read by run-time indices, where both are the same",
+    .report = "",
+    .record = "decisions/0036-elements-through-a-call.md",
+    .since = {},
+    .change_text = [](ModuleText& text) { text.insert(keep_element_gradients(text.original, text.tokens)); },
+};
+
 }  // namespace kf::gen

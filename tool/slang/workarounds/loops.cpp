@@ -93,18 +93,21 @@ public:
 
     [[nodiscard]] const std::vector<Loop>& loops() const { return loops_; }
 
-    [[nodiscard]] LoopChanges changes() const {
-        LoopChanges changes{std::string(text_), {}};
+    void raise_limits(ModuleText& text) const {
+        for (const Loop& loop : loops_) raise_limit(loop, text);
+    }
+
+    void assert_limits(ModuleText& text) const {
+        for (const Loop& loop : loops_) assert_limit(loop, text.insertions);
+    }
+
+    void replace_whiles(ModuleText& text) const {
         for (const Loop& loop : loops_) {
-            raise_limit(loop, changes);
-            assert_limit(loop, changes.insertions);
-            if (token(loop.keyword) == "while" && token(loop.body) != ";") {
-                changes.text.replace(offset(loop.keyword), 5, "for  ");
-                changes.insertions[offset(loop.open) + 1] += "; ";
-                changes.insertions[offset(loop.close)] += "; ";
-            }
+            if (token(loop.keyword) != "while" || token(loop.body) == ";") continue;
+            text.text.replace(offset(loop.keyword), 5, "for  ");
+            text.insertions[offset(loop.open) + 1] += "; ";
+            text.insertions[offset(loop.close)] += "; ";
         }
-        return changes;
     }
 
     [[nodiscard]] std::vector<ExcessiveLoop> excessive() const {
@@ -406,7 +409,7 @@ private:
         return largest.text();
     }
 
-    void raise_limit(const Loop& loop, LoopChanges& changes) const {
+    void raise_limit(const Loop& loop, ModuleText& changes) const {
         if (loop.unrolled || loop.related.empty() || !loop.limit) return;
         Largest own;
         own.add(*loop.limit, 0);
@@ -497,9 +500,11 @@ private:
 
 }  // namespace
 
-LoopChanges keep_loop_gradients(std::string_view text, const Tokens& tokens) {
-    return LoopReader(text, tokens).changes();
-}
+void raise_loop_limits(ModuleText& text) { LoopReader(text.original, text.tokens).raise_limits(text); }
+
+void assert_loop_limits(ModuleText& text) { LoopReader(text.original, text.tokens).assert_limits(text); }
+
+void replace_whiles(ModuleText& text) { LoopReader(text.original, text.tokens).replace_whiles(text); }
 
 std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens) {
     return LoopReader(text, tokens).limited();

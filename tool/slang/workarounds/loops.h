@@ -1,4 +1,4 @@
-// A way round Slang's wrong gradients of nested loops and of `while`, in the text of modules.
+// Loops in the text of modules: their limits, and their form.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "slang/insertions.h"
 #include "slang/tokens.h"
+#include "slang/workarounds/module_text.h"
 
 namespace kf::gen {
 
-/// Slang's reverse mode (2026.5 to 2026.16, which is the newest; docs/decisions/0034)
-/// - keeps what loops compute in arrays with one dimension a loop, whose extents are in the opposite order of
-///   its indices (shader-slang/slang#13000): an inner loop's count must fit the outer one's [MaxIters], and
-///   the other way round;
-/// - loses the last iteration of a `while (condition)` that is left by break or return, and crashes where it
-///   has a continue, or holds another loop.
-struct LoopChanges {
-    std::string text;       ///< as long as the text of the tokens: what is replaced in place
-    Insertions insertions;  ///< into it
-};
+/// Gives each loop of a nest the largest [MaxIters] among the loops around it and within it. A loop in a
+/// macro's definition or arguments stays as it is, here and below.
+void raise_loop_limits(ModuleText& text);
 
-/// Gives each loop of a nest the largest [MaxIters] among the loops around it and within it, and makes
-/// `for (; condition;)` of `while (condition)`. A loop in a macro's definition or arguments stays as it is.
-[[nodiscard]] LoopChanges keep_loop_gradients(std::string_view text, const Tokens& tokens);
+/// Makes `for (; condition;)` of `while (condition)`.
+void replace_whiles(ModuleText& text);
+
+/// Puts a static_assert into each loop whose bounds are constants, of which the text doesn't show the
+/// numbers: it may not run more often than its [MaxIters] says.
+void assert_loop_limits(ModuleText& text);
 
 /// A loop that runs more often than its [MaxIters] says.
 struct ExcessiveLoop {

@@ -19,9 +19,9 @@ struct Store {
     int depth = 0;         ///< how many subscripts and fields follow the name
 };
 
-class Finder {
+class StoredPartFinder {
 public:
-    explicit Finder(const Tokens& tokens) : tokens_(tokens), token_(tokens) {}
+    explicit StoredPartFinder(const Tokens& tokens) : tokens_(tokens), token_(tokens) {}
 
     Insertions run() {
         note_declarations();
@@ -222,6 +222,15 @@ private:
 
 }  // namespace
 
-Insertions keep_part_gradients(const Tokens& tokens) { return Finder(tokens).run(); }
+Insertions keep_part_gradients(const Tokens& tokens) { return StoredPartFinder(tokens).run(); }
+
+constinit const Workaround stored_parts{
+    .name = "stored parts",
+    .fault = "mixes up stores to an array's element and to a part of another",
+    .report = "",
+    .record = "decisions/0038-parts-of-arrays.md",
+    .since = {},
+    .change_text = [](ModuleText& text) { text.insert(keep_part_gradients(text.tokens)); },
+};
 
 }  // namespace kf::gen

@@ -1,5 +1,5 @@
 // Finds counters by the form of their steps.
-#include "slang/loop_starts.h"
+#include "slang/workarounds/loop_starts.h"
 
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ bool is_integer(std::string_view type) {
 }
 
 /// `x` is stepped by the lexemes from `begin` to `end`.
-struct Step {
+struct CounterStep {
     std::string_view counter;
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -28,7 +28,7 @@ struct Step {
 };
 
 /// Of a loop: `for (…)`, its body.
-struct Loop {
+struct SteppedLoop {
     std::size_t keyword = 0;
     std::size_t head = 0;  ///< the parenthesis; 0: none in front
     std::size_t head_end = 0;
@@ -36,9 +36,9 @@ struct Loop {
     std::size_t body_end = 0;
 };
 
-class Finder {
+class LoopStartFinder {
 public:
-    explicit Finder(const LexedText& text) : text_(&text) {
+    explicit LoopStartFinder(const LexedText& text) : text_(&text) {
         for (std::size_t index = 0; index < text.size(); ++index) {
             if (is_one_of(word(index), "typealias", "using") && word(index + 2) == "=" &&
                 is_integer(word(index + 3))) {
@@ -50,9 +50,9 @@ public:
     }
 
     /// The loop that begins there, where it has [MaxIters].
-    [[nodiscard]] std::optional<Loop> loop_at(std::size_t keyword) const {
+    [[nodiscard]] std::optional<SteppedLoop> loop_at(std::size_t keyword) const {
         if (!is_one_of(word(keyword), "for", "do", "while") || !has_limit(keyword)) return std::nullopt;
-        Loop loop{keyword, 0, 0, keyword + 1, 0};
+        SteppedLoop loop{keyword, 0, 0, keyword + 1, 0};
         if (word(keyword) != "do") {
             loop.head = keyword + 1;
             loop.head_end = text_->closing(loop.head);
@@ -73,8 +73,8 @@ public:
         return loop;
     }
 
-    [[nodiscard]] std::vector<Step> steps(const Loop& loop) const {
-        std::vector<Step> found;
+    [[nodiscard]] std::vector<CounterStep> steps(const SteppedLoop& loop) const {
+        std::vector<CounterStep> found;
         if (word(loop.keyword) == "for") {
             std::size_t begin = semicolon_behind(semicolon_behind(loop.head + 1) + 1) + 1;
             while (begin < loop.head_end) {
@@ -105,7 +105,7 @@ public:
     enum class Start : std::uint8_t { constant, computed, unknown };
 
     /// How the counter of the loop starts: unknown where it may not be a number that has a sign.
-    [[nodiscard]] Start start_of(const Loop& loop, const Step& step) const {
+    [[nodiscard]] Start start_of(const SteppedLoop& loop, const CounterStep& step) const {
         bool assigned = false;
         const std::size_t first = step.in_head ? loop.head_end : loop.keyword;
         for (std::size_t index = first; index-- > 1;) {
@@ -143,21 +143,21 @@ private:
         return index;
     }
 
-    [[nodiscard]] std::optional<Step> step_of(std::size_t begin, std::size_t end) const {
+    [[nodiscard]] std::optional<CounterStep> step_of(std::size_t begin, std::size_t end) const {
         const auto doubled = [&](std::size_t index) {
             return is_one_of(word(index), "+", "-") && word(index + 1) == word(index);
         };
         if (end == begin + 3 && doubled(begin) && text_->is_word(begin + 2)) {
-            return Step{word(begin + 2), begin, end};
+            return CounterStep{word(begin + 2), begin, end};
         }
         if (!text_->is_word(begin)) return std::nullopt;
         if (end == begin + 3 && doubled(begin + 1)) {
-            return Step{word(begin), begin, end, word(begin + 1) == "+" ? " + 1" : " - 1"};
+            return CounterStep{word(begin), begin, end, word(begin + 1) == "+" ? " + 1" : " - 1"};
         }
         const bool compound = is_one_of(word(begin + 1), "+", "-") && word(begin + 2) == "=";
         const bool whole =
             word(begin + 1) == "=" && word(begin + 2) == word(begin) && is_one_of(word(begin + 3), "+", "-");
-        if (compound || whole) return Step{word(begin), begin, end};
+        if (compound || whole) return CounterStep{word(begin), begin, end};
         return std::nullopt;
     }
 
@@ -177,13 +177,13 @@ private:
 
 std::string keep_loop_starts(std::string_view text) {
     const LexedText lexed(text);
-    const Finder finder(lexed);
+    const LoopStartFinder finder(lexed);
     std::map<std::size_t, std::string> insertions;  // by the offset in the text
     for (std::size_t index = 0; index < lexed.size(); ++index) {
-        const std::optional<Loop> loop = finder.loop_at(index);
+        const std::optional<SteppedLoop> loop = finder.loop_at(index);
         if (!loop) continue;
-        for (const Step& step : finder.steps(*loop)) {
-            if (finder.start_of(*loop, step) != Finder::Start::computed) continue;
+        for (const CounterStep& step : finder.steps(*loop)) {
+            if (finder.start_of(*loop, step) != LoopStartFinder::Start::computed) continue;
             const std::string counter(step.counter);
             if (step.in_head) {
                 insertions[lexed.offset(step.begin)] = counter + " = -(-(";
@@ -202,14 +202,24 @@ std::string keep_loop_starts(std::string_view text) {
     return result.append(text.substr(copied));
 }
 
+constinit const Workaround loop_starts{
+    .name = "loop starts",
+    .fault = "counts anew, from 0, where a loop whose counter starts at a computed value goes backward",
+    .report = "shader-slang/slang#12070",
+    .record = "slang_faults.md",
+    .since = {2026, 7},
+    .fixed = SlangVersion{2026, 16},
+    .change_text = [](ModuleText& text) { text.restart(keep_loop_starts(text.original)); },
+};
+
 bool starts_computed(const LexedText& text, std::size_t index) {
     if (!is_one_of(text[index], "for", "do", "while")) return false;
-    const Finder finder(text);
-    const std::optional<Loop> loop = finder.loop_at(index);
+    const LoopStartFinder finder(text);
+    const std::optional<SteppedLoop> loop = finder.loop_at(index);
     if (!loop) return false;
-    const std::vector<Step> steps = finder.steps(*loop);
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-        return finder.start_of(*loop, step) == Finder::Start::unknown;
+    const std::vector<CounterStep> steps = finder.steps(*loop);
+    return std::any_of(steps.begin(), steps.end(), [&](const CounterStep& step) {
+        return finder.start_of(*loop, step) == LoopStartFinder::Start::unknown;
     });
 }
 

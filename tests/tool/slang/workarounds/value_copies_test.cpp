@@ -1,5 +1,5 @@
 // Which variables are copied behind calls, and which aren't.
-#include "slang/workarounds/written_values.h"
+#include "slang/workarounds/value_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,11 @@ namespace {
 
 // The text with the insertions, without the functions at its end, which are called `kept`.
 std::string with_values_kept(const std::string& text) {
-    const Tokens tokens = tokenise(text);
+    ModuleText module{text};
+    copy_values(module, CopiedValues::behind_calls);
+    copy_values(module, CopiedValues::at_ends);
     std::string result = text;
-    const auto insertions = keep_written_gradients(text, tokens);
+    const Insertions insertions = module.numbered();
     for (auto insertion = insertions.rbegin(); insertion != insertions.rend(); ++insertion) {
         if (insertion->first < text.size()) result.insert(insertion->first, insertion->second);
     }
@@ -63,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrittenValuesCase{"for (int k = 0; k < 2; k++) put(k, x);",
                           "for (int k = 0; k < 2; k++) { put(k, x);x = kept(x, 1); } "}));
 
-// Numbers as a whole are keep_scalar_gradients()'s; of others it is known that nothing is written.
+// Numbers as a whole are rename_scalars()'s; of others it is known that nothing is written.
 INSTANTIATE_TEST_SUITE_P(
     OtherThings, WrittenValues,
     testing::Values(WrittenValuesCase{"put(x, x); float3 v; twist(v);", "put(x, x); float3 v; twist(v);"},

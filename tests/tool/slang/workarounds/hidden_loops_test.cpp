@@ -1,5 +1,5 @@
 // Tests which loops of macros are warned of.
-#include "slang/hidden_loops.h"
+#include "slang/workarounds/hidden_loops.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,8 @@ using testing::HasSubstr;
 std::vector<std::string> found(const std::string& macros, const std::string& lines) {
     const std::string text = macros + "\n[Differentiable] float f(float x)\n{\n" + lines + "\n}\n";
     std::vector<std::string> places;
-    for (const Diagnostic& warning : hidden_loop_warnings({{"/m.slang", text}})) {
+    for (const Diagnostic& warning :
+         hidden_loop_warnings({{"/m.slang", text}}, needed_workarounds(std::nullopt))) {
         EXPECT_EQ(warning.id, "gradient-unprotected");
         EXPECT_EQ(warning.severity, Severity::warning);
         EXPECT_EQ(warning.location.file, "/m.slang");
@@ -74,7 +75,8 @@ TEST(HiddenLoops, LoopsThatSlangGetsRightAreNot) {
     EXPECT_TRUE(found("#define LOOP [ForceUnroll] for (;;)", "for (;;) { LOOP { x += 1; } }").empty());
     EXPECT_TRUE(
         hidden_loop_warnings(
-            {{"/m.slang", "#define LOOP for (;;)\nfloat f(float x) { LOOP { LOOP x += 1; } return x; }"}})
+            {{"/m.slang", "#define LOOP for (;;)\nfloat f(float x) { LOOP { LOOP x += 1; } return x; }"}},
+            needed_workarounds(std::nullopt))
             .empty())
         << "without derivative";
 }

@@ -1,5 +1,5 @@
 // Finds differentiable functions and their scalar parameters by their tokens.
-#include "slang/scalar_gradients.h"
+#include "slang/workarounds/scalar_renames.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,32 +7,26 @@
 #include <utility>
 #include <vector>
 
+#include "slang/brackets.h"
 #include "slang/tokens.h"
 
 namespace kf::gen {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// As macros are written.
-bool is_in_capitals(std::string_view word) {
-    const auto is_capital = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
-    return word.size() > 1 && is_capital(word.front()) &&
-           std::all_of(word.begin(), word.end(), [&](char c) { return is_capital(c) || is_digit(c); });
-}
-
-/// Walks over the tokens once, and notes what to insert where.
-class Rewriter {
+/// Walks over the tokens once, and puts new names where they are asked for.
+class ScalarRenamer {
 public:
-    explicit Rewriter(const Tokens& tokens) : tokens_(tokens) {
+    ScalarRenamer(ModuleText& text, RenamedScalars which) : text_(text), tokens_(text.tokens), which_(which) {
         scopes_.push_back({tokens_.scalars, {}, 0});
         for (std::size_t at = 1; at < size(); ++at) {
             if (is_one_of(token(at), "out", "inout")) note_out_taker(at);
         }
     }
 
-    Insertions run() {
+    void run() {
         for (at_ = 0; at_ < size(); ++at_) {
             pass_directives();
             const std::string_view word = token(at_);
@@ -53,7 +47,6 @@ public:
                 read_function();
             }
         }
-        return std::move(insertions_);
     }
 
 private:
@@ -288,18 +281,18 @@ private:
             } else if (const std::string_view name = wide_parameter(first, last); !name.empty()) {
                 variables.push_back({name, 0, never, false, true, true});
             }
-            if (!parameter.name.empty() && !parameter.written) {
+            if (which_ == RenamedScalars::parameters && !parameter.name.empty() && !parameter.written) {
                 start += "var " + renewed(parameter.name);
             }
             first = last + 1;
         }
         if (!start.empty()) {
             // The function's own variables may have such a name: they are in a block of their own.
-            insertions_[tokens_.all[open].offset + 1] += start + "{ ";
+            text_.insertions[tokens_.all[open].offset + 1] += start + "{ ";
         }
         read_body(open, end, std::move(variables));
         if (!start.empty()) {
-            insertions_[tokens_.all[end - 1].offset] += "} ";
+            text_.insertions[tokens_.all[end - 1].offset] += "} ";
         }
     }
 
@@ -402,7 +395,8 @@ private:
         if (names_scalar(value) && token(at + 4) == "(") {
             return token(after_bracket(at + 4)) == ";";
         }
-        return !value.empty() && is_digit(value.front()) && token(at + 4) == "." && token(at + 6) == ";";
+        return !value.empty() && is_decimal_digit(value.front()) && token(at + 4) == "." &&
+               token(at + 6) == ";";
     }
 
     /// What follows `float3`, `half2x2`, `vector<float, 3>`; otherwise `never`.
@@ -437,7 +431,7 @@ private:
     }
 
     /// `out` arguments get values, which are given another name, too: Slang gives what comes from a call, and
-    /// is read in a loop, the gradient of one turn.
+    /// is read in a loop, the gradient of one iteration.
     void note_arguments(std::size_t open, std::size_t close, Variables& variables) {
         bool writes = out_takers_.contains(token(open - 1)) || is_call_alone(open, close);
         const std::size_t end = simple_end(start_of_statement(open));
@@ -451,7 +445,7 @@ private:
             const bool given = (writes || !known->has_value) && (known->usable || known->wide);
             known->has_value = true;
             if (given && end != 0) {
-                insert_once(end, renewed(known->name));
+                put_behind_call(end, known->name);
             } else {
                 known->given = known->given || given;
             }
@@ -488,9 +482,12 @@ private:
         return next < size() ? tokens_.all[next - 1].offset + 1 : 0;
     }
 
-    void insert_once(std::size_t offset, const std::string& statement) {
-        std::string& statements = insertions_[offset];
-        if (statements.find(statement) == std::string::npos) statements += statement;
+    void put_behind_call(std::size_t offset, std::string_view name) {
+        if (which_ == RenamedScalars::behind_calls) text_.insert_once(offset, renewed(name));
+    }
+
+    void put_behind_loop(std::size_t offset, std::string_view name) {
+        if (which_ == RenamedScalars::behind_loops) text_.insert_once(offset, renewed(name));
     }
 
     /// The scalars in `for (float w = a, x = b; …)`.
@@ -605,10 +602,10 @@ private:
                 continue;
             }
             if (variable.usable && variable.has_value && token(next) != "else") {
-                insert_once(tokens_.all[next - 1].offset + 1, renewed(variable.name));
+                put_behind_loop(tokens_.all[next - 1].offset + 1, variable.name);
             }
             if (variable.given && start != 0) {
-                insert_once(tokens_.all[start].offset, renewed(variable.name));
+                put_behind_call(tokens_.all[start].offset, variable.name);
             }
         }
     }
@@ -697,7 +694,9 @@ private:
         return is_word(name) && ends ? token(name) : std::string_view();
     }
 
+    ModuleText& text_;
     const Tokens& tokens_;
+    RenamedScalars which_;
     std::vector<Scope> scopes_;
     Scope generics_;  ///< of `__generic<…>` before a declaration
     Scope inner_;     ///< aliases and types so far, of namespaces and types that have ended, too
@@ -707,11 +706,10 @@ private:
     std::size_t at_ = 0;
     int parentheses_ = 0;
     int depth_ = 0;
-    Insertions insertions_;
 };
 
 }  // namespace
 
-Insertions keep_scalar_gradients(const Tokens& tokens) { return Rewriter(tokens).run(); }
+void rename_scalars(ModuleText& text, RenamedScalars which) { ScalarRenamer(text, which).run(); }
 
 }  // namespace kf::gen

@@ -1,5 +1,5 @@
 // Follows what calls have written to the blocks that read it, and looks at the loops that these are in.
-#include "slang/overwritten_gradients.h"
+#include "slang/workarounds/overwritten_gradients.h"
 
 #include <algorithm>
 #include <map>

@@ -6,16 +6,18 @@
 #include <string_view>
 
 #include "slang/lexed_text.h"
+#include "slang/workarounds/workaround.h"
 
 namespace kf::gen {
 
-/// Before 2026.16 Slang can't differentiate a loop whose counter starts at a value that is computed
-/// (shader-slang/slang#12070): it counts anew where it goes backward, and has lost that value. SPIR-V then
-/// isn't generated ("Unhandled global inst"), CUDA code names what isn't there, and some loops crash it.
-///
-/// Gives `text`, a Slang module, where the counters of such loops with [MaxIters] are stepped in a form that
-/// Slang doesn't take for counting, and so keeps: `i = -(-(++i))`. Lines stay as they were, and columns but
-/// behind the steps. Types are known by their names in this text.
+/// Slang can't differentiate a loop whose counter starts at a value that is computed: it counts anew where it
+/// goes backward, and has lost that value. SPIR-V then isn't generated ("Unhandled global inst"), CUDA code
+/// names what isn't there, and some loops crash it.
+extern const Workaround loop_starts;
+
+/// Returns `text`, a Slang module, where the counters of such loops with [MaxIters] are stepped in a form
+/// that Slang doesn't take for counting, and so keeps: `i = -(-(++i))`. Lines stay as they were, and columns
+/// but behind the steps. Types are known by their names in this text.
 [[nodiscard]] std::string keep_loop_starts(std::string_view text);
 
 /// Whether a loop begins at the lexeme that keep_loop_starts() can't help: what its counter is, isn't known.

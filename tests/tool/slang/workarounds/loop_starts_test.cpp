@@ -1,5 +1,5 @@
 // Which counters are stepped in another form for Slang's sake, and which aren't.
-#include "slang/loop_starts.h"
+#include "slang/workarounds/loop_starts.h"
 
 #include <gtest/gtest.h>
 

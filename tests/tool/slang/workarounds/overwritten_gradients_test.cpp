@@ -1,5 +1,5 @@
 // Where Slang would overwrite gradients of what calls have written, kfgen goes round it or says so.
-#include "slang/overwritten_gradients.h"
+#include "slang/workarounds/overwritten_gradients.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Looks for macros with loops in the bodies of functions, and for what is around and within them.
-#include "slang/hidden_loops.h"
+#include "slang/workarounds/hidden_loops.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +10,8 @@
 #include "slang/lexed_text.h"
 #include "slang/source_functions.h"
 #include "slang/tokens.h"
+#include "slang/workarounds/nested_loops.h"
+#include "slang/workarounds/while_loops.h"
 
 namespace kf::gen {
 
@@ -43,9 +45,12 @@ struct Macro {
     Contents contents;
 };
 
-class Finder {
+class HiddenLoopFinder {
 public:
-    explicit Finder(const std::map<std::string, std::string>& sources) : functions_(sources) {
+    HiddenLoopFinder(const std::map<std::string, std::string>& sources, const Workarounds& needed)
+        : functions_(sources),
+          finds_nests_(contains(needed, nested_loops)),
+          finds_whiles_(contains(needed, while_loops)) {
         for (const auto& [file, text] : sources) read_macros(text);
         // Macros in macros: each turn sees one level more.
         for (std::size_t turn = 0; turn < most_levels; ++turn) {
@@ -173,9 +178,9 @@ private:
             if (!own && text[begin] == "(") hidden.add(contents(text, begin, text.closing(begin)));
             if (hidden.loops == 0) continue;
             if (!own) all.add(macro->contents);
-            const bool nests = (all.loops > 1 || is_within_loop(function, index)) &&
+            const bool nests = finds_nests_ && (all.loops > 1 || is_within_loop(function, index)) &&
                                !contents(text, function.begin, end).is_even();
-            if (!nests && !(hidden.has_while && all.leaves)) continue;
+            if (!nests && !(finds_whiles_ && hidden.has_while && all.leaves)) continue;
             found.push_back(warning(function, own ? std::string() : std::string(text[index]),
                                     function.place(index), nests));
             return;  // one of a function's is enough to look at it
@@ -198,18 +203,21 @@ private:
     }
 
     SourceFunctions functions_;
+    bool finds_nests_;
+    bool finds_whiles_;
     std::map<std::string_view, Macro, std::less<>> macros_;
 };
 
 }  // namespace
 
-Diagnostics hidden_loop_warnings(const std::map<std::string, std::string>& sources) {
+Diagnostics hidden_loop_warnings(const std::map<std::string, std::string>& sources,
+                                 const Workarounds& needed) {
     const auto writes_loops = [](const auto& source) {
         return source.second.find("#define") != std::string::npos ||
                source.second.find("# define") != std::string::npos;
     };
     if (std::none_of(sources.begin(), sources.end(), writes_loops)) return {};
-    return Finder(sources).warnings();
+    return HiddenLoopFinder(sources, needed).warnings();
 }
 
 }  // namespace kf::gen

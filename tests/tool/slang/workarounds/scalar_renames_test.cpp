@@ -1,19 +1,22 @@
 // Where scalar parameters get another name for Slang's sake, and where they don't.
-#include "slang/scalar_gradients.h"
+#include "slang/workarounds/scalar_renames.h"
 
 #include <gtest/gtest.h>
 
 namespace kf::gen {
 namespace {
 
-std::string changed(std::string_view text) {
-    const Tokens tokens = tokenise(text);
-    return with_insertions(text, tokens, keep_scalar_gradients(tokens));
+std::string with_scalars_renamed(std::string_view text) {
+    ModuleText module{std::string(text)};
+    rename_scalars(module, RenamedScalars::behind_loops);
+    rename_scalars(module, RenamedScalars::behind_calls);
+    rename_scalars(module, RenamedScalars::parameters);
+    return module.changed();
 }
 
 // What is inserted into the text, each after a line's end; "" for nothing.
 std::string inserted(const std::string& text) {
-    const std::string changed_text = changed(text);
+    const std::string changed_text = with_scalars_renamed(text);
     std::string statements;
     for (std::size_t end = 0; (end = changed_text.find(" \n#line ", end)) != std::string::npos; ++end) {
         const std::size_t start = changed_text.rfind('\n', end - 1) + 1;
@@ -240,22 +243,24 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ScalarGradients, AreKept) { EXPECT_EQ(inserted(GetParam().text), GetParam().statements); }
 
 TEST(ScalarGradientsOf, LinesAndColumnsStay) {
-    EXPECT_EQ(changed("import kf;\n/*é*/[Differentiable] float f(float a) { return a; }\nint n;\n"),
-              "import kf;\n/*é*/[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
-              "                                         return a; \n} \n#line 2\n"
-              "                                                   }\nint n;\n");
+    EXPECT_EQ(
+        with_scalars_renamed("import kf;\n/*é*/[Differentiable] float f(float a) { return a; }\nint n;\n"),
+        "import kf;\n/*é*/[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+        "                                         return a; \n} \n#line 2\n"
+        "                                                   }\nint n;\n");
 }
 
 TEST(ScalarGradientsOf, LinesStayBehindBranchesThatAreLeftOut) {
-    EXPECT_EQ(changed("#if 0\n[Differentiable] float f(float a) {\n}\n#else  /* a\nb */\nint n;\n"
-                      "#endif\nint m;\n#endif"),
-              "#if 0\n[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
-              "                                   \n\n} \n#line 3\n}\n#else  /* a\nb */\n#line 6\nint n;\n"
-              "#endif\n#line 8\nint m;\n#endif");
+    EXPECT_EQ(
+        with_scalars_renamed("#if 0\n[Differentiable] float f(float a) {\n}\n#else  /* a\nb */\nint n;\n"
+                             "#endif\nint m;\n#endif"),
+        "#if 0\n[Differentiable] float f(float a) {\nvar a = -(-a); { \n#line 2\n"
+        "                                   \n\n} \n#line 3\n}\n#else  /* a\nb */\n#line 6\nint n;\n"
+        "#endif\n#line 8\nint m;\n#endif");
 }
 
 TEST(ScalarGradientsOf, DirectivesOfTheUsersStay) {
-    EXPECT_EQ(changed("#line 7\n[Differentiable] float f(float a) { return a; }"),
+    EXPECT_EQ(with_scalars_renamed("#line 7\n[Differentiable] float f(float a) { return a; }"),
               "#line 7\n[Differentiable] float f(float a) { var a = -(-a); {  return a;  } }");
 }
 

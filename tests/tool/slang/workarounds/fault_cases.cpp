@@ -1,0 +1,309 @@
+// Lists the modules by their workarounds.
+#include "tool/slang/workarounds/fault_cases.h"
+
+#include <array>
+
+#include "slang/workarounds/elements.h"
+#include "slang/workarounds/folded_vectors.h"
+#include "slang/workarounds/inout_constants.h"
+#include "slang/workarounds/loop_limits.h"
+#include "slang/workarounds/loop_scalars.h"
+#include "slang/workarounds/loop_starts.h"
+#include "slang/workarounds/nested_loops.h"
+#include "slang/workarounds/scalar_parameters.h"
+#include "slang/workarounds/stored_parts.h"
+#include "slang/workarounds/while_loops.h"
+#include "slang/workarounds/written_scalars.h"
+#include "slang/workarounds/written_values.h"
+
+namespace kf::gen {
+
+namespace {
+
+constexpr std::array cases = {
+    FaultCase{&elements, "VectorAtTwoIndices", R"(
+[Differentiable] float f(float3 p, int i, int j) { return p[i] + p[j]; }
+float measured(float x, int i, int j)
+{
+    var p = diffPair(float3(x));
+    bwd_diff(f)(p, i, j, 1);
+    return p.d[i];
+}
+)",
+              "2"},
+    FaultCase{&elements, "ArrayInALoop", R"(
+[Differentiable] float f(float p[3])
+{
+    float sum = 0;
+    [MaxIters(3)] for (int k = 0; k < 3; ++k) sum += p[k] * p[min(k + 1, 2)];
+    return sum;
+}
+float measured(float x, int i, int j)
+{
+    float p[3] = { x, x, x };
+    var pair = diffPair(p);
+    bwd_diff(f)(pair, 1);
+    return pair.d[i + j];
+}
+)",
+              "3"},
+    FaultCase{&stored_parts, "AnElementInABranch", R"(
+[Differentiable] float f(float x)
+{
+    float2 a[2] = { float2(x), float2(x) };
+    if (x > 0) a[0] = 3 * a[0];
+    a[0] = float2(1);
+    a[1].x = 2 * x;
+    return a[1].y;
+}
+)",
+              "1"},
+    FaultCase{&stored_parts, "APartBeforeAnElement", R"(
+[Differentiable] float f(float x)
+{
+    float2 a[2] = { float2(x), float2(x) };
+    a[1].x = 2 * x;
+    a[0] = float2(1);
+    return a[1].y;
+}
+)",
+              "1"},
+    FaultCase{&stored_parts, "AFieldBeforeAStruct", R"(
+struct S : IDifferentiable { float u; float v; }
+[Differentiable] float f(float x)
+{
+    S a[2] = { S(x, x), S(x, x) };
+    a[1].u = 2 * x;
+    a[0] = S(1, 1);
+    return a[1].v;
+}
+)",
+              "1"},
+    FaultCase{&written_values, "AFieldInALoop", R"(
+struct S : IDifferentiable { float a; }
+[Differentiable] void g(float x, out float c) { c = x * x; }
+[Differentiable] float f(float x)
+{
+    S s;
+    float sum = 0;
+    g(x, s.a);
+    [MaxIters(3)] for (int i = 0; i < 3; ++i) sum += s.a;
+    return sum;
+}
+)",
+              "6"},
+    FaultCase{&written_values, "AnElementInSomeIterations", R"(
+[Differentiable] void g(float x, out float c) { c = x * x; }
+[Differentiable] float f(float x)
+{
+    float sum = 0;
+    [MaxIters(3)] for (int i = 1; i <= 3; ++i)
+    {
+        float a[2];
+        g(x * i, a[0]);
+        if (i != 2) sum += a[0];
+    }
+    return sum;
+}
+)",
+              "20"},
+    FaultCase{&written_scalars, "AScalarInALoop", R"(
+[Differentiable] void g(float x, out float c) { c = x * x; }
+[Differentiable] float f(float x)
+{
+    float c, sum = 0;
+    g(x, c);
+    [MaxIters(3)] for (int i = 0; i < 3; ++i) sum += c;
+    return sum;
+}
+)",
+              "6"},
+    FaultCase{&written_scalars, "AScalarInSomeIterations", R"(
+[Differentiable] void g(float x, out float c) { c = x * x; }
+[Differentiable] float f(float x)
+{
+    float sum = 0;
+    [MaxIters(3)] for (int i = 1; i <= 3; ++i)
+    {
+        float c;
+        g(x * i, c);
+        if (i != 2) sum += c;
+    }
+    return sum;
+}
+)",
+              "20"},
+    FaultCase{&inout_constants, "AScalar", R"(
+[Differentiable] float drain(inout float held) { float r = held * held; held = 0; return r; }
+[Differentiable] float f(float x)
+{
+    float held = x;
+    float r = drain(held);
+    return r + 5 * held;
+}
+)",
+              "2"},
+    FaultCase{&inout_constants, "AVector", R"(
+[Differentiable] float drain(inout float2 held) { float r = dot(held, held); held = float2(1); return r; }
+[Differentiable] float f(float x)
+{
+    float2 held = float2(x);
+    float r = drain(held);
+    return r + 5 * held.x;
+}
+)",
+              "4"},
+    FaultCase{&loop_scalars, "AProduct", R"(
+[Differentiable] float3 f(float x, float3 v)
+{
+    float s = 1 + x;
+    [MaxIters(4)] for (int i = 0; i < 3; ++i) s = s * (1 + x);
+    return s * v;
+}
+float measured(float x, int i, int j)
+{
+    var p = diffPair(x);
+    var v = diffPair(float3(1, 2, 3));
+    bwd_diff(f)(p, v, float3(1));
+    return v.d.y;
+}
+)",
+              "16"},
+    FaultCase{&scalar_parameters, "AProduct", R"(
+[Differentiable] float3 f(float a, float3 v) { return a * v; }
+float measured(float x, int i, int j)
+{
+    var a = diffPair(x);
+    var v = diffPair(float3(1, 2, 3));
+    bwd_diff(f)(a, v, float3(1));
+    return a.d;
+}
+)",
+              "6"},
+    FaultCase{&scalar_parameters, "ARecurrence", R"(
+[Differentiable] float3 f(float a, float3 b)
+{
+    float3 s = b;
+    [MaxIters(4)] for (int i = 0; i < 3; i++) s = s * a + b;
+    return s;
+}
+float measured(float x, int i, int j)
+{
+    var a = diffPair(x);
+    var b = diffPair(float3(1, 2, 3));
+    bwd_diff(f)(a, b, float3(1));
+    return a.d;
+}
+)",
+              "36"},
+    FaultCase{&loop_limits, "AGenericCount", R"(
+[Differentiable] float g<let N : int>(float x)
+{
+    [MaxIters(4)] for (int i = 0; i < N; i++) { x *= x; }
+    return x;
+}
+[Differentiable] float f(float x) { return g<5>(x); }
+)",
+              "refused"},
+    FaultCase{&nested_loops, "AShortLoopInALongOne", R"(
+[Differentiable] float f(float x)
+{
+    float s = x;
+    [MaxIters(8)] for (int i = 0; i < 8; ++i)
+    {
+        [MaxIters(2)] for (int j = 0; j < 2; ++j) s = s * (1.25 - 0.25 * s) + 0.01 * i * x;
+    }
+    return s;
+}
+)",
+              "0.19"},
+    FaultCase{&while_loops, "ABreak", R"(
+[Differentiable] float f(float x)
+{
+    float s = x;
+    int i = 0;
+    [MaxIters(5)] while (i < 5)
+    {
+        ++i;
+        s = s * x;
+        if (i == 3) break;
+    }
+    return s;
+}
+)",
+              "4"},
+    FaultCase{&while_loops, "AContinue", R"(
+[Differentiable] float f(float x)
+{
+    float s = x;
+    int i = 0;
+    [MaxIters(5)] while (i < 5)
+    {
+        ++i;
+        if (i == 3) continue;
+        s = s * x;
+    }
+    return s;
+}
+)",
+              "5"},
+    FaultCase{&while_loops, "TwoConditions", R"(
+[Differentiable] float f(float x)
+{
+    int i = 0;
+    float s = x;
+    [MaxIters(5)] while (i < 2 && s <= 1.2)
+    {
+        ++i;
+        s = s * x;
+    }
+    return s;
+}
+)",
+              "3"},
+    FaultCase{&while_loops, "ALoopWithin", R"(
+[Differentiable] float f(float x)
+{
+    int i = 0;
+    [MaxIters(2)] while (i < 2)
+    {
+        ++i;
+        [MaxIters(2)] for (int j = 0; j < 2; ++j) x *= x;
+    }
+    return x;
+}
+)",
+              "16"},
+    FaultCase{&loop_starts, "AnArgument", R"(
+[Differentiable] float f(float x, int first)
+{
+    float s = 0;
+    [MaxIters(9)] for (int i = first; i < 5; ++i) s += x * i * s + x;
+    return s;
+}
+float measured(float x, int i, int j)
+{
+    var p = diffPair(x);
+    bwd_diff(f)(p, i, 1);
+    return p.d;
+}
+)",
+              "254"},
+    FaultCase{&folded_vectors, "APartOfAnElement", R"(
+[Differentiable] float f(float x)
+{
+    float3 p[2] = { float3(x), float3(x) };
+    [MaxIters(1)] for (int i = 0; i < 1; ++i) p[i] = 0.5 * p[i];
+    p[0] = x * p[0];
+    p[1].x = x;
+    return p[0].x;
+}
+)",
+              "1"},
+};
+
+}  // namespace
+
+std::span<const FaultCase> fault_cases() { return cases; }
+
+}  // namespace kf::gen
