@@ -1,8 +1,8 @@
-# Finds the Slang compiler and defines kf::slang. In this order:
+# Finds the Slang compiler and defines kf::slang. SLANG_ROOT (cache or environment) picks one: a folder with
+# include/slang.h and the library. Where that isn't set, in this order:
 #   1. an installed CMake package `slang`
-#   2. SLANG_ROOT (cache or environment): a folder with include/slang.h and the library
-#   3. VULKAN_SDK (environment)
-#   4. the `slangpy` wheel of Python_EXECUTABLE, else of `python3`
+#   2. VULKAN_SDK (environment)
+#   3. the `slangpy` wheel of Python_EXECUTABLE, else of `python3`
 # Says what it found. The library's version is in Slang_VERSION where its file name tells it.
 include(FindPackageHandleStandardArgs)
 
@@ -38,8 +38,14 @@ endfunction()
 unset(Slang_INCLUDE_DIR)
 unset(Slang_LIBRARY)
 set(Slang_SOURCE "")
-find_package(slang CONFIG QUIET)
-if(TARGET slang::slang)
+set(slang_root "${SLANG_ROOT}")
+if(NOT slang_root)
+    set(slang_root "$ENV{SLANG_ROOT}")
+endif()
+if(NOT slang_root)
+    find_package(slang CONFIG QUIET)
+endif()
+if(TARGET slang::slang AND NOT slang_root)
     set(Slang_SOURCE "CMake package in ${slang_DIR}")
     set(Slang_INCLUDE_DIR "${slang_DIR}")
     set(Slang_LIBRARY slang::slang)
@@ -49,24 +55,20 @@ if(TARGET slang::slang)
         target_link_libraries(kf::slang INTERFACE slang::slang)
     endif()
 else()
-    foreach(candidate "SLANG_ROOT|${SLANG_ROOT}" "SLANG_ROOT|$ENV{SLANG_ROOT}" "Vulkan SDK|$ENV{VULKAN_SDK}")
-        string(REGEX MATCH "^([^|]*)[|](.*)$" unused "${candidate}")
-        set(what "${CMAKE_MATCH_1}")
-        set(folder "${CMAKE_MATCH_2}")
-        kf_look_for_slang("${folder}")
-        if(Slang_LIBRARY AND NOT Slang_SOURCE)
-            set(Slang_SOURCE "${what}")
-        endif()
-    endforeach()
-    foreach(python ${Python_EXECUTABLE} python3)
-        if(NOT Slang_LIBRARY)
-            kf_slangpy_folder(${python} folder)
-            kf_look_for_slang("${folder}")
-            if(Slang_LIBRARY)
+    if(slang_root)
+        kf_look_for_slang("${slang_root}")
+        set(Slang_SOURCE "SLANG_ROOT")
+    else()
+        kf_look_for_slang("$ENV{VULKAN_SDK}")
+        set(Slang_SOURCE "Vulkan SDK")
+        foreach(python ${Python_EXECUTABLE} python3)
+            if(NOT Slang_LIBRARY)
+                kf_slangpy_folder(${python} folder)
+                kf_look_for_slang("${folder}")
                 set(Slang_SOURCE "slangpy wheel of ${python}")
             endif()
-        endif()
-    endforeach()
+        endforeach()
+    endif()
     if(Slang_LIBRARY MATCHES "[.]so[.]0[.]([0-9.]+)$")
         set(Slang_VERSION ${CMAKE_MATCH_1})
     endif()
@@ -83,12 +85,17 @@ else()
     endif()
 endif()
 
+if(slang_root)
+    set(slang_reason "SLANG_ROOT='${slang_root}' has no include/slang.h, or no lib/libslang-compiler.so.")
+else()
+    set(slang_reason "Looked for a CMake package `slang`, VULKAN_SDK='$ENV{VULKAN_SDK}' and the slangpy wheel of \
+'${Python_EXECUTABLE}' and python3. Set SLANG_ROOT, or `pip install slangpy`, or run ./bootstrap build, or turn \
+KF_BUILD_TOOL off.")
+endif()
 find_package_handle_standard_args(Slang
     REQUIRED_VARS Slang_LIBRARY Slang_INCLUDE_DIR
     VERSION_VAR Slang_VERSION
-    REASON_FAILURE_MESSAGE "Looked for a CMake package `slang`, SLANG_ROOT='${SLANG_ROOT}$ENV{SLANG_ROOT}', \
-VULKAN_SDK='$ENV{VULKAN_SDK}' and the slangpy wheel of '${Python_EXECUTABLE}' and python3. \
-Set SLANG_ROOT, or `pip install slangpy`, or run ./bootstrap build, or turn KF_BUILD_TOOL off.")
+    REASON_FAILURE_MESSAGE "${slang_reason}")
 if(Slang_FOUND)
     message(STATUS "Slang ${Slang_VERSION} from ${Slang_SOURCE}: ${Slang_LIBRARY}")
 endif()
