@@ -86,7 +86,8 @@ TESTS_ALSO: dict[str, tuple[str, ...]] = {
     "tests/runtime/cuda": ("tests/runtime", "tests/runtime/fake_driver"),
     "tests/runtime/vulkan": ("tests/runtime", "tests/runtime/fake_driver"),
     # Slang is given the modules that kfgen carries as values, by the stages after it.
-    "tests/tool/slang": ("tool/support",),
+    # Some run what Slang has compiled, without the runtime's core.
+    "tests/tool/slang": ("tool/support", "runtime/vulkan"),
     "tests/tool/kernels": ("tool/spec", "tool/support"),
 }
 
