@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/manifest.h"
+#include "core/scalar_range.h"
 
 namespace kf::detail {
 
@@ -15,8 +16,6 @@ namespace kf::detail {
 [[nodiscard]] std::string type_text(const manifest::Argument& argument);
 /// Whether the element's last extent is a vector's, of which x, y, z and w are the components.
 [[nodiscard]] bool ends_in_vector(const manifest::Argument& argument);
-/// "-128 to 127", of an integer type.
-[[nodiscard]] std::string range_text(ScalarType scalar);
 /// "float", "float3 tensor[2]".
 [[nodiscard]] std::string describe(const manifest::Argument& argument);
 /// "polynomial(a: float, x: float tensor[1]) -> float tensor[1]".

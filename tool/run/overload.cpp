@@ -2,7 +2,7 @@
 #include "run/overload.h"
 
 #include "core/items.h"
-#include "emit/kinds/questions.h"
+#include "plan/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {

@@ -7,6 +7,7 @@
 #include "core/bind_error.h"
 #include "core/bind_layout.h"
 #include "core/describe.h"
+#include "core/tensor_state.h"
 #include "core/views.h"
 
 namespace kf::detail {

@@ -100,7 +100,7 @@ bool holds(ScalarType scalar, std::int64_t value) {
     }
 }
 
-std::string range_text(std::int64_t first, std::int64_t last) {
+std::string span_text(std::int64_t first, std::int64_t last) {
     return std::to_string(first) + " to " + std::to_string(last);
 }
 
@@ -120,7 +120,7 @@ void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
     }
     if (!holds(argument.element.scalar, axis.offset) || !holds(argument.element.scalar, last)) {
         refuse(request, i,
-               "its values, " + range_text(axis.offset, last) + ", don't fit the parameter's type, " +
+               "its values, " + span_text(axis.offset, last) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
 }
@@ -129,7 +129,7 @@ void check_indices(const BindRequest& request, std::size_t i, std::int64_t count
     const Argument& argument = request.call.arguments[i];
     if (count > 0 && !holds(argument.element.scalar, count - 1)) {
         refuse(request, i,
-               "its indices, " + range_text(0, count - 1) + ", don't fit the parameter's type, " +
+               "its indices, " + span_text(0, count - 1) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
 }

@@ -92,8 +92,4 @@ std::string described(const Generator& generator, const PlannedArgument& item) {
     return "in, " + detail::generator_text(generator.generator, item.host.rank);
 }
 
-std::string kind_text(const Generator& generator, const Argument& argument, const std::string&) {
-    return detail::generator_text(generator.generator, argument.rank);
-}
-
 }  // namespace kf::gen::kinds

@@ -16,7 +16,5 @@ std::string cpp_passed_type(const Generator& generator, const PlannedArgument& i
                             const CppStructs& structs);
 PythonTypes python_types(const Generator& generator, const PlannedArgument& item, bool takes_gradient);
 std::string described(const Generator& generator, const PlannedArgument& item);
-std::string kind_text(const Generator& generator, const manifest::Argument& argument,
-                      const std::string& element);
 
 }  // namespace kf::gen::kinds

@@ -55,9 +55,4 @@ std::string described(const PlannedArgument& item) {
     return std::visit([&](const auto& kind) { return kinds::described(kind, item); }, item.host.kind);
 }
 
-std::string kind_text(const Argument& argument, const std::string& element) {
-    return std::visit([&](const auto& kind) { return kinds::kind_text(kind, argument, element); },
-                      argument.kind);
-}
-
 }  // namespace kf::gen

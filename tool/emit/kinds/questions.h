@@ -64,7 +64,5 @@ struct MadeValue {
 [[nodiscard]] PythonTypes python_types(const PlannedArgument& item, bool takes_gradient);
 /// "in, float tensor [d0, 3], contiguous": what documents say first of it.
 [[nodiscard]] std::string described(const PlannedArgument& item);
-/// "tensor<float>[1]": as a call spec spells it. `element`: how it spells that.
-[[nodiscard]] std::string kind_text(const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen

@@ -31,10 +31,6 @@ std::string tensor_text(const PlannedArgument& item, bool contiguous_only) {
     return item.element_name + " tensor " + dimensions(item.host) + (contiguous_only ? ", contiguous" : "");
 }
 
-std::string tensor_kind_text(const manifest::Argument& argument, const std::string& element) {
-    return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
-}
-
 }  // namespace kf::gen
 
 namespace kf::gen::kinds {
@@ -43,10 +39,6 @@ PythonTypes python_types(const Tensor&, const PlannedArgument&, bool) { return p
 
 std::string described(const Tensor& tensor, const PlannedArgument& item) {
     return role_text(item.host.role) + ", " + tensor_text(item, tensor.contiguous_only);
-}
-
-std::string kind_text(const Tensor&, const manifest::Argument& argument, const std::string& element) {
-    return tensor_kind_text(argument, element);
 }
 
 }  // namespace kf::gen::kinds

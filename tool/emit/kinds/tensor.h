@@ -19,7 +19,6 @@ inline std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, c
 }
 PythonTypes python_types(const Tensor& tensor, const PlannedArgument& item, bool takes_gradient);
 std::string described(const Tensor& tensor, const PlannedArgument& item);
-std::string kind_text(const Tensor& tensor, const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen::kinds
 
@@ -29,7 +28,5 @@ namespace kf::gen {
 inline constexpr PythonTypes python_tensor_types = python_sequence | python_tensor;
 /// "float3 tensor [d0, any, 3], contiguous"
 std::string tensor_text(const PlannedArgument& item, bool contiguous_only);
-/// "tensor<float3>[1]"
-std::string tensor_kind_text(const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen

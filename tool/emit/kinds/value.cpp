@@ -38,8 +38,4 @@ std::string described(const Value&, const PlannedArgument& item) {
     return role_text(item.host.role) + ", " + item.element_name;
 }
 
-std::string kind_text(const Value&, const manifest::Argument&, const std::string& element) {
-    return "value<" + element + ">";
-}
-
 }  // namespace kf::gen::kinds

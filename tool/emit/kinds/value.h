@@ -23,7 +23,6 @@ inline std::string cpp_passed_type(const Value&, const PlannedArgument& item, co
 }
 PythonTypes python_types(const Value& value, const PlannedArgument& item, bool takes_gradient);
 std::string described(const Value& value, const PlannedArgument& item);
-std::string kind_text(const Value& value, const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen::kinds
 

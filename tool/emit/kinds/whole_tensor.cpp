@@ -170,8 +170,4 @@ std::string described(const WholeTensor& tensor, const PlannedArgument& item) {
     return access_text(tensor, item.host.role) + ", " + tensor_text(item, tensor.contiguous_only);
 }
 
-std::string kind_text(const WholeTensor&, const manifest::Argument& argument, const std::string& element) {
-    return tensor_kind_text(argument, element);
-}
-
 }  // namespace kf::gen::kinds

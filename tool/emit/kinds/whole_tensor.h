@@ -27,8 +27,6 @@ inline std::string cpp_passed_type(const WholeTensor&, const PlannedArgument& it
 }
 PythonTypes python_types(const WholeTensor& tensor, const PlannedArgument& item, bool takes_gradient);
 std::string described(const WholeTensor& tensor, const PlannedArgument& item);
-std::string kind_text(const WholeTensor& tensor, const manifest::Argument& argument,
-                      const std::string& element);
 
 }  // namespace kf::gen::kinds
 
