@@ -4,13 +4,13 @@
 #include <span>
 #include <vector>
 
-#include "core/convert.h"
 #include "core/describe.h"
 #include "core/device_state.h"
 #include "core/items.h"
 #include "core/resolve.h"
 #include "core/roles.h"
 #include "python/arrays.h"
+#include "python/call_items.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
@@ -19,10 +19,9 @@
 #include "python/given.h"
 #include "python/host.h"
 #include "python/host_argument.h"
-#include "python/host_value.h"
+#include "python/kinds/questions.h"
 #include "python/options.h"
 #include "python/plausible.h"
-#include "python/pushed.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/struct_choice.h"
@@ -44,13 +43,11 @@ using manifest::Role;
 /// that packing says what is wrong.
 constexpr int unlikely = 1000000;
 
-class Call {
+class Call : CallItems {
 public:
     Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Options& options = {})
-        : info_(info),
+        : CallItems(info, pass, encoder),
           options_(options),
-          pass_(pass),
-          encoder_(encoder),
           given_(info.parameters.size()),
           as_array_(info.parameters.size(), false) {}
 
@@ -101,22 +98,6 @@ public:
     }
 
 private:
-    [[nodiscard]] Where where(std::size_t i) const { return {info_.function.name, item(i).name}; }
-    [[nodiscard]] const HostItem& item(std::size_t i) const { return info_.items[overload_][i]; }
-    [[nodiscard]] bool is_output(std::size_t i) const { return is_only_written(item(i).role); }
-    [[nodiscard]] bool is_written(std::size_t i) const {
-        return item(i).role != Role::in && runs_forward(pass_);
-    }
-    /// Its gradient has one element for each call.
-    [[nodiscard]] bool is_pushed(std::size_t i) const {
-        return runs_backward(pass_) && manifest::is_pushed(leaf(i));
-    }
-    [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const;
-    /// The leaf that stands for item `i`: of a struct its first.
-    [[nodiscard]] const manifest::Argument& leaf(std::size_t i) const {
-        return call_->arguments[item(i).leaf];
-    }
-
     void take(const py::tuple& arguments, const py::dict& keywords);
     void take_keyword(py::handle key, py::handle value);
     void give(std::size_t i, py::handle value);
@@ -137,38 +118,22 @@ private:
     [[nodiscard]] std::string numbers_given() const;
     void check_derivative(std::size_t i) const;
     Arg convert(std::size_t i, const Context& context);
-    Arg convert_value(std::size_t i);
-    Arg convert_tensor(std::size_t i, const Context& context);
-    Arg convert_struct(std::size_t i);
-    Arg pass(std::size_t i, const AnyTensor& tensor);
-    Tensor made_tensor(std::size_t i, const ContextPtr& context);
-    [[nodiscard]] bool writes_array(std::size_t i) const;
-    void check_written(std::size_t i) const;
     void check_apart() const;
     void download_written();
     void collect_gradients();
     py::object results(const ContextPtr& context);
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
     py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
-    py::object result(std::size_t i, const ContextPtr& context);
-    [[nodiscard]] py::object given_tangent(std::int64_t primal) const;
 
-    const FunctionInfo& info_;
     Options options_;
-    PassKind pass_;
-    RecordedCalls* encoder_;
-    std::vector<py::object> given_;  ///< one a parameter
-    std::vector<bool> as_array_;     ///< the same: outputs that aren't given, asked for as NumPy arrays
-    bool trying_ = false;            ///< nothing is called: packing won't say what is wrong
-    std::string misfit_;             ///< why the overload that is looked at is unlikely
-    std::size_t overload_ = 0;
+    std::vector<py::object> given_;     ///< one a parameter
+    std::vector<bool> as_array_;        ///< the same: outputs that aren't given, asked for as NumPy arrays
+    bool trying_ = false;               ///< nothing is called: packing won't say what is wrong
+    std::string misfit_;                ///< why the overload that is looked at is unlikely
     std::optional<std::size_t> taken_;  ///< the overload that `hosts_` were looked at for, all of them
     std::vector<py::object> values_;    ///< one an item; keeps what `hosts_` look at
-    std::vector<Host> hosts_;           ///< one an item
-    std::vector<Arg> args_;
     std::optional<Dims> shape_;
     std::optional<void*> stream_;
-    const manifest::Call* call_ = nullptr;
 };
 
 void Call::give(std::size_t i, py::handle value) {
@@ -568,156 +533,17 @@ void Call::check_derivative(std::size_t i) const {
 Arg Call::convert(std::size_t i, const Context& context) {
     Host& host = hosts_[i];
     if (host.differentiable != nullptr && runs_backward(pass_)) check_derivative(i);
-    const bool value = passes_value(leaf(i));
-    if (value) {
-        const std::size_t size = item(i).structure != nullptr
-                                     ? static_cast<std::size_t>(manifest::byte_size(*item(i).structure))
-                                     : element_type(leaf(i).element).size();
-        host.value.reserve(size);
-        host.gradient.reserve(size);
-    }
     if (host.generator != nullptr) {
         return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
-    if (!host.given) {
-        if (value && is_output(i) && runs_forward(pass_)) {
-            return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
-        }
-        return Arg::none();
-    }
-    if (!value) return convert_tensor(i, context);
-    return item(i).structure != nullptr ? convert_struct(i) : convert_value(i);
-}
-
-/// A struct by value.
-Arg Call::convert_struct(std::size_t i) {
-    Host& host = hosts_[i];
-    const manifest::Parameter& structure = *item(i).structure;
-    if (is_output(i)) {
-        // Of a backward call: what flows in.
-        const py::object gradient =
-            host.differentiable != nullptr ? host.differentiable->grad() : py::object();
-        if (!gradient) return Arg::none();
-        pack_struct(*call_, structure, gradient, host.gradient.data(), where(i));
-        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
-    }
-    pack_struct(*call_, structure, host.content, host.value.data(), where(i));
-    const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
-    return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
-                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
-}
-
-Arg Call::convert_value(std::size_t i) {
-    Host& host = hosts_[i];
-    const ElementType element = element_type(leaf(i).element);
-    if (is_output(i)) {
-        if (runs_forward(pass_)) {
-            // A tensor or array of the value's own shape is filled once the value is back.
-            const Dims extents(std::span(element.extents).first(element.rank));
-            if (!(host.shape == extents) || host.scalar != element.scalar) {
-                refuse(ErrorCode::shape_mismatch, where(i),
-                       "the output is one " + detail::type_text(leaf(i)) + ": a " +
-                           numpy_name(element.scalar) + " tensor or array of shape " + to_string(extents) +
-                           " could hold it, not shape " + to_string(host.shape));
-            }
-            return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
-        }
-        if (host.differentiable == nullptr || host.tensor != nullptr) {
-            if (host.tensor == nullptr) return Arg::none();
-            host.passed = host.tensor->any;
-            return Arg::of(host.passed);
-        }
-        pack_flowing(host, leaf(i), where(i));
-        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
-    }
-    if (host.tensor != nullptr) {
-        host.passed = host.tensor->any;
-        return Arg::of(host.passed);
-    }
-    pack_value(host, leaf(i), where(i));
-    const bool wants_gradient = runs_backward(pass_) && host.differentiable != nullptr;
-    return Arg::make(Arg::Kind::value, host.value.data(), is_written(i) ? host.value.data() : nullptr,
-                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
-}
-
-Arg Call::convert_tensor(std::size_t i, const Context& context) {
-    Host& host = hosts_[i];
-    // A gradient that the caller gave or views is added to as it is, or refused.
-    if (host.tensor != nullptr && is_pushed(i) && host.tensor->made_grads) {
-        host.uploaded = with_pushed(host.tensor->any, pushed_shape(*call_, leaf_shapes(), leaf(i)));
-        return pass(i, host.uploaded);
-    }
-    if (host.tensor != nullptr) {
-        host.passed = host.tensor->any;
-        return pass(i, host.passed);
-    }
-    const ScalarType scalar = leaf(i).element.scalar;
-    const ElementType element =
-        host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
-    if (is_output(i)) {
-        // Only its shape matters before the call; in a backward call 1 flows in.
-        host.uploaded = AnyTensor::empty(context.device(), element, host.shape);
-    } else if (host.array) {
-        host.uploaded = upload(context.device(), *host.array, where(i));
-    } else {
-        host.uploaded = upload(context.device(), *host.nested, scalar, where(i));
-    }
-    if (writes_array(i)) check_written(i);
-    if (runs_backward(pass_) && host.differentiable != nullptr && !is_output(i)) {
-        host.uploaded = is_pushed(i)
-                            ? with_pushed(host.uploaded, pushed_shape(*call_, leaf_shapes(), leaf(i)))
-                            : host.uploaded.with_grads();
-    }
-    return pass(i, host.uploaded);
-}
-
-std::vector<std::pair<std::size_t, Dims>> Call::leaf_shapes() const {
-    std::vector<std::pair<std::size_t, Dims>> shapes;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        if (hosts_[i].given) shapes.emplace_back(item(i).leaf, hosts_[i].shape);
-    }
-    return shapes;
-}
-
-Arg Call::pass(std::size_t i, const AnyTensor& tensor) {
-    const HostItem& wanted = item(i);
-    if (wanted.type == nullptr || wanted.structure->extents.empty()) return Arg::of(tensor);
-    Host& host = hosts_[i];
-    host.arrays = as_arrays(tensor, *wanted.structure, wanted.type->alignment, where(i));
-    return Arg::of(host.arrays);
-}
-
-/// A tensor that the call made.
-Tensor Call::made_tensor(std::size_t i, const ContextPtr& context) {
-    const HostItem& wanted = item(i);
-    Tensor made = wrap(args_[i].allocated, context);
-    made.structure = wanted.type;
-    if (wanted.type != nullptr && !wanted.structure->extents.empty())
-        made.any = as_structs(made.any, *wanted.structure, wanted.type->element, wanted.type->alignment);
-    return made;
-}
-
-/// A parameter that is a tensor and is written: what was given must be able to take it.
-bool Call::writes_array(std::size_t i) const {
-    const std::optional<manifest::Access> access = access_of(leaf(i));
-    return runs_forward(pass_) && access && access != manifest::Access::read;
-}
-
-void Call::check_written(std::size_t i) const {
-    const Host& host = hosts_[i];
-    if (!host.array || encoder_ != nullptr) {
-        refuse(ErrorCode::type_mismatch, where(i),
-               encoder_ != nullptr ? "it is written when the encoder is submitted: give a kf.Tensor"
-                                   : "it is written: give a kf.Tensor or a writable NumPy array");
-    }
-    check_writable(*host.array, where(i));
+    return convert_item(*this, i, context);
 }
 
 /// Of arrays that share memory each would hold what was copied last.
 void Call::check_apart() const {
     std::vector<std::pair<Where, py::array>> written;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        if (hosts_[i].array && (is_written(i) || writes_array(i)))
+        if (hosts_[i].array && (is_written(i) || writes_input(i)))
             written.emplace_back(where(i), *hosts_[i].array);
     }
     if (written.size() > 1) python::check_apart(written);
@@ -727,7 +553,7 @@ void Call::check_apart() const {
 void Call::download_written() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         Host& host = hosts_[i];
-        if (host.array && writes_array(i))
+        if (host.array && writes_input(i))
             download_into({host.uploaded, nullptr, host.structure}, *host.array);
     }
 }
@@ -739,18 +565,7 @@ void Call::collect_gradients() {
         if (host.tensor != nullptr && is_pushed(i) && host.uploaded)
             py::cast<Tensor&>(host.content).any = host.uploaded;
         if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
-        const manifest::Argument& argument = leaf(i);
-        if (passes_tensor(argument)) {
-            host.differentiable->add(download(Tensor{host.uploaded.grad(), nullptr, host.structure}));
-        } else if (item(i).structure != nullptr) {
-            host.differentiable->add(unpack_struct(*call_, *item(i).structure, host.gradient.data(), {}));
-        } else if (is_repeated(host, argument)) {
-            // Each component's gradient is the number's.
-            const py::array gradient = to_array(element_type(argument.element), host.gradient.data());
-            host.differentiable->add(py::float_(gradient.attr("sum")(py::arg("dtype") = "float64")));
-        } else {
-            host.differentiable->add(to_python(element_type(argument.element), host.gradient.data()));
-        }
+        host.differentiable->add(gradient_of_item(*this, i));
     }
 }
 
@@ -805,45 +620,10 @@ py::object Call::together(const std::vector<py::object>& values) const {
 
 /// `at`: the parameter's first item; moves on behind its last.
 py::object Call::result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context) {
-    if (parameter.form != manifest::Form::fields) return result(at++, context);
+    if (parameter.form != manifest::Form::fields) return result_of_item(*this, at++, context);
     std::vector<py::object> fields;
     for (const manifest::Parameter& field : parameter.fields) fields.push_back(result(field, at, context));
     return make_struct(parameter, fields, *info_.classes);
-}
-
-/// Of a tensor that a struct which changes holds: what was read and written through it is its tangent still.
-py::object Call::given_tangent(std::int64_t primal) const {
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        if (leaf(i).tangent_of == primal && hosts_[i].given)
-            return py::reinterpret_borrow<py::object>(hosts_[i].given);
-    }
-    return py::none();
-}
-
-py::object Call::result(std::size_t i, const ContextPtr& context) {
-    Host& host = hosts_[i];
-    const manifest::Argument& argument = leaf(i);
-    if (passes_value(argument) && item(i).structure != nullptr)
-        return unpack_struct(*call_, *item(i).structure, host.value.data(), *info_.classes);
-    if (passes_tensor(argument)) {
-        if (argument.tangent_of >= 0 && argument.role == Role::in) return given_tangent(argument.tangent_of);
-        if (host.as_array) return download(made_tensor(i, context));
-        if (!host.given) return py::cast(made_tensor(i, context));
-        if (host.array && is_written(i)) download_into({host.uploaded, context, host.structure}, *host.array);
-        if (host.nested) return py::cast(wrap(host.uploaded, context));
-        return py::reinterpret_borrow<py::object>(host.given);
-    }
-    const ElementType element = element_type(argument.element);
-    if (host.as_array) return to_array(element, host.value.data());
-    if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
-    if (host.tensor != nullptr) {
-        const AnyTensor target = host.tensor->any;
-        const GilRelease release;
-        target.write(host.value.bytes());
-    } else {
-        (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
-    }
-    return py::reinterpret_borrow<py::object>(host.given);
 }
 
 /// Of overloads that take different arguments, those that are meant.

@@ -1,0 +1,72 @@
+// The items of one call from Python: what was given for each, and what is known of it.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/kinds/questions.h"
+#include "core/roles.h"
+#include "python/encoder.h"
+#include "python/function.h"
+#include "python/host_argument.h"
+
+namespace kf::python {
+
+class CallItems {
+public:
+    CallItems(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder)
+        : info_(info), pass_(pass), encoder_(encoder) {}
+
+    [[nodiscard]] const FunctionInfo& info() const { return info_; }
+    [[nodiscard]] detail::PassKind pass() const { return pass_; }
+    /// Whether the call runs later, when an encoder is submitted.
+    [[nodiscard]] bool is_recorded() const { return encoder_ != nullptr; }
+    /// The overload; once it is resolved.
+    [[nodiscard]] const manifest::Call& call() const { return *call_; }
+
+    [[nodiscard]] std::size_t size() const { return hosts_.size(); }
+    [[nodiscard]] const HostItem& item(std::size_t i) const { return info_.items[overload_][i]; }
+    [[nodiscard]] Where where(std::size_t i) const { return {info_.function.name, item(i).name}; }
+    /// The leaf that stands for item `i`: of a struct its first.
+    [[nodiscard]] const manifest::Argument& leaf(std::size_t i) const {
+        return call_->arguments[item(i).leaf];
+    }
+    [[nodiscard]] Host& host(std::size_t i) { return hosts_[i]; }
+    /// The tensor that the call made for item `i`.
+    [[nodiscard]] const AnyTensor& made(std::size_t i) const { return args_[i].allocated; }
+
+    [[nodiscard]] bool is_output(std::size_t i) const { return is_only_written(item(i).role); }
+    [[nodiscard]] bool is_written(std::size_t i) const {
+        return item(i).role != manifest::Role::in && runs_forward(pass_);
+    }
+    /// Its gradient has one element for each call.
+    [[nodiscard]] bool is_pushed(std::size_t i) const {
+        return runs_backward(pass_) && manifest::is_pushed(leaf(i));
+    }
+    /// An input whose elements the call writes: what was given must be able to take them.
+    [[nodiscard]] bool writes_input(std::size_t i) const {
+        return runs_forward(pass_) && leaf(i).role == manifest::Role::in && writes_elements(leaf(i));
+    }
+    /// The shapes of all that is given, by leaf.
+    [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const {
+        std::vector<std::pair<std::size_t, Dims>> shapes;
+        for (std::size_t i = 0; i < hosts_.size(); ++i) {
+            if (hosts_[i].given) shapes.emplace_back(item(i).leaf, hosts_[i].shape);
+        }
+        return shapes;
+    }
+
+protected:
+    const FunctionInfo& info_;
+    detail::PassKind pass_;
+    RecordedCalls* encoder_;
+    std::size_t overload_ = 0;
+    std::vector<Host> hosts_;  ///< one an item
+    std::vector<detail::Arg> args_;
+    const manifest::Call* call_ = nullptr;
+};
+
+}  // namespace kf::python

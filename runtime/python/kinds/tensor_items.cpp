@@ -1,0 +1,112 @@
+// What both kinds of tensors have in common in calls from Python.
+#include "python/kinds/tensor_items.h"
+
+#include "python/arrays.h"
+#include "python/errors.h"
+#include "python/host.h"
+#include "python/pushed.h"
+#include "python/structs.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+
+using detail::Arg;
+
+namespace {
+
+/// The tensor as the call takes it: of a struct that is an array of others these.
+Arg arg_of(CallItems& items, std::size_t i, const AnyTensor& tensor) {
+    const HostItem& wanted = items.item(i);
+    if (wanted.type == nullptr || wanted.structure->extents.empty()) return Arg::of(tensor);
+    Host& host = items.host(i);
+    host.arrays = as_arrays(tensor, *wanted.structure, wanted.type->alignment, items.where(i));
+    return Arg::of(host.arrays);
+}
+
+/// A tensor that the call made.
+Tensor made_tensor(const CallItems& items, std::size_t i, const ContextPtr& context) {
+    const HostItem& wanted = items.item(i);
+    Tensor made = wrap(items.made(i), context);
+    made.structure = wanted.type;
+    if (wanted.type != nullptr && !wanted.structure->extents.empty())
+        made.any = as_structs(made.any, *wanted.structure, wanted.type->element, wanted.type->alignment);
+    return made;
+}
+
+void check_written(CallItems& items, std::size_t i) {
+    const Host& host = items.host(i);
+    if (!host.array || items.is_recorded()) {
+        refuse(ErrorCode::type_mismatch, items.where(i),
+               items.is_recorded() ? "it is written when the encoder is submitted: give a kf.Tensor"
+                                   : "it is written: give a kf.Tensor or a writable NumPy array");
+    }
+    check_writable(*host.array, items.where(i));
+}
+
+/// The tangent of a tensor that a struct which changes holds: what was read and written through it is that
+/// still.
+py::object given_tangent(CallItems& items, std::int64_t primal) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items.leaf(i).tangent_of == primal && items.host(i).given)
+            return py::reinterpret_borrow<py::object>(items.host(i).given);
+    }
+    return py::none();
+}
+
+}  // namespace
+
+Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
+    if (!items.host(i).given) return Arg::none();
+    Host& host = items.host(i);
+    // A gradient that the caller gave or views is added to as it is, or refused.
+    if (host.tensor != nullptr && items.is_pushed(i) && host.tensor->made_grads) {
+        host.uploaded =
+            with_pushed(host.tensor->any, pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i)));
+        return arg_of(items, i, host.uploaded);
+    }
+    if (host.tensor != nullptr) {
+        host.passed = host.tensor->any;
+        return arg_of(items, i, host.passed);
+    }
+    const ScalarType scalar = items.leaf(i).element.scalar;
+    const ElementType element =
+        host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
+    if (items.is_output(i)) {
+        // Only its shape matters before the call; in a backward call 1 flows in.
+        host.uploaded = AnyTensor::empty(context.device(), element, host.shape);
+    } else if (host.array) {
+        host.uploaded = upload(context.device(), *host.array, items.where(i));
+    } else {
+        host.uploaded = upload(context.device(), *host.nested, scalar, items.where(i));
+    }
+    if (items.writes_input(i)) check_written(items, i);
+    if (runs_backward(items.pass()) && host.differentiable != nullptr && !items.is_output(i)) {
+        host.uploaded =
+            items.is_pushed(i)
+                ? with_pushed(host.uploaded, pushed_shape(items.call(), items.leaf_shapes(), items.leaf(i)))
+                : host.uploaded.with_grads();
+    }
+    return arg_of(items, i, host.uploaded);
+}
+
+py::object gradient_of_tensor(CallItems& items, std::size_t i) {
+    const Host& host = items.host(i);
+    return download(Tensor{host.uploaded.grad(), nullptr, host.structure});
+}
+
+py::object result_of_tensor(CallItems& items, std::size_t i, const ContextPtr& context) {
+    const Host& host = items.host(i);
+    const manifest::Argument& argument = items.leaf(i);
+    if (argument.tangent_of >= 0 && argument.role == manifest::Role::in) {
+        return given_tangent(items, argument.tangent_of);
+    }
+    if (host.as_array) return download(made_tensor(items, i, context));
+    if (!host.given) return py::cast(made_tensor(items, i, context));
+    if (host.array && items.is_written(i)) {
+        download_into({host.uploaded, context, host.structure}, *host.array);
+    }
+    if (host.nested) return py::cast(wrap(host.uploaded, context));
+    return py::reinterpret_borrow<py::object>(host.given);
+}
+
+}  // namespace kf::python

@@ -1,0 +1,119 @@
+// Values in calls from Python: numbers, lists, arrays and structs.
+#include "python/kinds/value.h"
+
+#include <span>
+
+#include "core/convert.h"
+#include "core/describe.h"
+#include "core/items.h"
+#include "python/errors.h"
+#include "python/gil.h"
+#include "python/host.h"
+#include "python/host_value.h"
+#include "python/structs.h"
+
+namespace kf::python {
+
+using detail::Arg;
+
+namespace {
+
+/// A struct by value.
+Arg convert_struct(CallItems& items, std::size_t i) {
+    Host& host = items.host(i);
+    const manifest::Parameter& structure = *items.item(i).structure;
+    if (items.is_output(i)) {
+        // Of a backward call: what flows in.
+        const py::object gradient =
+            host.differentiable != nullptr ? host.differentiable->grad() : py::object();
+        if (!gradient) return Arg::none();
+        pack_struct(items.call(), structure, gradient, host.gradient.data(), items.where(i));
+        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
+    }
+    pack_struct(items.call(), structure, host.content, host.value.data(), items.where(i));
+    const bool wants_gradient = runs_backward(items.pass()) && host.differentiable != nullptr;
+    return Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
+                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
+}
+
+Arg convert_one(CallItems& items, std::size_t i) {
+    Host& host = items.host(i);
+    const ElementType element = element_type(items.leaf(i).element);
+    if (items.is_output(i)) {
+        if (runs_forward(items.pass())) {
+            // A tensor or array of the value's own shape is filled once the value is back.
+            const Dims extents(std::span(element.extents).first(element.rank));
+            if (!(host.shape == extents) || host.scalar != element.scalar) {
+                refuse(ErrorCode::shape_mismatch, items.where(i),
+                       "the output is one " + detail::type_text(items.leaf(i)) + ": a " +
+                           numpy_name(element.scalar) + " tensor or array of shape " + to_string(extents) +
+                           " could hold it, not shape " + to_string(host.shape));
+            }
+            return Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr);
+        }
+        if (host.differentiable == nullptr || host.tensor != nullptr) {
+            if (host.tensor == nullptr) return Arg::none();
+            host.passed = host.tensor->any;
+            return Arg::of(host.passed);
+        }
+        pack_flowing(host, items.leaf(i), items.where(i));
+        return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
+    }
+    if (host.tensor != nullptr) {
+        host.passed = host.tensor->any;
+        return Arg::of(host.passed);
+    }
+    pack_value(host, items.leaf(i), items.where(i));
+    const bool wants_gradient = runs_backward(items.pass()) && host.differentiable != nullptr;
+    return Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
+                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
+}
+
+}  // namespace
+
+Arg convert_item(const manifest::kinds::Value&, CallItems& items, std::size_t i, const Context&) {
+    Host& host = items.host(i);
+    const manifest::Parameter* structure = items.item(i).structure;
+    const std::size_t size = structure != nullptr ? static_cast<std::size_t>(manifest::byte_size(*structure))
+                                                  : element_type(items.leaf(i).element).size();
+    host.value.reserve(size);
+    host.gradient.reserve(size);
+    if (!host.given) {
+        const bool comes_back = items.is_output(i) && runs_forward(items.pass());
+        return comes_back ? Arg::make(Arg::Kind::value, nullptr, host.value.data(), nullptr, nullptr)
+                          : Arg::none();
+    }
+    return structure != nullptr ? convert_struct(items, i) : convert_one(items, i);
+}
+
+py::object gradient_of_item(const manifest::kinds::Value&, CallItems& items, std::size_t i) {
+    Host& host = items.host(i);
+    if (items.item(i).structure != nullptr) {
+        return unpack_struct(items.call(), *items.item(i).structure, host.gradient.data(), {});
+    }
+    const ElementType element = element_type(items.leaf(i).element);
+    if (!is_repeated(host, items.leaf(i))) return to_python(element, host.gradient.data());
+    // Each component's gradient is the number's.
+    return py::float_(to_array(element, host.gradient.data()).attr("sum")(py::arg("dtype") = "float64"));
+}
+
+py::object result_of_item(const manifest::kinds::Value&, CallItems& items, std::size_t i, const ContextPtr&) {
+    Host& host = items.host(i);
+    if (items.item(i).structure != nullptr) {
+        return unpack_struct(items.call(), *items.item(i).structure, host.value.data(),
+                             *items.info().classes);
+    }
+    const ElementType element = element_type(items.leaf(i).element);
+    if (host.as_array) return to_array(element, host.value.data());
+    if (!host.array && host.tensor == nullptr) return to_python(element, host.value.data());
+    if (host.tensor != nullptr) {
+        const AnyTensor target = host.tensor->any;
+        const GilRelease release;
+        target.write(host.value.bytes());
+    } else {
+        (*host.array)[py::ellipsis()] = to_python(element, host.value.data());
+    }
+    return py::reinterpret_borrow<py::object>(host.given);
+}
+
+}  // namespace kf::python
