@@ -169,7 +169,9 @@ private:
             one.place = place_text(leaf, scalar);
         }
         // A whole tensor's elements may not all be written: its own outputs can't be told apart in a sum.
-        if (!all && access_of(call_.arguments[index]) != manifest::Access::read_write) {
+        const manifest::Argument& argument = call_.arguments[index];
+        const bool mixed = has_free_access(argument) && reads_elements(argument) && writes_elements(argument);
+        if (!all && !mixed) {
             Comparison& one = made.emplace_back();
             for (std::size_t scalar = 0; scalar < leaf.positions.size(); ++scalar) {
                 const double step = step_of(leaf, item, scalar);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "check/device_items.h"
-#include "core/bind_error.h"
 #include "core/convert.h"
+#include "core/kinds/questions.h"
 
 namespace kf::check {
 namespace {
@@ -45,7 +45,7 @@ Reach reach_of(const manifest::Call& call, const Arguments& arguments) {
     Reach reach;
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
-        if (!is_whole(argument)) continue;
+        if (!has_free_access(argument)) continue;
         const Item& item = arguments.items[arguments.leaves[i].item];
         auto stride = static_cast<std::int64_t>(item.bytes.size());
         for (std::int64_t k = 0; k < argument.call_rank + argument.inner_rank; ++k) {
@@ -107,8 +107,9 @@ std::vector<Choice> choices_of(const manifest::Call& call, const std::vector<Inp
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
         const Leaf& leaf = arguments.leaves[i];
-        const bool is_read = detail::is_input(argument) && access_of(argument) != manifest::Access::write;
-        if (!is_read || leaf.positions.empty() || is_floating(leaf.scalar) || facts[i].unused) continue;
+        if (!depends_on_elements(argument) || leaf.positions.empty() || is_floating(leaf.scalar) ||
+            facts[i].unused)
+            continue;
         const bool tensor = arguments.items[leaf.item].kind == Item::Kind::tensor;
         Choice choice;
         choice.leaf = i;
@@ -118,7 +119,7 @@ std::vector<Choice> choices_of(const manifest::Call& call, const std::vector<Inp
             std::vector<std::int64_t> values;
             for (const auto& [name, value] : argument.members) values.push_back(value);
             choice.values = distinct(values);
-        } else if (tensor && (reach.whole_tensors || is_whole(argument))) {
+        } else if (tensor && (reach.whole_tensors || has_free_access(argument))) {
             continue;
         } else {
             add_integers(choice, leaf.scalar, facts[i], reach, random);

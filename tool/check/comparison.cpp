@@ -12,7 +12,7 @@ Precision precision_of_call(const manifest::Call& call) {
     ScalarType least = ScalarType::float64;
     for (const manifest::Argument& argument : call.arguments) {
         const ScalarType scalar = argument.element.scalar;
-        if (!is_generator(argument) && is_floating(scalar)) {
+        if (passes_elements(argument) && is_floating(scalar)) {
             least = std::min(least, scalar);
         }
     }

@@ -14,6 +14,7 @@
 #include "check/items.h"
 #include "check/kernel_code.h"
 #include "check/kernel_log.h"
+#include "check/kinds/questions.h"
 #include "check/own_derivatives.h"
 #include "check/tangent_check.h"
 #include "core/bind_error.h"
@@ -168,17 +169,16 @@ void list_inputs(std::size_t function, std::size_t index, const manifest::Call& 
 }  // namespace
 
 std::string why_no_gradient(const manifest::Call& call, const Argument& argument) {
-    const bool input = detail::is_input(argument) && access_of(argument) != manifest::Access::write;
-    if (input && argument.gradient != manifest::Gradient::never) return {};
-    if (argument.role == Role::out || access_of(argument) == manifest::Access::write) {
+    if (depends_on_elements(argument) && argument.gradient != manifest::Gradient::never) return {};
+    if (argument.role != Role::result && !depends_on_elements(argument)) {
         return argument.differentiable ? "output: its gradient flows in" : "output without a derivative";
     }
-    if (is_generator(argument)) return "made in the kernel";
+    if (const std::string made = how_it_is_made(argument); !made.empty()) return made;
     const ScalarType scalar = argument.element.scalar;
     if (!is_floating(scalar)) return scalar == ScalarType::boolean ? "bool" : "integer type";
     if (!call.has_backward) return "the call has no backward pass";
     if (argument.differentiable) return "not among the inputs that the spec differentiates";
-    return is_whole(argument) ? "a tensor that is read without derivatives" : "no_diff";
+    return why_undifferentiated(argument);
 }
 
 Report check_gradients(std::span<const std::byte> artifact, const Settings& settings, const Explain& explain,

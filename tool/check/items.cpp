@@ -1,7 +1,6 @@
 // A call's host arguments as bytes.
 #include "check/items.h"
 
-#include <kf/generator.h>
 #include <kf/half.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "check/kinds/questions.h"
 #include "core/bind_error.h"
 #include "core/convert.h"
 #include "core/items.h"
@@ -18,7 +18,6 @@
 namespace kf::check {
 namespace {
 
-using manifest::Access;
 using manifest::Argument;
 using manifest::Gradient;
 
@@ -58,13 +57,6 @@ bool takes_gradient(const Argument& argument) {
     return detail::is_input(argument) && argument.gradient != Gradient::never;
 }
 
-/// The extent that an argument's call dimension k has whatever the call, or 0: it lies in the element.
-std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
-    const std::size_t rank = passes_tensor(argument) ? static_cast<std::size_t>(argument.rank) : 0;
-    if (is_generator(argument) || k < rank) return 0;
-    return k - rank < argument.element.extents.size() ? argument.element.extents[k - rank] : 0;
-}
-
 /// 5; 3, 5; 2, 3, 5 ...; but for what elements and given shapes settle.
 std::vector<std::int64_t> call_shape(const manifest::Function& function, const manifest::Call& call,
                                      const std::vector<GivenShape>& shapes, std::int64_t last) {
@@ -73,7 +65,7 @@ std::vector<std::int64_t> call_shape(const manifest::Function& function, const m
     for (const Argument& argument : call.arguments) {
         const GivenShape* given = given_for(function, argument, shapes);
         for (std::size_t k = 0; k < argument.map.size(); ++k) {
-            std::int64_t extent = fixed_extent(argument, k);
+            std::int64_t extent = extent_in_element(argument, k);
             if (extent == 0 && given != nullptr && k < given->extents.size()) extent = given->extents[k];
             if (extent > 1) settled[static_cast<std::size_t>(argument.map[k])] = extent;
         }
@@ -93,18 +85,19 @@ std::vector<std::int64_t> call_shape(const manifest::Function& function, const m
 /// What a call does may hang on other elements than its own.
 bool takes_whole_tensors(const manifest::Call& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(),
-                       [](const Argument& argument) { return is_whole(argument); });
+                       [](const Argument& argument) { return has_free_access(argument); });
 }
 
 bool writes_whole_tensors(const manifest::Call& call) {
     return std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
-        return is_whole(argument) && access_of(argument) != Access::read;
+        return has_free_access(argument) && writes_elements(argument);
     });
 }
 
 bool can_share(const manifest::Call& call, const Argument& argument) {
     return passes_tensor(argument) && argument.role == manifest::Role::in && takes_gradient(argument) &&
-           !is_whole(argument) && !argument.map.empty() && argument.rank > 0 && !call.strict_broadcasting;
+           !has_free_access(argument) && !argument.map.empty() && argument.rank > 0 &&
+           !call.strict_broadcasting;
 }
 
 /// So many indices that calls with tensors of them can each have one of their own.
@@ -112,7 +105,8 @@ std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
     std::int64_t extent = usual_extent;
     for (const std::int64_t e : chosen.shape) extent = std::max(extent, e);
     for (const Argument& argument : call.arguments) {
-        if (!passes_tensor(argument) || is_floating(argument.element.scalar) || is_whole(argument)) continue;
+        if (!passes_tensor(argument) || is_floating(argument.element.scalar) || has_free_access(argument))
+            continue;
         std::int64_t count = 1;
         for (const std::int64_t d : argument.map) count *= chosen.shape[static_cast<std::size_t>(d)];
         extent = std::max(extent, count);
@@ -143,24 +137,26 @@ private:
         item.leaves = static_cast<std::size_t>(whole.leaves);
         const Argument& first = call_.arguments[item.leaf];
         const bool is_struct = whole.form != manifest::Form::leaf;
-        if (is_generator(first) && !is_struct) {
-            add_generator(first, item);
-        } else {
-            if (passes_tensor(first)) {
-                item.kind = Item::Kind::tensor;
-                item.element = is_struct ? ElementType{} : element_type(first.element);
-                if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
-                item.shape = tensor_shape(item);
-                if (chosen_.form == Case::Form::strided) item.gapped = dimensions_apart(item);
-            }
-            std::int64_t count = 1;
-            for (const std::int64_t extent : item.shape) count *= extent;
-            const std::size_t size =
-                is_struct ? static_cast<std::size_t>(whole.size) : element_type(first.element).size();
-            item.bytes.resize(static_cast<std::size_t>(count) * size);
-            for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
-                add_leaf(item, i, static_cast<std::size_t>(count), size);
-            }
+        item.kind = item_kind(first);
+        if (item.kind == Item::Kind::generator || item.kind == Item::Kind::nothing) {
+            item.bytes = drawn_bytes(first, chosen_.shape);
+            result_.leaves[item.leaf].item = result_.items.size();
+            result_.items.push_back(std::move(item));
+            return;
+        }
+        if (item.kind == Item::Kind::tensor) {
+            item.element = is_struct ? ElementType{} : element_type(first.element);
+            if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
+            item.shape = tensor_shape(item);
+            if (chosen_.form == Case::Form::strided) item.gapped = dimensions_apart(item);
+        }
+        std::int64_t count = 1;
+        for (const std::int64_t extent : item.shape) count *= extent;
+        const std::size_t size =
+            is_struct ? static_cast<std::size_t>(whole.size) : element_type(first.element).size();
+        item.bytes.resize(static_cast<std::size_t>(count) * size);
+        for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
+            add_leaf(item, i, static_cast<std::size_t>(count), size);
         }
         result_.items.push_back(std::move(item));
     }
@@ -170,7 +166,7 @@ private:
         std::int64_t count = static_cast<std::int64_t>(item.shape.size());
         for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
             const Argument& leaf = call_.arguments[i];
-            if (is_contiguous_only(leaf) || leaf.overwrite || manifest::is_combined(leaf)) return 0;
+            if (requires_contiguous(leaf) || leaf.overwrite || manifest::is_combined(leaf)) return 0;
             count = std::min(count, leaf.call_rank + leaf.inner_rank);
         }
         return static_cast<std::size_t>(count);
@@ -190,8 +186,8 @@ private:
                 leaf.positions.push_back(e * size + static_cast<std::size_t>(argument.offset) + at);
             }
         }
-        const bool whole = is_whole(argument);
-        item.input = item.input || (detail::is_input(argument) && access_of(argument) != Access::write);
+        const bool whole = has_free_access(argument);
+        item.input = item.input || depends_on_elements(argument);
         item.written = item.written || writes_elements(argument);
         item.gradient = item.gradient || takes_gradient(argument);
         item.flowing =
@@ -260,34 +256,6 @@ private:
             case Case::Form::shared: return k + 1 < static_cast<std::size_t>(output.call_rank);
             case Case::Form::rows: return k + 1 == static_cast<std::size_t>(output.call_rank);
             default: return true;
-        }
-    }
-
-    void add_generator(const Argument& argument, Item& item) {
-        item.kind = manifest::has_host_value(argument) ? Item::Kind::generator : Item::Kind::nothing;
-        result_.leaves[item.leaf].item = result_.items.size();
-        const auto put = [&](const auto& value) {
-            item.bytes.resize(sizeof value);
-            std::memcpy(item.bytes.data(), &value, sizeof value);
-        };
-        switch (generator_of(argument)) {
-            case manifest::GeneratorKind::grid: {
-                std::vector<std::int64_t> numbers;
-                for (const std::int64_t d : argument.map) {
-                    numbers.push_back(chosen_.shape[static_cast<std::size_t>(d)]);
-                }
-                const std::size_t rank = numbers.size();
-                numbers.resize(2 * rank, 0);
-                numbers.resize(3 * rank, 1);
-                item.bytes.resize(numbers.size() * sizeof(std::int64_t));
-                std::memcpy(item.bytes.data(), numbers.data(), item.bytes.size());
-                return;
-            }
-            case manifest::GeneratorKind::range:
-                return put(Range{0, chosen_.shape[static_cast<std::size_t>(argument.map.front())], 1});
-            case manifest::GeneratorKind::wang_hash: return put(WangHash{.seed = 1});
-            case manifest::GeneratorKind::rand_float: return put(RandFloat{.seed = 1});
-            default: return;
         }
     }
 
@@ -361,7 +329,7 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
     };
     const std::vector<std::int64_t> shape = call_shape(function, call, shapes, usual_extent);
     std::vector<Case> cases{{Case::Form::whole, shape}};
-    if (has([](const Argument& one) { return passes_tensor(one) && !is_contiguous_only(one); })) {
+    if (has([](const Argument& one) { return passes_tensor(one) && !requires_contiguous(one); })) {
         cases.push_back({Case::Form::strided, shape});
     }
     const auto lies_otherwise = [&](const Argument& one) {
@@ -373,7 +341,7 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
         flat.back() = shape.back();
         const bool fits = std::all_of(call.arguments.begin(), call.arguments.end(), [&](const Argument& one) {
             for (std::size_t k = 0; k < one.map.size(); ++k) {
-                if (fixed_extent(one, k) > 1 && one.map[k] + 1 < call.rank) return false;
+                if (extent_in_element(one, k) > 1 && one.map[k] + 1 < call.rank) return false;
             }
             return true;
         });
@@ -404,7 +372,7 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
     std::int64_t indices = takes_whole_tensors(call) ? inner_extent(call, chosen) : usual_extent;
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
-        if (!is_whole(argument)) continue;
+        if (!has_free_access(argument)) continue;
         const Item& item = arguments.items[arguments.leaves[i].item];
         for (std::int64_t k = argument.call_rank; k < argument.call_rank + argument.inner_rank; ++k) {
             indices = std::min(indices, item.shape[static_cast<std::size_t>(k)]);

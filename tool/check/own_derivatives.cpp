@@ -27,7 +27,7 @@ public:
           first_(report.inputs.size()) {
         for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
             const manifest::Argument& argument = call_.arguments[i];
-            const bool floating = !is_generator(argument) && is_floating(argument.element.scalar);
+            const bool floating = passes_elements(argument) && is_floating(argument.element.scalar);
             if (!floating || !writes_elements(argument)) continue;
             outputs_.push_back(i);
             report.inputs.emplace_back().name = argument.name + ", by its own bwd_diff";

@@ -18,7 +18,7 @@ namespace {
 using manifest::Argument;
 
 bool has_tangent_type(const Argument& argument) {
-    return !is_generator(argument) && kf::is_floating(argument.element.scalar);
+    return passes_elements(argument) && kf::is_floating(argument.element.scalar);
 }
 
 /// An input and the leaf of its tangent, or an output and its.
@@ -35,8 +35,7 @@ public:
             const Argument& tangent = call_.arguments[i];
             if (tangent.tangent_of < 0 || !tangent.differentiable || !has_tangent_type(tangent)) continue;
             const Pair pair{static_cast<std::size_t>(tangent.tangent_of), i};
-            const bool goes_in =
-                tangent.role == manifest::Role::in && access_of(tangent) != manifest::Access::write;
+            const bool goes_in = tangent.role == manifest::Role::in && depends_on_elements(tangent);
             if (goes_in) inputs_.push_back(pair);
             if (writes_elements(tangent)) outputs_.push_back(pair);
         }

@@ -102,6 +102,16 @@ void check_extents(const Argument& argument, const std::string& where) {
     }
 }
 
+std::string tensor_spec_text(const Argument& argument, const std::string& element) {
+    return "tensor<" + element + ">[" + std::to_string(argument.rank) + "]";
+}
+
+std::int64_t element_extent(const Argument& argument, std::size_t k) {
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    if (k < rank || k - rank >= argument.element.extents.size()) return 0;
+    return argument.element.extents[k - rank];
+}
+
 void list_element_slots(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
                         SlotList& list) {
     ElementSlots(argument, index, inner_strides, list).add();

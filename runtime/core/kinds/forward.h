@@ -1,6 +1,7 @@
 // What kinds' declarations name before it is defined.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

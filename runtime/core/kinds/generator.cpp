@@ -34,6 +34,10 @@ void check_consistency(const Generator& kind, const Call& call, const Argument& 
     }
 }
 
+std::string spec_text(const Generator& kind, const Argument& argument, const std::string&) {
+    return detail::generator_text(kind.generator, argument.rank);
+}
+
 bool counts_along_dimensions(const Generator& kind) {
     return kind.generator == GeneratorKind::call_id || is_spread(kind.generator);
 }

@@ -40,8 +40,11 @@ inline Passed passed_as(const Generator& kind) {
 // The answers to kinds/questions.h.
 void check_consistency(const Generator& kind, const Call& call, const Argument& argument,
                        const std::string& where);
+std::string spec_text(const Generator& kind, const Argument& argument, const std::string& element);
 inline bool reads_elements(const Generator&, const Argument&) { return true; }
 inline bool writes_elements(const Generator&, const Argument&) { return false; }
+inline bool depends_on_elements(const Generator&, const Argument&) { return true; }
+inline std::int64_t extent_in_element(const Generator&, const Argument&, std::size_t) { return 0; }
 inline bool has_free_access(const Generator&) { return false; }
 inline bool adds_atomically(const Generator&) { return false; }
 inline bool requires_contiguous(const Generator&) { return false; }

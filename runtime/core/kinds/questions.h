@@ -2,6 +2,7 @@
 // what the binder alone asks is in kinds/binding.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -22,6 +23,11 @@ inline void check_consistency(const Call& call, const Argument& argument, const 
     std::visit([&](const auto& kind) { check_consistency(kind, call, argument, where); }, argument.kind);
 }
 
+/// Returns the kind as call specs have it, with what they call the element: "value<float>", "grid[2]".
+inline std::string spec_text(const Argument& argument, const std::string& element) {
+    return std::visit([&](const auto& kind) { return spec_text(kind, argument, element); }, argument.kind);
+}
+
 /// Returns whether calls read its elements, be they given or made: what flows into a call through it is data,
 /// which a backward pass needs again.
 inline bool reads_elements(const Argument& argument) {
@@ -32,6 +38,18 @@ inline bool reads_elements(const Argument& argument) {
 /// through it.
 inline bool writes_elements(const Argument& argument) {
     return std::visit([&](const auto& kind) { return writes_elements(kind, argument); }, argument.kind);
+}
+
+/// Returns whether what a call leaves behind depends on what the elements held before: they are read, or
+/// added to.
+inline bool depends_on_elements(const Argument& argument) {
+    return std::visit([&](const auto& kind) { return depends_on_elements(kind, argument); }, argument.kind);
+}
+
+/// Returns the extent that it gives the call along its call dimension `k`, whatever it is given, since that
+/// lies in its element; 0 where what is given says it.
+inline std::int64_t extent_in_element(const Argument& argument, std::size_t k) {
+    return std::visit([&](const auto& kind) { return extent_in_element(kind, argument, k); }, argument.kind);
 }
 
 /// Returns whether each call may touch any of its elements, so that which ones it does is the function's

@@ -15,9 +15,19 @@ void check_consistency(const Tensor&, const Call&, const Argument& argument, con
     require(!is_pushed(argument) || argument.role == Role::in, where, "a pushed gradient of no tensor");
 }
 
+std::string spec_text(const Tensor&, const Argument& argument, const std::string& element) {
+    return tensor_spec_text(argument, element);
+}
+
 bool reads_elements(const Tensor&, const Argument& argument) { return !is_only_written(argument.role); }
 
 bool writes_elements(const Tensor&, const Argument& argument) { return is_output(argument); }
+
+bool depends_on_elements(const Tensor&, const Argument& argument) { return !is_only_written(argument.role); }
+
+std::int64_t extent_in_element(const Tensor&, const Argument& argument, std::size_t k) {
+    return element_extent(argument, k);
+}
 
 void list_slots(const Tensor&, const Argument& argument, std::int64_t index, SlotList& list) {
     list_element_slots(argument, index, 0, list);

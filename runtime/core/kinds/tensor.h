@@ -24,8 +24,11 @@ inline Passed passed_as(const Tensor&) { return Passed::tensor; }
 // The answers to kinds/questions.h.
 void check_consistency(const Tensor& tensor, const Call& call, const Argument& argument,
                        const std::string& where);
+std::string spec_text(const Tensor& tensor, const Argument& argument, const std::string& element);
 bool reads_elements(const Tensor& tensor, const Argument& argument);
 bool writes_elements(const Tensor& tensor, const Argument& argument);
+bool depends_on_elements(const Tensor& tensor, const Argument& argument);
+std::int64_t extent_in_element(const Tensor& tensor, const Argument& argument, std::size_t k);
 inline bool has_free_access(const Tensor&) { return false; }
 inline bool adds_atomically(const Tensor&) { return false; }
 inline bool requires_contiguous(const Tensor& tensor) { return tensor.contiguous_only; }

@@ -27,9 +27,19 @@ void check_consistency(const Value& value, const Call& call, const Argument& arg
     require(argument.pitch == 0, where, "a pitch of what is no tensor");
 }
 
+std::string spec_text(const Value&, const Argument&, const std::string& element) {
+    return "value<" + element + ">";
+}
+
 bool reads_elements(const Value&, const Argument& argument) { return !is_only_written(argument.role); }
 
 bool writes_elements(const Value&, const Argument& argument) { return is_output(argument); }
+
+bool depends_on_elements(const Value&, const Argument& argument) { return !is_only_written(argument.role); }
+
+std::int64_t extent_in_element(const Value&, const Argument& argument, std::size_t k) {
+    return element_extent(argument, k);
+}
 
 bool lies_in_block(const Value& value, const Argument& argument) {
     return argument.role == Role::in && !value.in_memory;

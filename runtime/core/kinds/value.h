@@ -24,8 +24,11 @@ inline Passed passed_as(const Value&) { return Passed::value; }
 // The answers to kinds/questions.h.
 void check_consistency(const Value& value, const Call& call, const Argument& argument,
                        const std::string& where);
+std::string spec_text(const Value& value, const Argument& argument, const std::string& element);
 bool reads_elements(const Value& value, const Argument& argument);
 bool writes_elements(const Value& value, const Argument& argument);
+bool depends_on_elements(const Value& value, const Argument& argument);
+std::int64_t extent_in_element(const Value& value, const Argument& argument, std::size_t k);
 inline bool has_free_access(const Value&) { return false; }
 inline bool adds_atomically(const Value&) { return false; }
 inline bool requires_contiguous(const Value&) { return false; }

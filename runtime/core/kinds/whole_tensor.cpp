@@ -14,11 +14,23 @@ void check_consistency(const WholeTensor&, const Call&, const Argument& argument
     check_extents(argument, where);
 }
 
+std::string spec_text(const WholeTensor&, const Argument& argument, const std::string& element) {
+    return tensor_spec_text(argument, element);
+}
+
 bool reads_elements(const WholeTensor& tensor, const Argument&) {
     return tensor.access != Access::write && tensor.access != Access::add;
 }
 
 bool writes_elements(const WholeTensor& tensor, const Argument&) { return tensor.access != Access::read; }
+
+bool depends_on_elements(const WholeTensor& tensor, const Argument&) {
+    return tensor.access != Access::write;
+}
+
+std::int64_t extent_in_element(const WholeTensor&, const Argument& argument, std::size_t k) {
+    return element_extent(argument, k);
+}
 
 bool shares_place(const WholeTensor&, const Argument& argument) { return argument.pitch != 0; }
 

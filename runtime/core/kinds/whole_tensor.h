@@ -45,8 +45,11 @@ inline Passed passed_as(const WholeTensor&) { return Passed::tensor; }
 // The answers to kinds/questions.h.
 void check_consistency(const WholeTensor& tensor, const Call& call, const Argument& argument,
                        const std::string& where);
+std::string spec_text(const WholeTensor& tensor, const Argument& argument, const std::string& element);
 bool reads_elements(const WholeTensor& tensor, const Argument& argument);
 bool writes_elements(const WholeTensor& tensor, const Argument& argument);
+bool depends_on_elements(const WholeTensor& tensor, const Argument& argument);
+std::int64_t extent_in_element(const WholeTensor& tensor, const Argument& argument, std::size_t k);
 inline bool has_free_access(const WholeTensor&) { return true; }
 inline bool adds_atomically(const WholeTensor& tensor) { return tensor.access == Access::add; }
 inline bool requires_contiguous(const WholeTensor& tensor) { return tensor.contiguous_only; }

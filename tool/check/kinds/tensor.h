@@ -1,0 +1,22 @@
+// Tensors in the check of gradients.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/items.h"
+
+namespace kf::check {
+
+// The answers to kinds/questions.h.
+inline Item::Kind item_kind(const manifest::kinds::Tensor&) { return Item::Kind::tensor; }
+inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Tensor&, const manifest::Argument&,
+                                          const std::vector<std::int64_t>&) {
+    return {};
+}
+inline std::string how_it_is_made(const manifest::kinds::Tensor&) { return {}; }
+inline std::string why_undifferentiated(const manifest::kinds::Tensor&) { return "no_diff"; }
+
+}  // namespace kf::check

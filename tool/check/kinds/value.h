@@ -1,0 +1,22 @@
+// Values in the check of gradients.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/items.h"
+
+namespace kf::check {
+
+// The answers to kinds/questions.h.
+inline Item::Kind item_kind(const manifest::kinds::Value&) { return Item::Kind::value; }
+inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Value&, const manifest::Argument&,
+                                          const std::vector<std::int64_t>&) {
+    return {};
+}
+inline std::string how_it_is_made(const manifest::kinds::Value&) { return {}; }
+inline std::string why_undifferentiated(const manifest::kinds::Value&) { return "no_diff"; }
+
+}  // namespace kf::check
