@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,30 +90,5 @@ inline bool passes_elements(const Argument& argument) {
     return passes_value(argument) || passes_tensor(argument);
 }
 inline bool has_host_value(const Argument& argument) { return passed_as(argument) != Passed::nothing; }
-
-inline bool is_whole(const Argument& argument) {
-    return std::holds_alternative<kinds::WholeTensor>(argument.kind);
-}
-inline bool is_generator(const Argument& argument) {
-    return std::holds_alternative<kinds::Generator>(argument.kind);
-}
-inline GeneratorKind generator_of(const Argument& argument) {
-    const auto* generator = std::get_if<kinds::Generator>(&argument.kind);
-    return generator != nullptr ? generator->generator : GeneratorKind::none;
-}
-/// Of a parameter that is a tensor itself.
-inline std::optional<Access> access_of(const Argument& argument) {
-    const auto* whole = std::get_if<kinds::WholeTensor>(&argument.kind);
-    return whole != nullptr ? std::optional(whole->access) : std::nullopt;
-}
-inline bool is_in_memory(const Argument& argument) {
-    const auto* value = std::get_if<kinds::Value>(&argument.kind);
-    return value != nullptr && value->in_memory;
-}
-inline bool is_contiguous_only(const Argument& argument) {
-    const auto* tensor = std::get_if<kinds::Tensor>(&argument.kind);
-    const auto* whole = std::get_if<kinds::WholeTensor>(&argument.kind);
-    return tensor != nullptr ? tensor->contiguous_only : whole != nullptr && whole->contiguous_only;
-}
 
 }  // namespace kf::manifest

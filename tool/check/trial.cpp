@@ -301,7 +301,7 @@ std::pair<Difference, std::optional<Difference>> Trial::differentiate(std::size_
     std::pair<Difference, std::optional<Difference>> result;
     result.first = check::differentiate(stencil, weights_, magnitudes_, epsilon);
     // Its own output follows it exactly: stored as it was, or not at all.
-    const bool in_place = is_whole(call_.arguments[index]);
+    const bool in_place = has_free_access(call_.arguments[index]);
     for (std::size_t k = 0; in_place && moves.size() == 1 && k < outputs_.size(); ++k) {
         if (outputs_[k].leaf != index || outputs_[k].scalar != moves.front().position) continue;
         const Leaf& leaf = arguments_.leaves[index];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kinds/questions.h"
 #include "plan/kinds/whole_tensor.h"
 
 namespace kf::gen {
@@ -66,9 +67,8 @@ std::string why_not_differentiable(const PlannedCall& call, const PlannedArgumen
 std::string reason(const Plan& plan, std::size_t function, std::size_t call, std::size_t argument) {
     const PlannedCall& planned = plan.functions[function].calls[call];
     const PlannedArgument& input = planned.arguments[argument];
-    const bool output =
-        input.host.role == manifest::Role::out || access_of(input.host) == manifest::Access::write;
-    if (output || is_generator(input.host) || !is_floating(input.type)) return {};
+    const bool output = input.host.role != manifest::Role::result && !depends_on_elements(input.host);
+    if (output || !passes_elements(input.host) || !is_floating(input.type)) return {};
     if (!planned.has_backward) return "the spec asks for no \"backward\"";
     if (input.host.differentiable)
         return input.grad_is_false ? "\"grad\": false" : "not among the \"inputs\" of \"backward\"";

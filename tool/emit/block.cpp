@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/block_slots.h"
+#include "core/kinds/questions.h"
 #include "core/rows.h"
 #include "emit/kinds/questions.h"
 #include "plan/kinds/whole_tensor.h"
@@ -98,19 +99,13 @@ private:
     Sums sums_;
 };
 
-/// The extent that an argument gives a dimension of every call, since it lies in its element; 0: any.
-std::int64_t fixed_extent(const Argument& argument, std::size_t k) {
-    const std::size_t rank = passes_tensor(argument) ? static_cast<std::size_t>(argument.rank) : 0;
-    return k < rank || k - rank >= argument.element.extents.size() ? 0 : argument.element.extents[k - rank];
-}
-
 /// Whether calls that share elements of gradients along one dimension can lie in long rows along others.
 bool may_have_rows(const PlannedCall& call) {
     std::vector<std::int64_t> extents(static_cast<std::size_t>(call.rank), 0);
     for (const PlannedArgument& argument : call.arguments) {
         for (std::size_t k = 0; k < argument.host.map.size(); ++k) {
             std::int64_t& extent = extents[static_cast<std::size_t>(argument.host.map[k])];
-            extent = std::max(extent, fixed_extent(argument.host, k));
+            extent = std::max(extent, extent_in_element(argument.host, k));
         }
     }
     // The first dimension isn't in a row of its own calls: it tells rows apart.

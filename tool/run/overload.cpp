@@ -2,7 +2,7 @@
 #include "run/overload.h"
 
 #include "core/items.h"
-#include "plan/kinds/questions.h"
+#include "core/kinds/questions.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -13,7 +13,7 @@ using manifest::Form;
 using manifest::Role;
 
 std::string leaf_text(const manifest::Argument& argument) {
-    return kind_text(argument, argument.type.empty() ? slang_name(argument.element) : argument.type);
+    return spec_text(argument, argument.type.empty() ? slang_name(argument.element) : argument.type);
 }
 
 std::string parameter_text(const manifest::Call& call, const manifest::Parameter& parameter) {
@@ -27,7 +27,7 @@ std::string parameter_text(const manifest::Call& call, const manifest::Parameter
     }
     text = parameter.type;
     for (const std::int64_t extent : parameter.extents) text += "[" + std::to_string(extent) + "]";
-    return kind_text(first, text);
+    return spec_text(first, text);
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ TEST(ForwardDiffTest, WholeTensorsAreReadAndWrittenAsTheirTangentsAre) {
                       {"WDiffTensor<half, 1>", "b"},
                       {"RWTensor<float, 1>", "c"}})});
     EXPECT_THAT(names_of(call), ElementsAre("i", "a", "b", "c", "tangents.a", "tangents.b"));
-    EXPECT_EQ(access_of(call.arguments.at(4).host), Access::read);
-    EXPECT_EQ(access_of(call.arguments.at(5).host), Access::write);
+    EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(call.arguments.at(4).host.kind).access, Access::read);
+    EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(call.arguments.at(5).host.kind).access, Access::write);
     EXPECT_EQ(call.arguments.at(5).host.call_rank, 1);
 }
 
@@ -134,8 +134,8 @@ TEST(ForwardDiffTest, LargeValuesLieInMemory) {
     const PlannedCall call = derived(R"({"function": "f", "args": {"m": "value"}, "forward_diff": true})",
                                      {function_of("void", "f", {{"float2x3", "m", Direction::inout}})});
     EXPECT_THAT(names_of(call), ElementsAre("inout m", "tangents.m", "out tangents_out.m"));
-    EXPECT_TRUE(is_in_memory(call.arguments.at(1).host));
-    EXPECT_FALSE(is_in_memory(call.arguments.at(2).host));
+    EXPECT_TRUE(std::get<manifest::kinds::Value>(call.arguments.at(1).host.kind).in_memory);
+    EXPECT_FALSE(std::get<manifest::kinds::Value>(call.arguments.at(2).host.kind).in_memory);
 }
 
 TEST(ForwardDiffTest, OverloadsWithoutOneAreLeftOut) {

@@ -85,7 +85,7 @@ TEST(Structs, ByValueBecomeLeavesAtOffsets) {
     EXPECT_EQ(color.offset, 2);
     EXPECT_THAT(color.spacing, ElementsAre(4, 1));
     EXPECT_EQ(color.pitch, 0);
-    EXPECT_TRUE(is_in_memory(color));
+    EXPECT_TRUE(std::get<manifest::kinds::Value>(color.kind).in_memory);
     EXPECT_EQ(call.arguments[1].path, ".lights[].color");
     EXPECT_EQ(call.arguments[2].host.offset, 16);
     EXPECT_EQ(call.arguments[0].host.gradient, manifest::Gradient::never);  // a bool

@@ -103,10 +103,6 @@ void become_tangent(const Generator&, PlannedArgument& argument) {
     become_tangent(Value{}, argument);
 }
 
-std::string kind_text(const Generator& generator, const manifest::Argument& argument, const std::string&) {
-    return detail::generator_text(generator.generator, argument.rank);
-}
-
 }  // namespace kf::gen::kinds
 
 namespace kf::gen {
@@ -139,7 +135,7 @@ std::optional<Diagnostic> check_host_arguments(const PlannedFunction& function) 
                               "generator-alternatives",
                               odd.location,
                               "argument '" + odd.host.name + "': the host gives nothing for a " +
-                                  kind_text(odd.host, odd.element_name) +
+                                  spec_text(odd.host, odd.element_name) +
                                   ", so it can't stand beside other kinds under one name",
                               {"give one of the calls a \"name\" of its own"}};
         }

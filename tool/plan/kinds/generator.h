@@ -30,7 +30,5 @@ std::optional<Diagnostic> check_in_call(const Generator& generator, const Planne
 std::string gradient_refusal(const Generator& generator, const AccumulateWay& way);
 /// Among a struct's fields it has none; something must stand in its place.
 void become_tangent(const Generator& generator, PlannedArgument& argument);
-std::string kind_text(const Generator& generator, const manifest::Argument& argument,
-                      const std::string& element);
 
 }  // namespace kf::gen::kinds

@@ -55,9 +55,4 @@ void become_tangent(PlannedArgument& argument, manifest::Role role) {
     std::visit([&](const auto& one) { kinds::become_tangent(one, argument); }, kind);
 }
 
-std::string kind_text(const Argument& argument, const std::string& element) {
-    return std::visit([&](const auto& kind) { return kinds::kind_text(kind, argument, element); },
-                      argument.kind);
-}
-
 }  // namespace kf::gen

@@ -30,7 +30,5 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target);
 /// Makes a copy of the argument its tangent, as a call of the forward derivative takes it or gives it.
 /// `role`: the tangent's.
 void become_tangent(PlannedArgument& argument, manifest::Role role);
-/// "tensor<float>[1]": as a call spec spells it. `element`: how it spells that.
-[[nodiscard]] std::string kind_text(const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen

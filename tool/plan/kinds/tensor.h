@@ -20,13 +20,5 @@ inline std::optional<Diagnostic> check_in_call(const Tensor&, const PlannedArgum
 }
 inline std::string gradient_refusal(const Tensor&, const AccumulateWay&) { return {}; }
 inline void become_tangent(const Tensor&, PlannedArgument&) {}
-std::string kind_text(const Tensor& tensor, const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen::kinds
-
-namespace kf::gen {
-
-/// "tensor<float3>[1]": of tensors of every kind.
-std::string tensor_kind_text(const manifest::Argument& argument, const std::string& element);
-
-}  // namespace kf::gen

@@ -34,8 +34,4 @@ void become_tangent(const Value&, PlannedArgument& argument) {
     argument.host.kind = Value{argument.host.role == Role::in && (argument.host.call_rank > 0 || !in_block)};
 }
 
-std::string kind_text(const Value&, const manifest::Argument&, const std::string& element) {
-    return "value<" + element + ">";
-}
-
 }  // namespace kf::gen::kinds

@@ -20,6 +20,5 @@ inline std::optional<Diagnostic> check_in_call(const Value&, const PlannedArgume
 }
 std::string gradient_refusal(const Value& value, const AccumulateWay& way);
 void become_tangent(const Value& value, PlannedArgument& argument);
-std::string kind_text(const Value& value, const manifest::Argument& argument, const std::string& element);
 
 }  // namespace kf::gen::kinds

@@ -1,7 +1,6 @@
 // Parameters that are tensors themselves.
 #include "plan/kinds/whole_tensor.h"
 
-#include "plan/kinds/tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -107,10 +106,6 @@ Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& 
 std::string gradient_refusal(const WholeTensor&, const AccumulateWay& way) {
     if (way.combine == manifest::Accumulate::sum) return {};
     return "calls read any elements of a tensor parameter, whose gradients can only be added up";
-}
-
-std::string kind_text(const WholeTensor&, const manifest::Argument& argument, const std::string& element) {
-    return tensor_kind_text(argument, element);
 }
 
 }  // namespace kf::gen::kinds

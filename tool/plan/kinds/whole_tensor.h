@@ -45,7 +45,5 @@ inline std::optional<Diagnostic> check_in_call(const WholeTensor&, const Planned
 }
 std::string gradient_refusal(const WholeTensor& tensor, const AccumulateWay& way);
 inline void become_tangent(const WholeTensor&, PlannedArgument&) {}
-std::string kind_text(const WholeTensor& tensor, const manifest::Argument& argument,
-                      const std::string& element);
 
 }  // namespace kf::gen::kinds

@@ -52,7 +52,7 @@ TEST_P(TensorParameterTest, TakesTheLastDimensions) {
     EXPECT_EQ(host.inner_rank, call.arguments.at(0).type.extent);
     EXPECT_EQ(host.trailing, row.trailing);
     EXPECT_EQ(host.role, manifest::Role::in);
-    EXPECT_TRUE(is_whole(host));
+    EXPECT_TRUE(std::holds_alternative<manifest::kinds::WholeTensor>(host.kind));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,7 +103,7 @@ TEST(TensorParameter, SaysItselfWhatIsWritten) {
         const Outcome<Plan> plan =
             plan_of(call_with(R"("tensor[1]")"), {function_of("void", "f", {{form + "<float, 1>", "x"}})});
         ASSERT_TRUE(plan);
-        EXPECT_EQ(access_of(plan.value().functions.at(0).calls.at(0).arguments.at(0).host), access);
+        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(plan.value().functions.at(0).calls.at(0).arguments.at(0).host.kind).access, access);
         for (const Direction direction : {Direction::out, Direction::inout}) {
             const Outcome<Plan> refused =
                 plan_of(call_with(R"("tensor[1]")"),
@@ -137,7 +137,7 @@ TEST(TensorParameter, IsOnlyGivenInAStructThatChanges) {
         const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
         EXPECT_EQ(call.arguments.at(0).host.role, manifest::Role::in);
         EXPECT_EQ(call.arguments.at(1).host.role, manifest::Role::in);
-        EXPECT_EQ(access_of(call.arguments.at(1).host), Access::read_write);
+        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(call.arguments.at(1).host.kind).access, Access::read_write);
         EXPECT_EQ(call.arguments.at(2).host.role, manifest::Role::inout);
         EXPECT_EQ(call.parameters.at(0).role, manifest::Role::inout);
     }
@@ -294,7 +294,7 @@ TEST(TensorParameter, OfStructsHasTheirFieldsAsLeaves) {
             EXPECT_EQ(leaf.offset, offsets[i]);
             EXPECT_EQ(leaf.inner_rank, 1);
             EXPECT_EQ(leaf.call_rank, 1);
-            EXPECT_EQ(access_of(leaf), Access::read);
+            EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(leaf.kind).access, Access::read);
             EXPECT_EQ(leaf.pitch, i == 3 ? 12 : 6);
             EXPECT_EQ(leaf.differentiable, i % 2 == 1);
             EXPECT_EQ(leaf.gradient, i % 2 == 1 ? Gradient::automatic : Gradient::never);
