@@ -40,7 +40,8 @@ TEST_P(GeneratorTest, FeedsItsParameters) {
     EXPECT_EQ(call.rank, row.rank);
     const manifest::Argument& argument = call.arguments.front().host;
     ASSERT_TRUE(std::holds_alternative<manifest::kinds::Generator>(argument.kind));
-    EXPECT_EQ(generator_text(std::get<manifest::kinds::Generator>(argument.kind).generator, argument.rank), row.kind);
+    EXPECT_EQ(generator_text(std::get<manifest::kinds::Generator>(argument.kind).generator, argument.rank),
+              row.kind);
     EXPECT_EQ(has_host_value(argument), !row.kind.ends_with("_id"));
     EXPECT_EQ(call.arguments.back().host.rank, row.rank);
     EXPECT_EQ(argument.map.size(), static_cast<std::size_t>(argument.call_rank));

@@ -103,7 +103,10 @@ TEST(TensorParameter, SaysItselfWhatIsWritten) {
         const Outcome<Plan> plan =
             plan_of(call_with(R"("tensor[1]")"), {function_of("void", "f", {{form + "<float, 1>", "x"}})});
         ASSERT_TRUE(plan);
-        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(plan.value().functions.at(0).calls.at(0).arguments.at(0).host.kind).access, access);
+        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(
+                      plan.value().functions.at(0).calls.at(0).arguments.at(0).host.kind)
+                      .access,
+                  access);
         for (const Direction direction : {Direction::out, Direction::inout}) {
             const Outcome<Plan> refused =
                 plan_of(call_with(R"("tensor[1]")"),
@@ -137,7 +140,8 @@ TEST(TensorParameter, IsOnlyGivenInAStructThatChanges) {
         const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
         EXPECT_EQ(call.arguments.at(0).host.role, manifest::Role::in);
         EXPECT_EQ(call.arguments.at(1).host.role, manifest::Role::in);
-        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(call.arguments.at(1).host.kind).access, Access::read_write);
+        EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(call.arguments.at(1).host.kind).access,
+                  Access::read_write);
         EXPECT_EQ(call.arguments.at(2).host.role, manifest::Role::inout);
         EXPECT_EQ(call.parameters.at(0).role, manifest::Role::inout);
     }
