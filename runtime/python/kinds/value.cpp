@@ -10,6 +10,7 @@
 #include "python/gil.h"
 #include "python/host.h"
 #include "python/host_value.h"
+#include "python/scalars.h"
 #include "python/structs.h"
 
 namespace kf::python {
