@@ -188,6 +188,18 @@ def imports(path: Path, lines: list[str]) -> Iterator[str]:
             yield f"imports {found.group(1)}, which isn't in {path.parent}/"
 
 
+KIND = re.compile(r"\b(?:get|get_if|holds_alternative)<\s*(?:const )?(?:[\w:]+::)?kinds::\w+")
+
+
+def kinds(path: Path, lines: list[str]) -> Iterator[str]:
+    """What depends on an argument's kind is asked by the questions in kinds/, which every kind answers."""
+    if path.suffix not in {".h", ".cpp"} or path.parts[0] not in {"tool", "runtime"} or "kinds" in path.parts:
+        return
+    for number, line in enumerate(lines, 1):
+        if KIND.search(line):
+            yield f"line {number} tests an argument's kind, which only kinds/ may"
+
+
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
 FUNCTION = re.compile(
     r"^(?:\[\[nodiscard\]\] )?(?:template <[^>]*>\n)?(?:constexpr |inline |static )*(?:const )?"
@@ -214,7 +226,7 @@ def main() -> int:
     findings = 0
     for path in files(".h", ".cpp", ".cu", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
         lines = (ROOT / path).read_text().splitlines()
-        for rule in (opening, sizes, marks, includes, imports):
+        for rule in (opening, sizes, marks, includes, imports, kinds):
             for finding in rule(path, lines):
                 findings += 1
                 print(f"{path}: {finding}")

@@ -12,6 +12,7 @@ from house_rules import (
     TESTS_ALSO,
     imports,
     includes,
+    kinds,
     local_names,
     marks,
     opening,
@@ -110,6 +111,18 @@ def test_openings() -> None:
 
 def test_marks() -> None:
     assert findings(marks, "a.md", "done", "TO" + "DO: this") == ["line 2 has a mark of unfinished work"]
+
+
+def test_kinds() -> None:
+    test = "if (std::holds_alternative<manifest::kinds::Tensor>(argument.kind)) return;"
+    assert findings(kinds, "tool/emit/new.cpp", "", test) == [
+        "line 2 tests an argument's kind, which only kinds/ may"
+    ]
+    assert (
+        len(findings(kinds, "runtime/core/new.cpp", "std::get<kinds::Value>(argument.kind).in_memory")) == 1
+    )
+    assert findings(kinds, "tool/emit/kinds/new.cpp", test) == []
+    assert findings(kinds, "tests/tool/emit/new_test.cpp", test) == []
 
 
 def test_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
