@@ -82,6 +82,7 @@ constexpr std::array forms{
     generator(GeneratorKind::range),
     generator(GeneratorKind::wang_hash),
     generator(GeneratorKind::rand_float),
+    KindForm{.name = "constant", .kind = Kind::constant, .options = {.value = true}, .is_supported = true},
     KindForm{.name = "auto",
              .kind = Kind::automatic,
              .options = {.grad = true, .accumulate = true},
@@ -279,8 +280,8 @@ bool KindSpec::operator==(const KindSpec& other) const {
     return kind == other.kind && spelling == other.spelling && element == other.element &&
            rank == other.rank && generator == other.generator && texture == other.texture &&
            map == other.map && grad == other.grad && contiguous_only == other.contiguous_only &&
-           accumulate == other.accumulate && format == other.format && fields == other.fields &&
-           location == other.location;
+           accumulate == other.accumulate && format == other.format && value == other.value &&
+           fields == other.fields && location == other.location;
 }
 
 bool FieldSpec::operator==(const FieldSpec& other) const {

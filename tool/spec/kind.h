@@ -29,6 +29,7 @@ enum class Kind : std::uint8_t {
     pointer,
     acceleration_structure,
     generator,
+    constant,
     fields,
     automatic  ///< of what is written: the call's rank decides
 };
@@ -52,6 +53,24 @@ struct AccumulateWay {
     bool operator==(const AccumulateWay&) const = default;
 };
 
+/// One number, truth value or name of an enum's member, as JSON spells it.
+struct ConstantScalar {
+    enum class Form : std::uint8_t { boolean, integer, number, name };
+    Form form = Form::integer;
+    std::string text;
+    Location location;
+
+    bool operator==(const ConstantScalar&) const = default;
+};
+
+/// The value that a spec states: a scalar, or lists of lists of them.
+struct ConstantValue {
+    std::vector<std::int64_t> extents;  ///< of the lists, the outermost first
+    std::vector<ConstantScalar> scalars;
+
+    bool operator==(const ConstantValue&) const = default;
+};
+
 struct FieldSpec;
 
 /// One kind with its options. Plain value; `spelling` is what the user wrote, normalised.
@@ -67,6 +86,7 @@ struct KindSpec {
     bool contiguous_only = false;            ///< "layout": "contiguous"; else a strided variant is built, too
     std::vector<AccumulateWay> accumulate;   ///< what may be picked at run time; the first is the default
     std::string format;                      ///< of textures: a name of Slang's [format]
+    std::optional<ConstantValue> value;      ///< when kind is constant
     std::vector<FieldSpec> fields;           ///< when kind is fields, in the order written
     Location location;
 
@@ -90,6 +110,7 @@ struct KindOptions {
     bool layout = false;
     bool format = false;
     bool accumulate = false;
+    bool value = false;
 };
 [[nodiscard]] KindOptions options_of(const KindSpec& kind);
 

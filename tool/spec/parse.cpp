@@ -131,7 +131,9 @@ private:
 
     KindSpec kind(const JsonNode& node) {
         if (node.type == JsonType::string) {
-            return parsed_kind(node);
+            KindSpec result = parsed_kind(node);
+            check_value(result);
+            return result;
         }
         const JsonNode* name = node.find("kind");
         const JsonNode* fields = node.find("fields");
@@ -153,6 +155,7 @@ private:
         }
         result.location = node.location;
         read_options(node, result);
+        check_value(result);
         return result;
     }
 
@@ -194,6 +197,10 @@ private:
             } else if (member.key == "format") {
                 fits = allowed.format;
                 kind.format = value.text;
+            } else if (member.key == "value") {
+                fits = allowed.value;
+                kind.value.emplace();
+                read_constant(value, 0, *kind.value);
             } else if (member.key == "accumulate") {
                 fits = allowed.accumulate;
                 kind.accumulate = accumulate(value);
@@ -203,6 +210,37 @@ private:
                       "the kind '" + kind.spelling + "' has no option '" + member.key + "'");
             }
         }
+    }
+
+    void check_value(const KindSpec& kind) {
+        if (kind.kind != Kind::constant || kind.value) return;
+        error("spec-kind-option", kind.location, "the kind 'constant' needs the option 'value'",
+              {R"(for example {"kind": "constant", "value": 3})"});
+    }
+
+    /// `depth`: how many lists are around the node.
+    void read_constant(const JsonNode& node, std::size_t depth, ConstantValue& value) {
+        using Form = ConstantScalar::Form;
+        if (node.type == JsonType::array) {
+            const auto count = static_cast<std::int64_t>(node.items.size());
+            // The first of the lists at this depth says how long they are.
+            if (value.scalars.empty() && value.extents.size() == depth) value.extents.push_back(count);
+            if (value.extents.size() <= depth || value.extents[depth] != count) {
+                error("spec-value", node.location, "the lists of a constant differ in length or depth");
+                return;
+            }
+            for (const JsonNode& item : node.items) read_constant(item, depth + 1, value);
+            return;
+        }
+        if (value.extents.size() != depth) {
+            error("spec-value", node.location, "the lists of a constant differ in length or depth");
+            return;
+        }
+        const Form form = node.type == JsonType::boolean   ? Form::boolean
+                          : node.type == JsonType::integer ? Form::integer
+                          : node.type == JsonType::number  ? Form::number
+                                                           : Form::name;
+        value.scalars.push_back({form, node.text, node.location});
     }
 
     static std::vector<AccumulateWay> accumulate(const JsonNode& node) {

@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "core/kinds/constant.h"
 #include "core/kinds/generator.h"
 #include "core/kinds/tensor.h"
 #include "core/kinds/value.h"
@@ -10,6 +11,6 @@
 
 namespace kf::manifest {
 
-using Kind = std::variant<kinds::Value, kinds::Tensor, kinds::WholeTensor, kinds::Generator>;
+using Kind = std::variant<kinds::Value, kinds::Tensor, kinds::WholeTensor, kinds::Generator, kinds::Constant>;
 
 }  // namespace kf::manifest

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <variant>
 
+#include "python/kinds/constant.h"
 #include "python/kinds/generator.h"
 #include "python/kinds/tensor.h"
 #include "python/kinds/value.h"

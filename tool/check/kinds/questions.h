@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "check/kinds/constant.h"
 #include "check/kinds/generator.h"
 #include "check/kinds/tensor.h"
 #include "check/kinds/value.h"

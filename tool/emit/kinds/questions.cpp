@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/kinds/questions.h"
+#include "emit/kinds/constant.h"
 #include "emit/kinds/generator.h"
 #include "emit/kinds/tensor.h"
 #include "emit/kinds/value.h"

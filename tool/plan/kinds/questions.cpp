@@ -1,6 +1,7 @@
 // Asks an argument's kind.
 #include "plan/kinds/questions.h"
 
+#include "plan/kinds/constant.h"
 #include "plan/kinds/generator.h"
 #include "plan/kinds/tensor.h"
 #include "plan/kinds/value.h"
@@ -13,6 +14,7 @@ using manifest::Argument;
 Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
     switch (kind.kind) {
         case Kind::generator: return kinds::feed_generator(kind, target);
+        case Kind::constant: return kinds::feed_constant(kind, target);
         case Kind::automatic:
             return feed_error(kind, "kind-not-supported",
                               target_name(target) + ": kind 'auto' is for whole results and out parameters",

@@ -1,0 +1,23 @@
+// Planning constants.
+#pragma once
+
+#include "plan/feed.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Constant;
+
+/// As feed(), for this kind. Errors: "argument-type", "type-not-supported", "constant-value".
+Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const Feed& target);
+
+inline bool can_have_gradient(const Constant&) { return false; }
+inline std::int64_t least_call_rank(const Constant&, const manifest::Argument&) { return 0; }
+inline std::optional<Diagnostic> check_in_call(const Constant&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const Constant& constant, const AccumulateWay& way);
+/// Among a struct's fields it has none; something must stand in its place.
+void become_tangent(const Constant& constant, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds
