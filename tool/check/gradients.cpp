@@ -173,7 +173,7 @@ std::string why_no_gradient(const manifest::Call& call, const Argument& argument
     if (argument.role != Role::result && !depends_on_elements(argument)) {
         return argument.differentiable ? "output: its gradient flows in" : "output without a derivative";
     }
-    if (const std::string made = how_it_is_made(argument); !made.empty()) return made;
+    if (std::string made = how_it_is_made(argument); !made.empty()) return made;
     const ScalarType scalar = argument.element.scalar;
     if (!is_floating(scalar)) return scalar == ScalarType::boolean ? "bool" : "integer type";
     if (!call.has_backward) return "the call has no backward pass";
