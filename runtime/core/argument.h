@@ -80,15 +80,15 @@ struct Argument {
 };
 
 /// What the host passes for it.
-inline Passed passed_as(const Argument& argument) {
+inline HostPassing passed_as(const Argument& argument) {
     return std::visit([](const auto& kind) { return passed_as(kind); }, argument.kind);
 }
-inline bool passes_value(const Argument& argument) { return passed_as(argument) == Passed::value; }
-inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == Passed::tensor; }
+inline bool passes_value(const Argument& argument) { return passed_as(argument) == HostPassing::value; }
+inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == HostPassing::tensor; }
 /// Whether elements are: they have a type that what is given must have, and a gradient may belong to them.
 inline bool passes_elements(const Argument& argument) {
     return passes_value(argument) || passes_tensor(argument);
 }
-inline bool has_host_value(const Argument& argument) { return passed_as(argument) != Passed::nothing; }
+inline bool has_host_value(const Argument& argument) { return passed_as(argument) != HostPassing::nothing; }
 
 }  // namespace kf::manifest

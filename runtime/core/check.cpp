@@ -6,12 +6,12 @@
 
 #include "core/artifact.h"
 #include "core/block_slots.h"
+#include "core/consistency.h"
 #include "core/convert.h"
 #include "core/image_digests.h"
 #include "core/interface.h"
 #include "core/items.h"
 #include "core/kinds/questions.h"
-#include "core/require.h"
 #include "core/roles.h"
 
 namespace kf::artifact {

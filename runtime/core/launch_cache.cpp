@@ -8,8 +8,8 @@
 #include "core/convert.h"
 #include "core/items.h"
 #include "core/module_state.h"
-#include "core/put.h"
 #include "core/tensor_state.h"
+#include "core/unaligned.h"
 
 namespace kf::detail {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/bind.h"
 #include "core/kinds/binding.h"
-#include "core/put.h"
+#include "core/unaligned.h"
 
 namespace kf::detail {
 namespace {

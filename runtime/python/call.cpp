@@ -16,12 +16,12 @@
 #include "python/function.h"
 #include "python/generator.h"
 #include "python/gil.h"
-#include "python/given.h"
 #include "python/host.h"
 #include "python/host_argument.h"
 #include "python/kinds/questions.h"
 #include "python/options.h"
-#include "python/plausible.h"
+#include "python/overload_filter.h"
+#include "python/parameter_names.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/struct_choice.h"
@@ -236,13 +236,13 @@ void Call::take_items(std::size_t overload) {
 /// Tries the overloads, since each may take a parameter in a form of its own. When none takes the arguments,
 /// all of them say why.
 std::size_t Call::choose_overload() {
-    std::vector<std::size_t> plausible;
+    std::vector<std::size_t> candidates;
     for (const std::size_t c : info_.calls) {
-        if (is_plausible(info_, c, given_)) plausible.push_back(c);
+        if (may_accept(info_, c, given_)) candidates.push_back(c);
     }
-    if (plausible.empty()) plausible = info_.calls;
+    if (candidates.empty()) candidates = info_.calls;
     std::string reasons;
-    std::optional<std::size_t> best = best_overload(plausible, reasons);
+    std::optional<std::size_t> best = best_overload(candidates, reasons);
     if (!best) {
         reasons.clear();
         best = best_overload(info_.calls, reasons);

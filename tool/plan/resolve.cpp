@@ -13,10 +13,10 @@
 #include "plan/accumulate.h"
 #include "plan/candidates.h"
 #include "plan/defaults.h"
-#include "plan/feed.h"
 #include "plan/forward_diff.h"
 #include "plan/home_module.h"
 #include "plan/instance.h"
+#include "plan/kind_target.h"
 #include "plan/kinds/generator.h"
 #include "plan/kinds/questions.h"
 #include "plan/kinds/whole_tensor.h"
@@ -454,8 +454,8 @@ private:
         Outcome<FedTree> fed = feed_tree(kind, target, static_cast<std::int64_t>(planned.arguments.size()));
         if (!fed) return fed.errors();
         FedTree& tree = fed.value();
-        const bool tensor = target.feed.type.kind == TypeKind::tensor;
-        planned.parameters.push_back({tree.host, target.feed.type, target.feed.role,
+        const bool tensor = target.parameter.type.kind == TypeKind::tensor;
+        planned.parameters.push_back({tree.host, target.parameter.type, target.parameter.role,
                                       tensor ? target.no_diff_tensors : target.no_diff});
         std::move(tree.leaves.begin(), tree.leaves.end(), std::back_inserter(planned.arguments));
         grads.insert(grads.end(), tree.grads.begin(), tree.grads.end());

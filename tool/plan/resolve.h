@@ -9,7 +9,7 @@
 namespace kf::gen {
 
 /// All errors of all calls, or the plan. Asks `types` about generic functions and interfaces only; without
-/// it there are no types but those in the module. Ids: those of plan/feed.h, plan/instance.h and
+/// it there are no types but those in the module. Ids: those of plan/kind_target.h, plan/instance.h and
 /// "function-unknown", "function-ambiguous", "function-overload", "argument-unknown",
 /// "argument-missing", "output-broadcast", "not-differentiable", "backward-input", "spec-too-many-kernels",
 /// "name-duplicate".

@@ -83,9 +83,9 @@ public:
     TreeFeeder(const TreeTarget& target, std::int64_t first) : target_(target), first_(first) {}
 
     Outcome<FedTree> feed_all(const KindSpec& kind) {
-        tree_.host = walk(kind, target_.feed.type,
-                          {target_.feed.argument, "", target_.no_diff, target_.no_diff_tensors, 0});
-        tree_.host.name = target_.feed.argument;
+        tree_.host = walk(kind, target_.parameter.type,
+                          {target_.parameter.argument, "", target_.no_diff, target_.no_diff_tensors, 0});
+        tree_.host.name = target_.parameter.argument;
         if (!errors_.empty()) return errors_;
         return std::move(tree_);
     }
@@ -114,12 +114,12 @@ private:
         kind.element = without_enum(given.element, type);
         Parameter parameter;
         parameter.leaf = next();
-        Feed feed_target = target_.feed;
-        feed_target.argument = place.name;
-        feed_target.type = type;
-        if (target_.values_are_read && kind.kind != Kind::tensor) feed_target.role = Role::in;
+        KindTarget leaf_target = target_.parameter;
+        leaf_target.argument = place.name;
+        leaf_target.type = type;
+        if (target_.values_are_read && kind.kind != Kind::tensor) leaf_target.role = Role::in;
         if (type.kind == TypeKind::tensor && place.depth > 0) {
-            if (feed_target.role == Role::out) {
+            if (leaf_target.role == Role::out) {
                 fail(kind, "type-not-supported",
                      subject(place.name) + ": a function can't make a '" + type.name +
                          "', nor a struct that holds one",
@@ -127,9 +127,9 @@ private:
                 return parameter;
             }
             // What an inout struct has written are its other fields: a tensor says itself what is.
-            if (feed_target.role == Role::inout) feed_target.role = Role::in;
+            if (leaf_target.role == Role::inout) leaf_target.role = Role::in;
         }
-        Outcome<manifest::Argument> fed = feed(kind, feed_target);
+        Outcome<manifest::Argument> fed = feed(kind, leaf_target);
         if (!fed) {
             errors_.insert(errors_.end(), fed.errors().begin(), fed.errors().end());
             return parameter;
@@ -295,12 +295,12 @@ private:
                      "kfgen; make it a parameter of its own");
             return {};
         }
-        Feed feed_target = target_.feed;
+        KindTarget leaf_target = target_.parameter;
         // What it is made of is another matter.
-        Type& element = feed_target.type.element.front();
+        Type& element = leaf_target.type.element.front();
         element = Type();
         element.kind = TypeKind::scalar;
-        if (auto failure = check_tensor_parameter(kind, feed_target)) {
+        if (auto failure = check_tensor_parameter(kind, leaf_target)) {
             errors_.push_back(std::move(*failure));
             return {};
         }

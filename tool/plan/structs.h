@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/plan.h"
 #include "spec/spec.h"
 
@@ -39,7 +39,7 @@ struct FedTree {
 };
 
 struct TreeTarget {
-    Feed feed;
+    KindTarget parameter;
     bool no_diff = false;
     bool no_diff_tensors = false;  ///< the source says no_diff: no tensor in it gets a gradient either
     bool is_result = false;

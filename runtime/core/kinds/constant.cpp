@@ -1,8 +1,8 @@
 // The kind of arguments whose value the call spec states: its rules in manifests.
 #include "core/kinds/constant.h"
 
+#include "core/consistency.h"
 #include "core/manifest.h"
-#include "core/require.h"
 
 namespace kf::manifest::kinds {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/kinds/forward.h"
-#include "core/kinds/passed.h"
+#include "core/kinds/declarations.h"
+#include "core/kinds/host_passing.h"
 
 namespace kf::manifest::kinds {
 
@@ -28,7 +28,7 @@ struct Constant {
 /// "constant 3", "constant [1, 2, 3]".
 std::string constant_text(const Constant& constant);
 
-inline Passed passed_as(const Constant&) { return Passed::nothing; }
+inline HostPassing passed_as(const Constant&) { return HostPassing::nothing; }
 
 // The answers to kinds/questions.h.
 void check_consistency(const Constant& constant, const Call& call, const Argument& argument,

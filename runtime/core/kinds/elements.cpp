@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/block_slots.h"
+#include "core/consistency.h"
 #include "core/kinds/questions.h"
-#include "core/require.h"
 
 namespace kf::manifest::kinds {
 

@@ -1,9 +1,9 @@
 // The kind of values that kernels make for each call: its rules in manifests, and its slots.
 #include "core/kinds/generator.h"
 
+#include "core/consistency.h"
 #include "core/generator_rules.h"
 #include "core/manifest.h"
-#include "core/require.h"
 #include "core/slot_list.h"
 
 namespace kf::manifest::kinds {

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "core/kinds/forward.h"
-#include "core/kinds/passed.h"
+#include "core/kinds/declarations.h"
+#include "core/kinds/host_passing.h"
 
 namespace kf::manifest {
 
@@ -32,9 +32,9 @@ struct Generator {
     bool operator==(const Generator&) const = default;
 };
 
-inline Passed passed_as(const Generator& kind) {
+inline HostPassing passed_as(const Generator& kind) {
     const bool own = kind.generator == GeneratorKind::call_id || kind.generator == GeneratorKind::thread_id;
-    return own ? Passed::nothing : Passed::generator;
+    return own ? HostPassing::nothing : HostPassing::generator;
 }
 
 // The answers to kinds/questions.h.

@@ -11,7 +11,7 @@
 #include "core/bind_error.h"
 #include "core/describe.h"
 #include "core/generator_rules.h"
-#include "core/put.h"
+#include "core/unaligned.h"
 #include "core/views.h"
 
 namespace kf::detail {

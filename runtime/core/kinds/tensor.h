@@ -1,8 +1,8 @@
 // The kind "tensor": of its elements each call reads or writes one.
 #pragma once
 
-#include "core/kinds/forward.h"
-#include "core/kinds/passed.h"
+#include "core/kinds/declarations.h"
+#include "core/kinds/host_passing.h"
 
 namespace kf::manifest::kinds {
 
@@ -19,7 +19,7 @@ struct Tensor {
     bool operator==(const Tensor&) const = default;
 };
 
-inline Passed passed_as(const Tensor&) { return Passed::tensor; }
+inline HostPassing passed_as(const Tensor&) { return HostPassing::tensor; }
 
 // The answers to kinds/questions.h.
 void check_consistency(const Tensor& tensor, const Call& call, const Argument& argument,

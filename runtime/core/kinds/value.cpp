@@ -1,8 +1,8 @@
 // The kind "value": its rules in manifests, and its slots.
 #include "core/kinds/value.h"
 
+#include "core/consistency.h"
 #include "core/kinds/elements.h"
-#include "core/require.h"
 #include "core/roles.h"
 
 namespace kf::manifest::kinds {

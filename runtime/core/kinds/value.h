@@ -1,8 +1,8 @@
 // The kind "value": one element that the host passes by value.
 #pragma once
 
-#include "core/kinds/forward.h"
-#include "core/kinds/passed.h"
+#include "core/kinds/declarations.h"
+#include "core/kinds/host_passing.h"
 
 namespace kf::manifest::kinds {
 
@@ -19,7 +19,7 @@ struct Value {
     bool operator==(const Value&) const = default;
 };
 
-inline Passed passed_as(const Value&) { return Passed::value; }
+inline HostPassing passed_as(const Value&) { return HostPassing::value; }
 
 // The answers to kinds/questions.h.
 void check_consistency(const Value& value, const Call& call, const Argument& argument,

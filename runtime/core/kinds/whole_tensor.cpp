@@ -1,8 +1,8 @@
 // The kind of a parameter that is a tensor itself: its rules in manifests, and its slots.
 #include "core/kinds/whole_tensor.h"
 
+#include "core/consistency.h"
 #include "core/kinds/elements.h"
-#include "core/require.h"
 
 namespace kf::manifest::kinds {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "core/kinds/forward.h"
-#include "core/kinds/passed.h"
+#include "core/kinds/declarations.h"
+#include "core/kinds/host_passing.h"
 
 namespace kf::manifest {
 
@@ -40,7 +40,7 @@ struct WholeTensor {
     bool operator==(const WholeTensor&) const = default;
 };
 
-inline Passed passed_as(const WholeTensor&) { return Passed::tensor; }
+inline HostPassing passed_as(const WholeTensor&) { return HostPassing::tensor; }
 
 // The answers to kinds/questions.h.
 void check_consistency(const WholeTensor& tensor, const Call& call, const Argument& argument,

@@ -4,7 +4,7 @@
 #include "python/arrays.h"
 #include "python/errors.h"
 #include "python/host.h"
-#include "python/pushed.h"
+#include "python/pushed_gradient.h"
 #include "python/structs.h"
 #include "python/tensor.h"
 

@@ -12,7 +12,7 @@ namespace kf::check {
 
 // The answers to kinds/questions.h.
 inline Item::Kind item_kind(const manifest::kinds::Generator& kind) {
-    return passed_as(kind) == manifest::Passed::nothing ? Item::Kind::nothing : Item::Kind::generator;
+    return passed_as(kind) == manifest::HostPassing::nothing ? Item::Kind::nothing : Item::Kind::generator;
 }
 std::vector<std::byte> drawn_bytes(const manifest::kinds::Generator& kind, const manifest::Argument& argument,
                                    const std::vector<std::int64_t>& shape);

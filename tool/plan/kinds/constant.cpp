@@ -89,7 +89,7 @@ std::optional<std::string> enum_value_of(const ConstantScalar& scalar, const Typ
     return found == type.members.end() ? std::nullopt : std::optional(std::to_string(found->second));
 }
 
-Diagnostic misfit(const ConstantScalar& scalar, const Feed& target) {
+Diagnostic misfit(const ConstantScalar& scalar, const KindTarget& target) {
     const Type& inner = innermost_of(target.type);
     const std::string shown = scalar.form == Form::name ? "\"" + scalar.text + "\"" : scalar.text;
     std::vector<std::string> notes;
@@ -107,7 +107,7 @@ Diagnostic misfit(const ConstantScalar& scalar, const Feed& target) {
 
 }  // namespace
 
-Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target) {
     if (target.role != manifest::Role::in) {
         return feed_error(
             kind, "argument-type",

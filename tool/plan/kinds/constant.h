@@ -1,7 +1,7 @@
 // Planning constants.
 #pragma once
 
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/kinds/questions.h"
 
 namespace kf::gen::kinds {
@@ -9,7 +9,7 @@ namespace kf::gen::kinds {
 using manifest::kinds::Constant;
 
 /// As feed(), for this kind. Errors: "argument-type", "type-not-supported", "constant-value".
-Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const Feed& target);
+Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Constant&) { return false; }
 inline std::int64_t least_call_rank(const Constant&, const manifest::Argument&) { return 0; }

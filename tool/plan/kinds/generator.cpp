@@ -30,7 +30,7 @@ std::string count_text(std::int64_t count) {
 
 }  // namespace
 
-Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const KindTarget& target) {
     const GeneratorKind generator = kind.generator;
     const bool result = target.role == manifest::Role::result;
     const std::string subject = target_name(target);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/generator_rules.h"
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/kinds/questions.h"
 
 namespace kf::gen {
@@ -20,7 +20,7 @@ namespace kf::gen::kinds {
 using manifest::kinds::Generator;
 
 /// As feed(), for these kinds. Errors: "argument-type", "argument-rank", "argument-map", "generator-output".
-Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const Feed& target);
+Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Generator&) { return false; }
 std::int64_t least_call_rank(const Generator& generator, const manifest::Argument& argument);

@@ -11,7 +11,7 @@ namespace kf::gen {
 
 using manifest::Argument;
 
-Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target) {
     switch (kind.kind) {
         case Kind::generator: return kinds::feed_generator(kind, target);
         case Kind::constant: return kinds::feed_constant(kind, target);

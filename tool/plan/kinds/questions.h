@@ -8,7 +8,7 @@
 
 #include "core/kinds/questions.h"
 #include "diagnostic/diagnostic.h"
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/plan.h"
 #include "spec/kind.h"
 
@@ -17,7 +17,7 @@ namespace kf::gen {
 /// Fills name, role, kind, element, rank, call_rank and trailing; `map` is left empty unless the kind
 /// states it. Errors: "kind-not-supported", "type-not-supported", "kind-element", "argument-type",
 /// "argument-rank", "argument-map".
-Outcome<manifest::Argument> feed(const KindSpec& kind, const Feed& target);
+Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target);
 
 /// Whether gradients, or tangents, of it can be asked for: not of what the kernel makes.
 [[nodiscard]] bool can_have_gradient(const manifest::Argument& argument);

@@ -3,7 +3,7 @@
 
 namespace kf::gen::kinds {
 
-Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const KindTarget& target) {
     Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, 0});
     if (!fed) return fed;
     fed.value().kind = Tensor{kind.contiguous_only};

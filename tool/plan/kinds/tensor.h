@@ -1,7 +1,7 @@
 // Planning tensors of which each call reads or writes one element.
 #pragma once
 
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/kinds/questions.h"
 
 namespace kf::gen::kinds {
@@ -9,7 +9,7 @@ namespace kf::gen::kinds {
 using manifest::kinds::Tensor;
 
 /// As feed(), for this kind.
-Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const Feed& target);
+Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Tensor&) { return true; }
 inline std::int64_t least_call_rank(const Tensor&, const manifest::Argument& argument) {

@@ -8,7 +8,7 @@ namespace kf::gen::kinds {
 using manifest::Argument;
 using manifest::Role;
 
-Outcome<Argument> feed_value(const KindSpec& kind, const Feed& target) {
+Outcome<Argument> feed_value(const KindSpec& kind, const KindTarget& target) {
     Outcome<Argument> fed = feed_element(kind, target, {});
     if (!fed) return fed;
     Argument& argument = fed.value();

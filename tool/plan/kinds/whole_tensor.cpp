@@ -43,7 +43,7 @@ bool is_differentiable_leaf(const PlannedArgument& leaf) {
     return leaf.type.kind == TypeKind::tensor && leaf.type.element.front().differentiable && !leaf.no_diff;
 }
 
-std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target) {
+std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const KindTarget& target) {
     const auto error = [&](const char* id, const std::string& message, std::vector<std::string> notes = {}) {
         return Diagnostic{Severity::error, id, kind.location, target_name(target) + ": " + message,
                           std::move(notes)};
@@ -96,7 +96,7 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Fee
 
 namespace kf::gen::kinds {
 
-Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target) {
     Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, target.type.extent});
     if (!fed) return fed;
     fed.value().kind = WholeTensor{access_of(target.type.form), kind.contiguous_only};

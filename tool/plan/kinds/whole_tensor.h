@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/manifest.h"
-#include "plan/feed.h"
+#include "plan/kind_target.h"
 #include "plan/kinds/questions.h"
 
 namespace kf::gen {
@@ -25,7 +25,7 @@ bool is_differentiable_leaf(const PlannedArgument& leaf);
 
 /// What is wrong with a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
 /// for any other type. Errors: "type-not-supported", "argument-type".
-std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Feed& target);
+std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const KindTarget& target);
 
 }  // namespace kf::gen
 
@@ -34,7 +34,7 @@ namespace kf::gen::kinds {
 using manifest::kinds::WholeTensor;
 
 /// As feed(), for a kind `tensor` and a parameter that check_tensor_parameter() has let pass.
-Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const Feed& target);
+Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const WholeTensor&) { return true; }
 inline std::int64_t least_call_rank(const WholeTensor&, const manifest::Argument& argument) {

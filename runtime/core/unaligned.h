@@ -1,4 +1,4 @@
-// Writes a number into memory that need not be aligned for it.
+// Unaligned stores.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 
 namespace kf::detail {
 
+/// Writes a number into memory that need not be aligned for it.
 template <class T>
 void put(std::byte* target, T value) {
     std::memcpy(target, &value, sizeof value);

@@ -1,4 +1,4 @@
-// How the rules that hold in every manifest say what is wrong.
+// Errors of the rules that hold in every manifest.
 #pragma once
 
 #include <kf/error.h>

@@ -1,5 +1,5 @@
-// The first two binding rules.
-#include "plan/feed.h"
+// Feeding a parameter from a kind: the first two binding rules.
+#include "plan/kind_target.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 using manifest::Element;
 
 /// The host's element as the spec spells it, else as the parameter does: "float[4]" is no float4 to a reader.
-std::string element_text(const KindSpec& kind, const Feed& target) {
+std::string element_text(const KindSpec& kind, const KindTarget& target) {
     return kind.element.empty() ? kind_name(target.type) : kind.element;
 }
 
@@ -56,7 +56,7 @@ Split split(std::int64_t rank, const std::vector<std::int64_t>& fixed,
 
 }  // namespace
 
-std::string target_name(const Feed& target) {
+std::string target_name(const KindTarget& target) {
     return target.role == manifest::Role::result ? "the result" : "argument '" + target.argument + "'";
 }
 
@@ -65,7 +65,8 @@ Diagnostic feed_error(const KindSpec& kind, std::string id, std::string message,
     return {Severity::error, std::move(id), kind.location, std::move(message), std::move(notes)};
 }
 
-Outcome<manifest::Argument> with_map(manifest::Argument argument, const KindSpec& kind, const Feed& target) {
+Outcome<manifest::Argument> with_map(manifest::Argument argument, const KindSpec& kind,
+                                     const KindTarget& target) {
     if (!kind.map) return argument;
     if (static_cast<std::int64_t>(kind.map->size()) != argument.call_rank) {
         return feed_error(kind, "argument-map",
@@ -76,7 +77,8 @@ Outcome<manifest::Argument> with_map(manifest::Argument argument, const KindSpec
     return argument;
 }
 
-Outcome<manifest::Argument> feed_element(const KindSpec& kind, const Feed& target, const FeedRanks& ranks) {
+Outcome<manifest::Argument> feed_element(const KindSpec& kind, const KindTarget& target,
+                                         const FeedRanks& ranks) {
     const bool is_tensor = target.type.kind == TypeKind::tensor;
     const std::optional<Element> parameter =
         element_of(is_tensor ? target.type.element.front() : target.type);

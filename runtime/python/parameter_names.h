@@ -1,4 +1,4 @@
-// What can be said of arguments by their number and names alone.
+// Names of parameters: in messages, and whether a call's positional and keyword arguments fit them.
 #pragma once
 
 #include <kf/invoke.h>
@@ -13,22 +13,22 @@
 
 namespace kf::python {
 
-/// np.ndarray or "numpy", where an output could be given.
+/// Whether `value`, in an output's place, asks for an array: np.ndarray or "numpy".
 bool asks_for_array(py::handle value);
 
-/// "a, b, out", for messages.
+/// Returns "a, b, out", for messages.
 std::string parameter_list(const FunctionInfo& info);
-/// The same of these parameters.
+/// Returns the same for these parameters only.
 std::string parameter_list(const FunctionInfo& info, const std::vector<std::size_t>& which);
 
-/// Where `value` is the named tuple of several results that a function like this returned: how to pass its
-/// fields, "y=results.y, out=results.result". Else empty.
+/// Returns how to pass the fields of `value`, "y=results.y, out=results.result", if it is the named tuple of
+/// several results that a function like this returned. Else empty.
 std::string fields_of_results(const FunctionInfo& info, py::handle value);
 
 /// Tells whether an overload with these parameters has kernels for the pass.
 bool has_pass(const FunctionInfo& info, detail::PassKind pass);
 
-/// Whether the arguments could be those of `info`; then, how many are left out.
+/// Returns how many parameters the arguments leave out, or nothing if they can't be those of `info`.
 std::optional<std::size_t> left_out(const FunctionInfo& info, detail::PassKind pass,
                                     const py::tuple& arguments, const py::dict& keywords);
 

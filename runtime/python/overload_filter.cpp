@@ -1,5 +1,5 @@
-// Which overloads are worth a try.
-#include "python/plausible.h"
+// The overloads worth a try.
+#include "python/overload_filter.h"
 
 #include "core/items.h"
 #include "python/differentiable.h"
@@ -35,15 +35,15 @@ bool takes(const manifest::Argument& first, const HostItem& item, py::handle val
 
 }  // namespace
 
-bool is_plausible(const FunctionInfo& info, std::size_t call, const std::vector<py::object>& given) {
+bool may_accept(const FunctionInfo& info, std::size_t call, const std::vector<py::object>& arguments) {
     const manifest::Call& planned = info.function.calls[call];
     std::size_t at = 0;
     for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
         const manifest::Parameter& parameter = planned.parameters[i];
         const HostItem& item = info.items[call][at];
         at += manifest::item_count(parameter);
-        if (!given[i]) continue;
-        py::handle value = given[i];
+        if (!arguments[i]) continue;
+        py::handle value = arguments[i];
         if (const Differentiable* wrapped = as_differentiable(value)) value = wrapped->value;
         if (parameter.form == Form::fields ? !is_struct_like(value)
                                            : !takes(planned.arguments[item.leaf], item, value))

@@ -1,5 +1,5 @@
-// What can be said of arguments by their number and names alone.
-#include "python/given.h"
+// Names of parameters, and whether a call's arguments fit them.
+#include "python/parameter_names.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// What kinds' declarations name before it is defined.
+// Forward declarations of the manifest's types, for the kinds that they hold.
 #pragma once
 
 #include <cstddef>

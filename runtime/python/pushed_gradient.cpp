@@ -1,5 +1,5 @@
-// Gradients that are pushed.
-#include "python/pushed.h"
+// Pushed gradients.
+#include "python/pushed_gradient.h"
 
 #include <kf/device.h>
 

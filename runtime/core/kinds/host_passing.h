@@ -5,7 +5,7 @@
 
 namespace kf::manifest {
 
-enum class Passed : std::uint8_t {
+enum class HostPassing : std::uint8_t {
     nothing,    ///< the kernel has all that it needs
     value,      ///< one element; of an output, one comes back
     tensor,     ///< memory with a shape and strides

@@ -1,4 +1,4 @@
-// Gradients that are pushed: one for each call.
+// Pushed gradients: one element for each call.
 #pragma once
 
 #include <kf/any_tensor.h>
@@ -9,11 +9,11 @@
 
 namespace kf::python {
 
-/// The shape of argument `pushed`'s gradient; `shapes`: of all of the call's, vectors' dimensions last.
+/// Returns the shape of argument `pushed`'s gradient. `shapes`: all arguments', vectors' dimensions last.
 Dims pushed_shape(const manifest::Call& call, const std::vector<std::pair<std::size_t, Dims>>& shapes,
                   const manifest::Argument& pushed);
 
-/// The tensor with a gradient of this shape: its own where that has it, else a new one of zeros.
+/// Returns the tensor with a gradient of this shape: its own where that has it, else a new one of zeros.
 AnyTensor with_pushed(const AnyTensor& tensor, const Dims& shape);
 
 }  // namespace kf::python
