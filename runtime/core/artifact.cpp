@@ -128,9 +128,9 @@ json to_json(const Argument& argument) {
     return j;
 }
 
-json to_json(const Parameter& parameter) {
+json to_json(const ParameterTree& parameter) {
     json fields = json::array();
-    for (const Parameter& field : parameter.fields) {
+    for (const ParameterTree& field : parameter.fields) {
         fields.push_back(to_json(field));
     }
     return {{"name", parameter.name},     {"form", name_of(form_names, parameter.form)},
@@ -148,7 +148,7 @@ json to_json(const Call& call) {
         arguments.push_back(to_json(argument));
     }
     json parameters = json::array();
-    for (const Parameter& parameter : call.parameters) {
+    for (const ParameterTree& parameter : call.parameters) {
         parameters.push_back(to_json(parameter));
     }
     return {{"arguments", std::move(arguments)},
@@ -338,8 +338,8 @@ Argument argument_of(const json& j) {
     return argument;
 }
 
-Parameter parameter_of(const json& j) {
-    Parameter parameter;
+ParameterTree parameter_of(const json& j) {
+    ParameterTree parameter;
     parameter.name = text(j, "name");
     parameter.form = enum_of<Form>(form_names, text(j, "form"));
     parameter.type = text(j, "type");

@@ -81,18 +81,18 @@ struct BlockUse {
 enum class Part : std::uint8_t { data, gradient, sums };
 [[nodiscard]] std::int64_t leader_of(const Call& call, std::int64_t index, Part part, bool exact);
 
-/// The same of what is like a Call. `host_of` gives the Argument, or Parameter, of one of its arguments, or
-/// parameters; `is_differentiable` says whether one of its arguments has gradients.
+/// The same of what is like a Call. `host_of` gives the Argument, or ParameterTree, of one of its arguments,
+/// or parameters; `is_differentiable` says whether one of its arguments has gradients.
 template <class LikeCall, class HostOf, class IsDifferentiable>
 [[nodiscard]] std::int64_t find_leader(const LikeCall& call, std::int64_t index, Part part, bool exact,
                                        HostOf host_of, IsDifferentiable is_differentiable) {
     if (!shares_place(host_of(call.arguments[static_cast<std::size_t>(index)]))) return index;
     const auto parameter = std::find_if(call.parameters.begin(), call.parameters.end(), [&](const auto& one) {
-        const Parameter& host = host_of(one);
+        const ParameterTree& host = host_of(one);
         return index >= host.leaf && index < host.leaf + host.leaves;
     });
     if (parameter == call.parameters.end()) return -1;
-    const Parameter& host = host_of(*parameter);
+    const ParameterTree& host = host_of(*parameter);
     for (std::int64_t i = host.leaf; i < host.leaf + host.leaves; ++i) {
         const auto& leaf = call.arguments[static_cast<std::size_t>(i)];
         const bool primal = part == Part::data && host_of(leaf).tangent_of < 0;

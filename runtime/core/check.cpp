@@ -90,12 +90,12 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
 }
 
 /// `next` is the leaf that comes next in the tree's order.
-void check_parameter(const Call& call, const Parameter& parameter, std::int64_t& next, int depth,
+void check_parameter(const Call& call, const ParameterTree& parameter, std::int64_t& next, int depth,
                      const std::string& where) {
     require(depth < max_nesting && parameter.leaf == next && parameter.leaves >= 1 &&
                 parameter.leaves <= static_cast<std::int64_t>(call.arguments.size()) - parameter.leaf,
             where, "arguments that aren't a tree's leaves");
-    for (const Parameter& field : parameter.fields) {
+    for (const ParameterTree& field : parameter.fields) {
         require(parameter.form == Form::fields || field.form == Form::leaf || field.form == parameter.form,
                 where, "a field of another form than its struct");
         check_parameter(call, field, next, depth + 1, where + "." + field.name);
@@ -124,14 +124,14 @@ void check_alone(const Argument& argument, const std::string& where) {
 
 /// Fields lie in the struct around them, and their arguments where they do. `offset`: the struct's own, in
 /// bytes from what the host passes.
-void check_place(const Call& call, const Parameter& parameter, std::int64_t offset,
+void check_place(const Call& call, const ParameterTree& parameter, std::int64_t offset,
                  const std::string& where) {
     if (parameter.form == Form::leaf) {
         require(call.arguments[static_cast<std::size_t>(parameter.leaf)].offset == offset, where,
                 "a field in another place than its argument");
         return;
     }
-    for (const Parameter& field : parameter.fields) {
+    for (const ParameterTree& field : parameter.fields) {
         require(field.form == Form::leaf ||
                     (field.offset <= parameter.size && byte_size(field) <= parameter.size - field.offset),
                 where, "a field outside its struct");
@@ -141,9 +141,9 @@ void check_place(const Call& call, const Parameter& parameter, std::int64_t offs
 }
 
 /// What is passed by itself has no place in a struct, be it a field or not.
-void check_places(const Call& call, const Parameter& parameter, const std::string& where) {
+void check_places(const Call& call, const ParameterTree& parameter, const std::string& where) {
     if (parameter.form == Form::fields) {
-        for (const Parameter& field : parameter.fields) {
+        for (const ParameterTree& field : parameter.fields) {
             check_places(call, field, where + "." + field.name);
         }
     } else if (parameter.form == Form::leaf) {
@@ -155,11 +155,11 @@ void check_places(const Call& call, const Parameter& parameter, const std::strin
 
 void check_parameters(const Call& call, const std::string& where) {
     std::int64_t next = 0;
-    for (const Parameter& parameter : call.parameters) {
+    for (const ParameterTree& parameter : call.parameters) {
         check_parameter(call, parameter, next, 0, where + ": parameter '" + parameter.name + "'");
     }
     require(next == static_cast<std::int64_t>(call.arguments.size()), where, "arguments of no parameter");
-    for (const Parameter& parameter : call.parameters) {
+    for (const ParameterTree& parameter : call.parameters) {
         check_places(call, parameter, where + ": parameter '" + parameter.name + "'");
     }
     for (const Item& item : items_of(call.parameters)) {
@@ -185,9 +185,11 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
                        argument.rank == primal.rank && argument.inner_rank == primal.inner_rank;
     // What kernels make for themselves has no kind that a tangent could be of.
     require(alike || !passes_elements(primal), where, "a tangent of another kind");
-    const auto is_primal = [&](const Parameter& parameter) { return parameter.leaf == argument.tangent_of; };
+    const auto is_primal = [&](const ParameterTree& parameter) {
+        return parameter.leaf == argument.tangent_of;
+    };
     const bool first =
-        std::any_of(call.parameters.begin(), call.parameters.end(), [&](const Parameter& parameter) {
+        std::any_of(call.parameters.begin(), call.parameters.end(), [&](const ParameterTree& parameter) {
             return &call.arguments[static_cast<std::size_t>(parameter.leaf)] == &argument;
         });
     require(!first || std::any_of(call.parameters.begin(), call.parameters.end(), is_primal), where,

@@ -31,7 +31,7 @@ std::string describe(const manifest::Argument& argument) {
 
 namespace {
 
-std::string describe(const manifest::Call& call, const manifest::Parameter& parameter) {
+std::string describe(const manifest::Call& call, const manifest::ParameterTree& parameter) {
     const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
     switch (parameter.form) {
         case manifest::Form::leaf: return detail::describe(first);
@@ -40,7 +40,7 @@ std::string describe(const manifest::Call& call, const manifest::Parameter& para
         case manifest::Form::fields: break;
     }
     std::string text = "{";
-    for (const manifest::Parameter& field : parameter.fields) {
+    for (const manifest::ParameterTree& field : parameter.fields) {
         text += (text.size() > 1 ? ", " : "") + field.name + ": " + describe(call, field);
     }
     return text + "}";
@@ -48,13 +48,13 @@ std::string describe(const manifest::Call& call, const manifest::Parameter& para
 
 /// A struct that is given whole, and its name; null where the host passes the argument itself.
 struct Whole {
-    const manifest::Parameter* parameter = nullptr;
+    const manifest::ParameterTree* parameter = nullptr;
     std::string name;
 };
 
-Whole find_whole(const std::vector<manifest::Parameter>& parameters, const std::string& before,
+Whole find_whole(const std::vector<manifest::ParameterTree>& parameters, const std::string& before,
                  std::int64_t argument) {
-    for (const manifest::Parameter& parameter : parameters) {
+    for (const manifest::ParameterTree& parameter : parameters) {
         if (argument < parameter.leaf || argument >= parameter.leaf + parameter.leaves) {
             continue;
         }
@@ -110,7 +110,7 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
     std::string text = function.name + "(";
     std::string result;
     bool first = true;
-    for (const manifest::Parameter& parameter : call.parameters) {
+    for (const manifest::ParameterTree& parameter : call.parameters) {
         const manifest::Role role = manifest::role_of(call, parameter);
         if (role == manifest::Role::result) {
             result = " -> " + describe(call, parameter);

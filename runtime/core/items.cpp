@@ -6,9 +6,9 @@
 namespace kf::manifest {
 namespace {
 
-void add_items(const Parameter& parameter, std::vector<Item>& items) {
+void add_items(const ParameterTree& parameter, std::vector<Item>& items) {
     if (parameter.form == Form::fields) {
-        for (const Parameter& field : parameter.fields) {
+        for (const ParameterTree& field : parameter.fields) {
             add_items(field, items);
         }
         return;
@@ -19,15 +19,15 @@ void add_items(const Parameter& parameter, std::vector<Item>& items) {
 
 }  // namespace
 
-std::vector<Item> items_of(const std::vector<Parameter>& parameters) {
+std::vector<Item> items_of(const std::vector<ParameterTree>& parameters) {
     std::vector<Item> items;
-    for (const Parameter& parameter : parameters) {
+    for (const ParameterTree& parameter : parameters) {
         add_items(parameter, items);
     }
     return items;
 }
 
-std::int64_t byte_size(const Parameter& parameter) {
+std::int64_t byte_size(const ParameterTree& parameter) {
     std::int64_t size = parameter.size;
     for (const std::int64_t extent : parameter.extents) {
         size *= extent;
@@ -47,7 +47,7 @@ bool is_hidden(const Manifest& manifest, const Function& function) {
     return is_jvp(function) || (!function.chosen.empty() && function.chosen.front() != own);
 }
 
-Role role_of(const Call& call, const Parameter& parameter) {
+Role role_of(const Call& call, const ParameterTree& parameter) {
     for (std::int64_t i = parameter.leaf; i < parameter.leaf + parameter.leaves; ++i) {
         const Role role = call.arguments[static_cast<std::size_t>(i)].role;
         if (role != Role::in) {

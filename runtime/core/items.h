@@ -6,18 +6,18 @@
 namespace kf::manifest {
 
 /// The items of a call's parameters, in order.
-[[nodiscard]] std::vector<Item> items_of(const std::vector<Parameter>& parameters);
+[[nodiscard]] std::vector<Item> items_of(const std::vector<ParameterTree>& parameters);
 
 /// How many things the host passes.
 [[nodiscard]] inline std::size_t item_count(const Call& call) { return call.items.size(); }
 
 /// How many of the items are a parameter's, or a field's.
-[[nodiscard]] inline std::size_t item_count(const Parameter& parameter) {
+[[nodiscard]] inline std::size_t item_count(const ParameterTree& parameter) {
     if (parameter.form != Form::fields) {
         return 1;
     }
     std::size_t count = 0;
-    for (const Parameter& field : parameter.fields) {
+    for (const ParameterTree& field : parameter.fields) {
         count += item_count(field);
     }
     return count;
@@ -29,7 +29,7 @@ namespace kf::manifest {
 }
 
 /// Bytes of what a parameter that is passed whole holds: a struct, or an array of them.
-[[nodiscard]] std::int64_t byte_size(const Parameter& parameter);
+[[nodiscard]] std::int64_t byte_size(const ParameterTree& parameter);
 
 /// Whether a function is the forward derivative of another one: not to be found by its name.
 [[nodiscard]] bool is_jvp(const Function& function);
@@ -38,6 +38,6 @@ namespace kf::manifest {
 [[nodiscard]] bool is_hidden(const Manifest& manifest, const Function& function);
 
 /// The role of a parameter: that of its fields which are written, else `in`.
-[[nodiscard]] Role role_of(const Call& call, const Parameter& parameter);
+[[nodiscard]] Role role_of(const Call& call, const ParameterTree& parameter);
 
 }  // namespace kf::manifest

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/argument.h"
-#include "core/parameter.h"
+#include "core/parameter_tree.h"
 #include "core/shared_bytes.h"
 #include "core/slots.h"
 
@@ -96,10 +96,10 @@ struct Pass {
 
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
-    std::vector<Argument> arguments;    ///< in parameter order, the result last
-    std::vector<Parameter> parameters;  ///< the trees over `arguments`, in the same order
-    std::vector<Item> items;            ///< those of `parameters`, see core/items.h; not stored
-    std::int64_t rank = 0;              ///< of the call shape
+    std::vector<Argument> arguments;        ///< in parameter order, the result last
+    std::vector<ParameterTree> parameters;  ///< the trees over `arguments`, in the same order
+    std::vector<Item> items;                ///< those of `parameters`, see core/items.h; not stored
+    std::int64_t rank = 0;                  ///< of the call shape
     bool strict_broadcasting = false;
     bool has_backward = false;
     bool has_fused = false;

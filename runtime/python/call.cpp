@@ -123,7 +123,7 @@ private:
     void collect_gradients();
     py::object results(const ContextPtr& context);
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
-    py::object result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context);
+    py::object result(const manifest::ParameterTree& parameter, std::size_t& at, const ContextPtr& context);
 
     Options options_;
     std::vector<py::object> given_;     ///< one a parameter
@@ -516,7 +516,7 @@ std::string Call::numbers_given() const {
 
 /// A kf.differentiable() asks for a gradient, which would stay 0.
 void Call::check_derivative(std::size_t i) const {
-    const manifest::Parameter* structure = item(i).structure;
+    const manifest::ParameterTree* structure = item(i).structure;
     const auto count = static_cast<std::size_t>(structure != nullptr ? structure->leaves : 1);
     const auto leaves = std::span(call_->arguments).subspan(item(i).leaf, count);
     const bool output = is_output(i);
@@ -578,7 +578,7 @@ py::object Call::results(const ContextPtr& context) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
         const HostParameter& parameter = info_.parameters[i];
-        const manifest::Parameter& tree = call_->parameters[i];
+        const manifest::ParameterTree& tree = call_->parameters[i];
         if (!is_returned(parameter)) {
             const std::size_t end = at + manifest::item_count(tree);
             for (; at < end; ++at) {
@@ -619,10 +619,12 @@ py::object Call::together(const std::vector<py::object>& values) const {
 }
 
 /// `at`: the parameter's first item; moves on behind its last.
-py::object Call::result(const manifest::Parameter& parameter, std::size_t& at, const ContextPtr& context) {
+py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& at,
+                        const ContextPtr& context) {
     if (parameter.form != manifest::Form::fields) return result_of_item(*this, at++, context);
     std::vector<py::object> fields;
-    for (const manifest::Parameter& field : parameter.fields) fields.push_back(result(field, at, context));
+    for (const manifest::ParameterTree& field : parameter.fields)
+        fields.push_back(result(field, at, context));
     return make_struct(parameter, fields, *info_.classes);
 }
 

@@ -302,7 +302,7 @@ constexpr std::string_view object_name = "this";
 /// And its new tangent, where the method changes it: both are written in place, and don't come back.
 constexpr std::string_view object_tangent = "tangents_out.this";
 
-void add_items(const manifest::Call& call, const manifest::Parameter& parameter, const std::string& name,
+void add_items(const manifest::Call& call, const manifest::ParameterTree& parameter, const std::string& name,
                const std::string& owner, std::vector<HostItem>& items) {
     if (parameter.form == manifest::Form::fields) {
         for (const auto& field : parameter.fields)
@@ -360,7 +360,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
             const std::int64_t primal =
                 overload.arguments[static_cast<std::size_t>(parameter.leaf)].tangent_of;
             if (primal < 0) continue;
-            const auto is_primal = [&](const manifest::Parameter& other) { return other.leaf == primal; };
+            const auto is_primal = [&](const manifest::ParameterTree& other) { return other.leaf == primal; };
             const auto found = std::ranges::find_if(overload.parameters, is_primal);
             taken.back().tangent_of = static_cast<std::size_t>(found - overload.parameters.begin());
         }

@@ -29,12 +29,12 @@ struct HostParameter {
 struct HostItem {
     std::string name;  ///< "ray", or "ray.origin" where the ray is given field by field
     manifest::Role role = manifest::Role::in;
-    const manifest::Parameter* structure = nullptr;  ///< of what is a struct, or a tensor of them
-    const StructType* type = nullptr;                ///< of a tensor of structs
-    std::size_t leaf = 0;                            ///< the first
-    bool hidden = false;                             ///< a generator that the host gives nothing for
-    bool of_object = false;                          ///< `this` or of it: written, it doesn't come back
-    bool optional = false;                           ///< a tangent, 0 where it isn't given
+    const manifest::ParameterTree* structure = nullptr;  ///< of what is a struct, or a tensor of them
+    const StructType* type = nullptr;                    ///< of a tensor of structs
+    std::size_t leaf = 0;                                ///< the first
+    bool hidden = false;                                 ///< a generator that the host gives nothing for
+    bool of_object = false;                              ///< `this` or of it: written, it doesn't come back
+    bool optional = false;                               ///< a tangent, 0 where it isn't given
 };
 
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name

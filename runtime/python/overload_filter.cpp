@@ -12,7 +12,7 @@ namespace {
 
 using manifest::Form;
 
-bool takes_struct(const manifest::Parameter& structure, py::handle value) {
+bool takes_struct(const manifest::ParameterTree& structure, py::handle value) {
     if (structure.extents.empty()) return is_struct_like(value);
     return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
 }
@@ -39,7 +39,7 @@ bool may_accept(const FunctionInfo& info, std::size_t call, const std::vector<py
     const manifest::Call& planned = info.function.calls[call];
     std::size_t at = 0;
     for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
-        const manifest::Parameter& parameter = planned.parameters[i];
+        const manifest::ParameterTree& parameter = planned.parameters[i];
         const HostItem& item = info.items[call][at];
         at += manifest::item_count(parameter);
         if (!arguments[i]) continue;

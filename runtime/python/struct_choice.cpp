@@ -19,7 +19,8 @@ namespace {
 using detail::with_article;
 using manifest::Form;
 
-bool is_other_struct(const manifest::Parameter& structure, py::handle value, const StructClasses& classes) {
+bool is_other_struct(const manifest::ParameterTree& structure, py::handle value,
+                     const StructClasses& classes) {
     py::object one = py::reinterpret_borrow<py::object>(value);
     if (const Differentiable* wrapped = as_differentiable(value)) one = wrapped->value;
     while ((PyList_Check(one.ptr()) || PyTuple_Check(one.ptr())) && py::len(one) > 0)
@@ -36,8 +37,8 @@ bool is_other_struct(const manifest::Parameter& structure, py::handle value, con
 /// none.
 std::size_t first_difference(const FunctionInfo& info, std::size_t one, std::size_t other,
                              const std::vector<py::object>& given) {
-    const std::vector<manifest::Parameter>& ones = info.function.calls[one].parameters;
-    const std::vector<manifest::Parameter>& others = info.function.calls[other].parameters;
+    const std::vector<manifest::ParameterTree>& ones = info.function.calls[one].parameters;
+    const std::vector<manifest::ParameterTree>& others = info.function.calls[other].parameters;
     const std::size_t count = std::min({given.size(), ones.size(), others.size()});
     std::size_t i = 0;
     while (i < count && (!given[i] || ones[i].form == Form::leaf || others[i].form == Form::leaf ||
@@ -46,7 +47,7 @@ std::size_t first_difference(const FunctionInfo& info, std::size_t one, std::siz
     return i < count ? i : given.size();
 }
 
-std::string struct_text(const manifest::Parameter& structure) {
+std::string struct_text(const manifest::ParameterTree& structure) {
     return structure.form == Form::tensor ? structure.type + " structs" : with_article(structure.type);
 }
 
@@ -54,10 +55,10 @@ std::string struct_text(const manifest::Parameter& structure) {
 
 std::string other_class(const FunctionInfo& info, std::size_t overload,
                         const std::vector<py::object>& given) {
-    const std::vector<manifest::Parameter>& parameters = info.function.calls[overload].parameters;
+    const std::vector<manifest::ParameterTree>& parameters = info.function.calls[overload].parameters;
     // A call without structs has none.
     for (std::size_t i = 0; i < std::min(given.size(), parameters.size()); ++i) {
-        const manifest::Parameter& parameter = parameters[i];
+        const manifest::ParameterTree& parameter = parameters[i];
         if (!given[i] || parameter.form == Form::leaf || !is_other_struct(parameter, given[i], *info.classes))
             continue;
         return prefix({info.function.name, info.parameters[i].keyword}) + with_article(parameter.type) +
@@ -66,7 +67,7 @@ std::string other_class(const FunctionInfo& info, std::size_t overload,
     return {};
 }
 
-std::string why_not(const manifest::Call& call, const manifest::Parameter& structure, py::handle value,
+std::string why_not(const manifest::Call& call, const manifest::ParameterTree& structure, py::handle value,
                     const Where& where) {
     std::vector<std::byte> packed(static_cast<std::size_t>(manifest::byte_size(structure)));
     try {
@@ -99,7 +100,7 @@ void check_structs(const FunctionInfo& info, std::size_t best, const std::vector
 
 void check_struct_tensor(const HostItem& wanted, std::int64_t rank, const GivenStructs& given,
                          const Where& where) {
-    const manifest::Parameter& structure = *wanted.structure;
+    const manifest::ParameterTree& structure = *wanted.structure;
     if (given.type != wanted.type) {
         refuse(ErrorCode::type_mismatch, where,
                "expected " + structure.type + " structs, found " +

@@ -13,7 +13,7 @@ namespace kf::python {
 std::string other_class(const FunctionInfo& info, std::size_t overload, const std::vector<py::object>& given);
 
 /// Why the value can't be passed as that struct; empty where it can.
-std::string why_not(const manifest::Call& call, const manifest::Parameter& structure, py::handle value,
+std::string why_not(const manifest::Call& call, const manifest::ParameterTree& structure, py::handle value,
                     const Where& where);
 
 /// Whether one of `others` takes another struct than `overload` for an argument that is given.

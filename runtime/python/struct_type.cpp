@@ -47,7 +47,7 @@ py::dtype with_extents(const py::dtype& base, std::span<const std::int64_t> exte
 }
 
 /// `level`: how many of the leaves' extents are of arrays around.
-py::dtype struct_dtype(const manifest::Call& call, const manifest::Parameter& node, std::size_t level) {
+py::dtype struct_dtype(const manifest::Call& call, const manifest::ParameterTree& node, std::size_t level) {
     if (node.form == manifest::Form::leaf) {
         const manifest::Element& element = call.arguments[static_cast<std::size_t>(node.leaf)].element;
         return with_extents(dtype_of(element.scalar), std::span(element.extents).subspan(level));
@@ -55,7 +55,7 @@ py::dtype struct_dtype(const manifest::Call& call, const manifest::Parameter& no
     py::list names;
     py::list formats;
     py::list offsets;
-    for (const manifest::Parameter& field : node.fields) {
+    for (const manifest::ParameterTree& field : node.fields) {
         names.append(field.name);
         formats.append(struct_dtype(call, field, level + node.extents.size()));
         offsets.append(field.offset);
@@ -134,8 +134,8 @@ const StructType* struct_type(const py::dtype& dtype, const Where& where) {
     return known.back();
 }
 
-py::dtype dtype_of(const manifest::Call& call, const manifest::Parameter& structure) {
-    manifest::Parameter one = structure;
+py::dtype dtype_of(const manifest::Call& call, const manifest::ParameterTree& structure) {
+    manifest::ParameterTree one = structure;
     one.extents.clear();
     return struct_dtype(call, structure.extents.empty() ? structure : one, structure.extents.size());
 }

@@ -21,7 +21,7 @@ namespace {
 
 using detail::with_article;
 using manifest::Form;
-using manifest::Parameter;
+using manifest::ParameterTree;
 
 bool has_dtype_fields(py::handle value) {
     static const py::handle structured = py::object(py::module_::import("numpy").attr("void")).release();
@@ -36,9 +36,9 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-std::string field_names(const Parameter& structure) {
+std::string field_names(const ParameterTree& structure) {
     std::vector<std::string> names;
-    for (const Parameter& field : structure.fields) names.push_back(field.name);
+    for (const ParameterTree& field : structure.fields) names.push_back(field.name);
     return joined(names);
 }
 
@@ -74,7 +74,7 @@ py::object find_field(py::handle value, const std::string& name) {
 }
 
 /// A field by Slang's name or the attribute's.
-py::object find_field(py::handle value, const Parameter& structure, std::size_t field) {
+py::object find_field(py::handle value, const ParameterTree& structure, std::size_t field) {
     const std::string& name = structure.fields[field].name;
     if (!detail::is_kept_by_python(name)) return find_field(value, name);
     const std::string attribute = detail::python_attribute(structure.fields, field);
@@ -85,7 +85,7 @@ py::object find_field(py::handle value, const Parameter& structure, std::size_t 
 }
 
 /// Which field has the name, or its attribute; as many as there are for none.
-std::size_t field_called(const Parameter& structure, const std::string& name) {
+std::size_t field_called(const ParameterTree& structure, const std::string& name) {
     std::size_t i = 0;
     while (i < structure.fields.size() && structure.fields[i].name != name &&
            detail::python_attribute(structure.fields, i) != name)
@@ -151,8 +151,8 @@ void pack_leaf(const manifest::Argument& argument, std::span<const std::int64_t>
 }
 
 /// A structured scalar, or array, of exactly the struct's layout is copied as it is.
-bool copied_whole(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,
-                  const Where& where) {
+bool copied_whole(const manifest::Call& call, const ParameterTree& structure, py::handle value,
+                  std::byte* target, const Where& where) {
     if (!has_dtype_fields(value) || !dtype_of(call, structure).equal(value.attr("dtype"))) return false;
     refuse_masked(value, where);
     const py::array array = py::array::ensure(value);
@@ -162,13 +162,13 @@ bool copied_whole(const manifest::Call& call, const Parameter& structure, py::ha
 }
 
 /// A tangent has none of the fields that can't be differentiated. Objects have every field, whatever it says.
-void check_tangents(const manifest::Call& call, const Parameter& structure, py::handle value,
+void check_tangents(const manifest::Call& call, const ParameterTree& structure, py::handle value,
                     const std::vector<py::object>& fields, const Where& where) {
     // In what an object's new tangent goes to, the fields that stay as they are have none of their own
     // either.
     if (PyDict_Check(value.ptr()) == 0 || !where.argument.starts_with("tangents.")) return;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        const Parameter& field = structure.fields[i];
+        const ParameterTree& field = structure.fields[i];
         if (!fields[i] || field.form != Form::leaf ||
             call.arguments[static_cast<std::size_t>(field.leaf)].differentiable)
             continue;
@@ -184,7 +184,7 @@ public:
     Packer(const manifest::Call& call, bool partial) : call_(call), partial_(partial) {}
 
     /// `level`: how many of the leaves' extents are of arrays around.
-    void pack(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
+    void pack(const ParameterTree& node, std::size_t level, py::handle value, std::byte* target,
               const Where& where) {
         if (node.form == Form::leaf) {
             const manifest::Argument& argument = call_.arguments[static_cast<std::size_t>(node.leaf)];
@@ -195,7 +195,7 @@ public:
     }
 
 private:
-    void pack_array(const Parameter& node, std::size_t dimension, std::size_t level, py::handle value,
+    void pack_array(const ParameterTree& node, std::size_t dimension, std::size_t level, py::handle value,
                     std::byte* target, const Where& where) {
         if (dimension == node.extents.size()) return pack_one(node, level + dimension, value, target, where);
         const auto count = static_cast<std::size_t>(node.extents[dimension]);
@@ -219,7 +219,7 @@ private:
         }
     }
 
-    void pack_one(const Parameter& node, std::size_t level, py::handle value, std::byte* target,
+    void pack_one(const ParameterTree& node, std::size_t level, py::handle value, std::byte* target,
                   const Where& where) {
         if (copied_whole(call_, node, value, target, where)) return;
         const std::vector<py::object> fields = fields_of(value, node, where, {}, partial_);
@@ -235,8 +235,8 @@ private:
     bool partial_;
 };
 
-py::object unpack(const manifest::Call& call, const Parameter& node, std::size_t level, std::size_t dimension,
-                  const std::byte* source, const StructClasses& classes) {
+py::object unpack(const manifest::Call& call, const ParameterTree& node, std::size_t level,
+                  std::size_t dimension, const std::byte* source, const StructClasses& classes) {
     if (node.form == Form::leaf) {
         manifest::Element element = call.arguments[static_cast<std::size_t>(node.leaf)].element;
         element.extents.erase(element.extents.begin(),
@@ -252,13 +252,13 @@ py::object unpack(const manifest::Call& call, const Parameter& node, std::size_t
         return list;
     }
     std::vector<py::object> fields;
-    for (const Parameter& field : node.fields)
+    for (const ParameterTree& field : node.fields)
         fields.push_back(unpack(call, field, level + node.extents.size(), 0, source + field.offset, classes));
     return make_struct(node, fields, classes);
 }
 
 /// Dicts may say what they are: {"_type": "Ray", ...}.
-bool names_type(py::handle name, const Parameter& structure) {
+bool names_type(py::handle name, const ParameterTree& structure) {
     return PyUnicode_Check(name.ptr()) != 0 && py::cast<std::string>(name) == structure.type;
 }
 
@@ -279,12 +279,12 @@ bool is_struct_like(py::handle value) {
            as_differentiable(value) == nullptr;
 }
 
-bool is_made(const manifest::Call& call, const Parameter& field) {
+bool is_made(const manifest::Call& call, const ParameterTree& field) {
     return field.form == manifest::Form::leaf &&
            !has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)]);
 }
 
-std::vector<py::object> fields_of(py::handle value, const Parameter& structure, const Where& where,
+std::vector<py::object> fields_of(py::handle value, const ParameterTree& structure, const Where& where,
                                   const std::vector<bool>& made, bool partial) {
     if (!is_struct_like(value)) {
         refuse(ErrorCode::type_mismatch, where,
@@ -303,7 +303,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
     }
     std::vector<py::object> fields;
     for (std::size_t i = 0; i < structure.fields.size(); ++i) {
-        const Parameter& field = structure.fields[i];
+        const ParameterTree& field = structure.fields[i];
         const bool hidden = !made.empty() && made[i];
         fields.push_back(find_field(value, structure, i));
         if (!fields.back() && (hidden || partial)) continue;
@@ -324,7 +324,7 @@ std::vector<py::object> fields_of(py::handle value, const Parameter& structure, 
     return fields;
 }
 
-void add_items(const manifest::Call& call, const Parameter& parameter, const py::object& given,
+void add_items(const manifest::Call& call, const ParameterTree& parameter, const py::object& given,
                const Where& where, bool partial, std::vector<py::object>& values) {
     if (parameter.form != Form::fields) {
         values.push_back(given);
@@ -332,7 +332,7 @@ void add_items(const manifest::Call& call, const Parameter& parameter, const py:
     }
     std::vector<py::object> fields(parameter.fields.size());
     std::vector<bool> made;
-    for (const Parameter& field : parameter.fields) made.push_back(is_made(call, field));
+    for (const ParameterTree& field : parameter.fields) made.push_back(is_made(call, field));
     if (given) fields = fields_of(given, parameter, where, made, partial);
     if (given && partial) check_tangents(call, parameter, given, fields, where);
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -342,8 +342,8 @@ void add_items(const manifest::Call& call, const Parameter& parameter, const py:
     }
 }
 
-void pack_struct(const manifest::Call& call, const Parameter& structure, py::handle value, std::byte* target,
-                 const Where& where) {
+void pack_struct(const manifest::Call& call, const ParameterTree& structure, py::handle value,
+                 std::byte* target, const Where& where) {
     const bool partial = call.arguments[static_cast<std::size_t>(structure.leaf)].tangent_of >= 0;
     Packer(call, partial).pack(structure, 0, value, target, where);
 }
@@ -352,7 +352,7 @@ namespace {
 
 bool is_list(py::handle value) { return PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0; }
 
-void pack_list(const manifest::Call& call, const Parameter& structure, std::span<const py::ssize_t> shape,
+void pack_list(const manifest::Call& call, const ParameterTree& structure, std::span<const py::ssize_t> shape,
                py::handle value, std::byte*& target, const Where& where) {
     if (shape.empty()) {
         pack_struct(call, structure, value, target, where);
@@ -373,7 +373,7 @@ void pack_list(const manifest::Call& call, const Parameter& structure, std::span
 
 }  // namespace
 
-py::array array_of_structs(const manifest::Call& call, const Parameter& structure, std::int64_t rank,
+py::array array_of_structs(const manifest::Call& call, const ParameterTree& structure, std::int64_t rank,
                            py::handle value, const Where& where) {
     std::vector<py::ssize_t> shape;
     py::object first = py::reinterpret_borrow<py::object>(value);
@@ -401,7 +401,7 @@ py::array array_of_structs(const manifest::Call& call, const Parameter& structur
     return array;
 }
 
-AnyTensor as_arrays(const AnyTensor& tensor, const Parameter& structure, std::int64_t alignment,
+AnyTensor as_arrays(const AnyTensor& tensor, const ParameterTree& structure, std::int64_t alignment,
                     const Where& where) {
     const std::size_t extents = structure.extents.size();
     const std::size_t rank = tensor.rank() - extents;
@@ -422,19 +422,19 @@ AnyTensor as_arrays(const AnyTensor& tensor, const Parameter& structure, std::in
     }
 }
 
-AnyTensor as_structs(const AnyTensor& arrays, const Parameter& structure, const ElementType& element,
+AnyTensor as_structs(const AnyTensor& arrays, const ParameterTree& structure, const ElementType& element,
                      std::int64_t alignment) {
     Dims shape = arrays.shape();
     for (const std::int64_t extent : structure.extents) shape.push_back(extent);
     return arrays.view(element, alignment).reshape(shape);
 }
 
-py::object unpack_struct(const manifest::Call& call, const Parameter& structure, const std::byte* source,
+py::object unpack_struct(const manifest::Call& call, const ParameterTree& structure, const std::byte* source,
                          const StructClasses& classes) {
     return unpack(call, structure, 0, 0, source, classes);
 }
 
-py::object make_struct(const Parameter& structure, const std::vector<py::object>& fields,
+py::object make_struct(const ParameterTree& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes) {
     const auto known = classes.find(structure.type);
     if (known == classes.end()) {

@@ -263,7 +263,7 @@ private:
 
     /// "RayFields<kf::Tensor<kf::float3, 1>, kf::float3>"; `leaf` names an item's type.
     template <class Leaf>
-    [[nodiscard]] std::string fields_type(const manifest::Parameter& parameter, const Type& type,
+    [[nodiscard]] std::string fields_type(const manifest::ParameterTree& parameter, const Type& type,
                                           std::size_t& at, Leaf leaf) const {
         if (parameter.form != Form::fields) return leaf(at++);
         const std::vector<Field> fields = fields_of(type);
@@ -492,7 +492,7 @@ private:
 };
 
 /// Of what the host gives for it: one name, or one for each field.
-void add_names(const manifest::Parameter& parameter, const Type& type, const std::string& name,
+void add_names(const manifest::ParameterTree& parameter, const Type& type, const std::string& name,
                const CppStructs& structs, std::vector<std::string>& list) {
     if (parameter.form != Form::fields) {
         list.push_back(name);

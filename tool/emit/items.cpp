@@ -14,7 +14,8 @@ namespace {
 
 using manifest::Form;
 
-PlannedArgument whole_item(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type) {
+PlannedArgument whole_item(const PlannedCall& call, const manifest::ParameterTree& parameter,
+                           const Type& type) {
     const auto first = static_cast<std::size_t>(parameter.leaf);
     PlannedArgument item = call.arguments[first];
     item.type = type;
@@ -30,7 +31,7 @@ PlannedArgument whole_item(const PlannedCall& call, const manifest::Parameter& p
     return item;
 }
 
-void add_items(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type,
+void add_items(const PlannedCall& call, const manifest::ParameterTree& parameter, const Type& type,
                const std::string& name, std::vector<PlannedArgument>& items) {
     if (parameter.form == Form::fields) {
         const std::vector<Field> fields = fields_of(type);
@@ -49,7 +50,7 @@ class Collector {
 public:
     explicit Collector(std::vector<UsedStruct>& used) : used_(used) {}
 
-    void add(const PlannedCall& call, const manifest::Parameter& parameter, const Type& type) {
+    void add(const PlannedCall& call, const manifest::ParameterTree& parameter, const Type& type) {
         if (parameter.form == Form::leaf) return;
         if (parameter.form != Form::fields) return add_whole(type);
         const std::vector<Field> fields = fields_of(type);
@@ -57,7 +58,7 @@ public:
             add(call, parameter.fields[i], fields[i].type);
         UsedStruct& used = entry(type);
         used.fields = true;
-        for (const manifest::Parameter& field : parameter.fields) {
+        for (const manifest::ParameterTree& field : parameter.fields) {
             const bool leaf = field.form == Form::leaf;
             if (!leaf || has_host_value(call.arguments[static_cast<std::size_t>(field.leaf)].host)) continue;
             if (std::find(used.made.begin(), used.made.end(), field.name) == used.made.end())

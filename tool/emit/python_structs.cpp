@@ -147,7 +147,7 @@ void PythonStructs::claim_variables(const UsedStruct& used, UniqueNames& classes
         returned_[used.type.name] = classes.claim("_" + class_name(used.type) + "Returned");
 }
 
-std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Parameter& parameter,
+std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::ParameterTree& parameter,
                                      const Type& type) const {
     if (parameter.form == manifest::Form::tensor) return "kf.Tensor";
     if (parameter.form == manifest::Form::value) return value_of(type);

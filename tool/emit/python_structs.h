@@ -21,7 +21,7 @@ public:
     PythonStructs(const Plan& plan, UniqueNames& names, UniqueNames& classes);
 
     /// What a result that is given field by field comes back as: "Ray[kf.Tensor, float]"; of a vector a dict.
-    [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::Parameter& parameter,
+    [[nodiscard]] std::string fields_of(const PlannedCall& call, const manifest::ParameterTree& parameter,
                                         const Type& type) const;
     /// What a parameter takes for one: "_RayValue".
     [[nodiscard]] const std::string& object_of(const Type& type) const {

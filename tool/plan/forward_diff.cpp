@@ -60,9 +60,9 @@ public:
 private:
     [[nodiscard]] std::int64_t next() const { return static_cast<std::int64_t>(made_.arguments.size()); }
 
-    static void move_leaves(manifest::Parameter& parameter, std::int64_t by) {
+    static void move_leaves(manifest::ParameterTree& parameter, std::int64_t by) {
         parameter.leaf += by;
-        for (manifest::Parameter& field : parameter.fields) move_leaves(field, by);
+        for (manifest::ParameterTree& field : parameter.fields) move_leaves(field, by);
     }
 
     void add_primal(const PlannedParameter& parameter) {

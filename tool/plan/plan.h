@@ -28,7 +28,7 @@ struct PlannedArgument {
 
 /// One parameter of the Slang function, or its result: a leaf, or a struct of them.
 struct PlannedParameter {
-    manifest::Parameter host;
+    manifest::ParameterTree host;
     Type type;
     manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
     bool no_diff = false;

@@ -282,7 +282,7 @@ private:
                                  function.member == Member::method || function.member == Member::constructor;
         std::map<std::string, std::int64_t> distances;
         for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
-            const manifest::Parameter& parameter = fit.planned.parameters[i].host;
+            const manifest::ParameterTree& parameter = fit.planned.parameters[i].host;
             const bool leaf = parameter.form == manifest::Form::leaf;
             const auto first = static_cast<std::size_t>(parameter.leaf);
             const Argument& host = fit.planned.arguments[first].host;

@@ -12,7 +12,7 @@ namespace kf::gen {
 namespace {
 
 using manifest::Form;
-using manifest::Parameter;
+using manifest::ParameterTree;
 using manifest::Role;
 
 /// Fields lie this deep at most, as artifacts allow.
@@ -101,7 +101,7 @@ private:
 
     static std::string subject(const std::string& name) { return "argument '" + name + "'"; }
 
-    Parameter walk(const KindSpec& kind, const Type& type, const Place& place) {
+    ParameterTree walk(const KindSpec& kind, const Type& type, const Place& place) {
         if (kind.kind == Kind::fields) return walk_fields(kind, type, place);
         if (type.kind == TypeKind::tensor && holds_structs(type.element.front()))
             return tensor_of_structs(kind, type, place);
@@ -109,10 +109,10 @@ private:
         return whole(kind, type, place);
     }
 
-    Parameter leaf(const KindSpec& given, const Type& type, const Place& place) {
+    ParameterTree leaf(const KindSpec& given, const Type& type, const Place& place) {
         KindSpec kind = given;
         kind.element = without_enum(given.element, type);
-        Parameter parameter;
+        ParameterTree parameter;
         parameter.leaf = next();
         KindTarget leaf_target = target_.parameter;
         leaf_target.argument = place.name;
@@ -162,8 +162,8 @@ private:
         return parameter;
     }
 
-    Parameter walk_fields(const KindSpec& kind, const Type& type, const Place& place) {
-        Parameter parameter;
+    ParameterTree walk_fields(const KindSpec& kind, const Type& type, const Place& place) {
+        ParameterTree parameter;
         parameter.form = Form::fields;
         parameter.type = kind_name(type);
         parameter.leaf = next();
@@ -199,7 +199,7 @@ private:
                      {"give it one: \"" + field.name + "\": \"value\""});
                 continue;
             }
-            Parameter& made = parameter.fields.emplace_back(
+            ParameterTree& made = parameter.fields.emplace_back(
                 walk(given->alternatives.front(), field.type, inside(place, type, field)));
             made.name = field.name;
         }
@@ -241,7 +241,7 @@ private:
     }
 
     /// A struct, or an array of structs, that the host passes by value or in a tensor.
-    Parameter whole(const KindSpec& kind, const Type& type, const Place& place) {
+    ParameterTree whole(const KindSpec& kind, const Type& type, const Place& place) {
         if (kind.kind != Kind::value && kind.kind != Kind::tensor) {
             fail(kind, "kind-not-supported",
                  subject(place.name) + ": kind '" + kind.spelling + "' can't feed struct '" + type.name + "'",
@@ -281,13 +281,13 @@ private:
         each.element.clear();
         each.rank -= taken;
         Whole around{kind.kind == Kind::value ? Form::value : Form::tensor, layout_of(type).size, 0, {}, {}};
-        Parameter parameter = walk_whole(each, type, place, around);
+        ParameterTree parameter = walk_whole(each, type, place, around);
         parameter.offset = 0;
         return parameter;
     }
 
     /// A parameter that is a tensor of structs itself: each of its leaves is one of a field's type.
-    Parameter tensor_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
+    ParameterTree tensor_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
         if (place.depth > 0) {
             fail(kind, "type-not-supported",
                  subject(place.name) + ": a '" + type.name +
@@ -307,7 +307,7 @@ private:
         tensor_ = &type;
         Place inner = place;
         inner.no_diff = place.no_diff_tensors;
-        Parameter parameter = whole(kind, type.element.front(), inner);
+        ParameterTree parameter = whole(kind, type.element.front(), inner);
         tensor_ = nullptr;
         return parameter;
     }
@@ -373,9 +373,10 @@ private:
         });
     }
 
-    Parameter walk_whole(const KindSpec& kind, const Type& type, const Place& place, const Whole& around) {
+    ParameterTree walk_whole(const KindSpec& kind, const Type& type, const Place& place,
+                             const Whole& around) {
         if (!holds_structs(type)) return whole_leaf(kind, type, place, around);
-        Parameter parameter;
+        ParameterTree parameter;
         parameter.form = around.form;
         parameter.leaf = next();
         Whole here = around;
@@ -394,7 +395,7 @@ private:
             const Field& field = inner.fields[i];
             Whole within = here;
             within.offset += layout.offsets[i];
-            Parameter& made = parameter.fields.emplace_back(
+            ParameterTree& made = parameter.fields.emplace_back(
                 walk_whole(kind, field.type, inside(there, inner, field), within));
             made.name = field.name;
             made.offset = layout.offsets[i];
@@ -403,7 +404,8 @@ private:
         return parameter;
     }
 
-    Parameter whole_leaf(const KindSpec& kind, const Type& type, const Place& place, const Whole& around) {
+    ParameterTree whole_leaf(const KindSpec& kind, const Type& type, const Place& place,
+                             const Whole& around) {
         Type looped = type;
         for (std::size_t i = around.extents.size(); i-- > 0;) looped = array_of(looped, around.extents[i]);
         if (!element_of(looped)) {
@@ -418,7 +420,7 @@ private:
             fed = *tensor_;
             fed.element = {looped};
         }
-        Parameter parameter = leaf(kind, fed, place);
+        ParameterTree parameter = leaf(kind, fed, place);
         if (tree_.leaves.size() == before) return parameter;
         manifest::Argument& host = tree_.leaves.back().host;
         const std::int64_t scalar = manifest::scalar_bytes(host.element.scalar);

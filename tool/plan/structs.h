@@ -33,7 +33,7 @@ struct GradientWish {
 
 /// One parameter's leaves, or the result's.
 struct FedTree {
-    manifest::Parameter host;
+    manifest::ParameterTree host;
     std::vector<PlannedArgument> leaves;
     std::vector<GradientWish> grads;  ///< of each leaf
 };

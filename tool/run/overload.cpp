@@ -16,12 +16,12 @@ std::string leaf_text(const manifest::Argument& argument) {
     return spec_text(argument, argument.type.empty() ? slang_name(argument.element) : argument.type);
 }
 
-std::string parameter_text(const manifest::Call& call, const manifest::Parameter& parameter) {
+std::string parameter_text(const manifest::Call& call, const manifest::ParameterTree& parameter) {
     const manifest::Argument& first = call.arguments[static_cast<std::size_t>(parameter.leaf)];
     if (parameter.form == Form::leaf) return leaf_text(first);
     std::string text;
     if (parameter.form == Form::fields) {
-        for (const manifest::Parameter& field : parameter.fields)
+        for (const manifest::ParameterTree& field : parameter.fields)
             text += (text.empty() ? "" : ", ") + field.name + ": " + parameter_text(call, field);
         return "{" + text + "}";
     }
@@ -45,7 +45,7 @@ std::string overload_text(const manifest::Call& call) {
         if (role == Role::inout) text += "inout ";
         text += name + ": " + kind;
     };
-    for (const manifest::Parameter& parameter : call.parameters)
+    for (const manifest::ParameterTree& parameter : call.parameters)
         add(parameter.name, manifest::role_of(call, parameter), parameter_text(call, parameter));
     return text + ")" + result + ", rank " + std::to_string(call.rank);
 }

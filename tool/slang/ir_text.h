@@ -26,13 +26,13 @@ struct Instruction {
     std::int64_t line = 0;
 };
 
-struct Parameter {
+struct BlockParameter {
     Text id, type;
 };
 
 struct Block {
     Text id;
-    std::vector<Parameter> parameters;
+    std::vector<BlockParameter> parameters;
     std::vector<Instruction> instructions;
 };
 

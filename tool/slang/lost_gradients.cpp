@@ -75,7 +75,7 @@ private:
         function_ = &function;
         std::map<Text, Memory> before;
         Memory& start = before[function.blocks.front().id];
-        for (const ir::Parameter& parameter : function.blocks.front().parameters) {
+        for (const ir::BlockParameter& parameter : function.blocks.front().parameters) {
             const bool out = parameter.type.starts_with("OutParam(");
             const bool pointer =
                 ir::is_written(parameter.type) || parameter.type.starts_with("BorrowInParam(");
@@ -300,7 +300,7 @@ private:
         if (!parts.empty() && is_differentiable(parts.front()) && !one.operands.empty()) {
             report(value(one.operands.front()));
         }
-        for (const ir::Parameter& parameter : function_->blocks.front().parameters) {
+        for (const ir::BlockParameter& parameter : function_->blocks.front().parameters) {
             if (!ir::is_written(parameter.type) || !is_differentiable(ir::pointee(parameter.type))) continue;
             const auto held = memory.find(parameter.id);
             if (held != memory.end()) report(held->second);

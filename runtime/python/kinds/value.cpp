@@ -22,7 +22,7 @@ namespace {
 /// A struct by value.
 Arg convert_struct(CallItems& items, std::size_t i) {
     Host& host = items.host(i);
-    const manifest::Parameter& structure = *items.item(i).structure;
+    const manifest::ParameterTree& structure = *items.item(i).structure;
     if (items.is_output(i)) {
         // Of a backward call: what flows in.
         const py::object gradient =
@@ -74,7 +74,7 @@ Arg convert_one(CallItems& items, std::size_t i) {
 
 Arg convert_item(const manifest::kinds::Value&, CallItems& items, std::size_t i, const Context&) {
     Host& host = items.host(i);
-    const manifest::Parameter* structure = items.item(i).structure;
+    const manifest::ParameterTree* structure = items.item(i).structure;
     const std::size_t size = structure != nullptr ? static_cast<std::size_t>(manifest::byte_size(*structure))
                                                   : element_type(items.leaf(i).element).size();
     host.value.reserve(size);

@@ -23,8 +23,8 @@ std::vector<Argument> fields(const std::string& name, Role role = Role::in) {
     return {place, speed};
 }
 
-Parameter whole(const std::string& name, std::int64_t first) {
-    Parameter parameter;
+ParameterTree whole(const std::string& name, std::int64_t first) {
+    ParameterTree parameter;
     parameter.name = name;
     parameter.type = "Car";
     parameter.form = Form::tensor;
@@ -44,12 +44,12 @@ ManifestBuilder race(bool strict = false) {
     builder.add("race", arguments);
     Call& call = builder.get().functions.front().calls.front();
     call.strict_broadcasting = strict;
-    Parameter pair;
+    ParameterTree pair;
     pair.name = "pair";
     pair.form = Form::fields;
     pair.leaf = 2;
     pair.leaves = 3;
-    pair.fields = {whole("other", 2), Parameter()};
+    pair.fields = {whole("other", 2), ParameterTree()};
     pair.fields[1].name = "scale";
     pair.fields[1].leaf = 4;
     call.parameters = {whole("car", 0), pair, whole("result", 5)};

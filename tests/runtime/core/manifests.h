@@ -55,7 +55,7 @@ inline bool is_input(const Argument& argument) {
 inline void set_leaves(Call& call) {
     call.parameters.clear();
     for (const Argument& argument : call.arguments) {
-        Parameter& leaf = call.parameters.emplace_back();
+        ParameterTree& leaf = call.parameters.emplace_back();
         leaf.name = argument.name;
         leaf.leaf = static_cast<std::int64_t>(call.parameters.size()) - 1;
     }

@@ -189,7 +189,7 @@ TEST(Cpp, KeepsFieldsApartThatDifferByAKeywordsUnderscore) {
     taken.type.kind = TypeKind::structure;
     taken.type.name = "Taken";
     for (const char* name : {"delete", "delete_"}) {
-        manifest::Parameter& field = taken.host.fields.emplace_back();
+        manifest::ParameterTree& field = taken.host.fields.emplace_back();
         field.name = name;
         field.leaf = static_cast<std::int64_t>(taken.type.fields.size());
         taken.type.fields.push_back({name, one.arguments[taken.type.fields.size()].type});

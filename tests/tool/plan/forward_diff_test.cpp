@@ -123,7 +123,7 @@ TEST(ForwardDiffTest, StructsHaveTangentsOfTheSameForm) {
     EXPECT_FALSE(call.arguments.at(5).host.differentiable);
     EXPECT_FALSE(call.arguments.at(6).host.differentiable);
     EXPECT_EQ(call.arguments.at(6).host.offset, call.arguments.at(3).host.offset);
-    const manifest::Parameter& tangent = call.parameters.at(2).host;
+    const manifest::ParameterTree& tangent = call.parameters.at(2).host;
     EXPECT_EQ(tangent.name, "tangents.ray");
     EXPECT_EQ(tangent.form, Form::tensor);
     EXPECT_EQ(tangent.leaf, 4);

@@ -91,7 +91,7 @@ TEST(Structs, ByValueBecomeLeavesAtOffsets) {
     EXPECT_EQ(call.arguments[0].host.gradient, manifest::Gradient::never);  // a bool
     EXPECT_EQ(color.gradient, manifest::Gradient::automatic);
     EXPECT_EQ(call.arguments[3].host.gradient, manifest::Gradient::never);  // no_diff
-    const manifest::Parameter& tree = call.parameters[0].host;
+    const manifest::ParameterTree& tree = call.parameters[0].host;
     EXPECT_EQ(tree.form, Form::value);
     EXPECT_EQ(tree.leaves, 4);
     EXPECT_THAT(tree.fields[0].extents, ElementsAre(2));

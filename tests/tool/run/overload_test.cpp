@@ -21,9 +21,9 @@ manifest::Argument leaf(const std::string& name, std::vector<std::int64_t> exten
     return argument;
 }
 
-manifest::Parameter node(const std::string& name, Form form, std::int64_t first, std::int64_t leaves,
-                         const std::string& type = {}) {
-    manifest::Parameter parameter;
+manifest::ParameterTree node(const std::string& name, Form form, std::int64_t first, std::int64_t leaves,
+                             const std::string& type = {}) {
+    manifest::ParameterTree parameter;
     parameter.name = name;
     parameter.form = form;
     parameter.leaf = first;

@@ -275,7 +275,7 @@ private:
         const std::size_t close = after_bracket(parameters) - 1;
         for (std::size_t first = parameters + 1; first < close;) {
             const std::size_t last = end_of_parameter(first, close);
-            const Parameter parameter = scalar_parameter(first, last);
+            const ScalarParameter parameter = scalar_parameter(first, last);
             if (!parameter.name.empty()) {
                 variables.push_back({parameter.name, 0, never, true, parameter.read});
             } else if (const std::string_view name = wide_parameter(first, last); !name.empty()) {
@@ -644,7 +644,7 @@ private:
         return std::min(at, end);
     }
 
-    struct Parameter {
+    struct ScalarParameter {
         std::string_view name;
         bool read = true;
         bool written = false;
@@ -658,8 +658,8 @@ private:
 
     /// The one in `float a` and `a : float`; without a name for others, of which those without a gradient
     /// need nothing.
-    [[nodiscard]] Parameter scalar_parameter(std::size_t first, std::size_t last) const {
-        Parameter parameter;
+    [[nodiscard]] ScalarParameter scalar_parameter(std::size_t first, std::size_t last) const {
+        ScalarParameter parameter;
         bool in = false;
         for (; has_modifier(first); ++first) {
             const std::string_view modifier = token(first);
@@ -677,11 +677,11 @@ private:
         if (token(first + 1) == ":") {
             const bool ends = first + 3 == last || token(first + 3) == "=";
             parameter.name = token(first);
-            return names_scalar(token(first + 2)) && ends ? parameter : Parameter();
+            return names_scalar(token(first + 2)) && ends ? parameter : ScalarParameter();
         }
         const bool ends = first + 2 == last || token(first + 2) == "=" || token(first + 2) == ":";
         parameter.name = token(first + 1);
-        return is_scalar_type(first) && is_word(first + 1) && ends ? parameter : Parameter();
+        return is_scalar_type(first) && is_word(first + 1) && ends ? parameter : ScalarParameter();
     }
 
     /// The one in `inout float3 a`.

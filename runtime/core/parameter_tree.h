@@ -17,22 +17,22 @@ enum class Form : std::uint8_t {
 
 /// One host argument as a tree over Call::arguments, its leaves, which lie there in the tree's order. Fields
 /// of a struct that is passed whole have its form.
-struct Parameter {
+struct ParameterTree {
     std::string name;
     Form form = Form::leaf;
-    std::string type;         ///< of what isn't a leaf: Slang's name for it
+    std::string type;         ///< Slang's name for it, unless it is a leaf
     std::int64_t leaf = 0;    ///< the first of its leaves
     std::int64_t leaves = 1;  ///< how many there are
-    // Of structs that are passed whole, and their fields: natural C layout, as tensors hold them.
+    // The rest is for structs that are passed by value or in tensors: natural C layout, as tensors hold them.
     std::int64_t size = 0;              ///< bytes of one struct
     std::int64_t offset = 0;            ///< bytes from the start of the struct around it
     std::vector<std::int64_t> extents;  ///< of an array of structs
-    std::vector<Parameter> fields;
+    std::vector<ParameterTree> fields;
 
-    bool operator==(const Parameter&) const = default;
+    bool operator==(const ParameterTree&) const = default;
 };
 
-/// What the host passes as one thing: leaves [leaf, leaf + leaves).
+/// One thing that the host passes: leaves [leaf, leaf + leaves).
 struct Item {
     std::int64_t leaf = 0;
     std::int64_t leaves = 1;
