@@ -20,10 +20,10 @@ CheckedCall::CheckedCall(const detail::FunctionRef& function, std::size_t call, 
     const Arguments arguments = lay_out(manifest_function_, call_, cases().front(), settings.shapes);
     // By numbers of its own, so that a new choice leaves all others as they are.
     std::mt19937_64 random(settings.seed);
-    choices_ = choices_of(call_, facts_, arguments, random);
-    settings_ = settings_of(choices_, random);
-    tried_.resize(choices_.size());
-    in_vain_.resize(choices_.size());
+    discrete_inputs_ = discrete_inputs_of(call_, facts_, arguments, random);
+    settings_ = settings_of(discrete_inputs_, random);
+    tried_.resize(discrete_inputs_.size());
+    in_vain_.resize(discrete_inputs_.size());
 }
 
 std::vector<Case> CheckedCall::cases() const { return cases_of(manifest_function_, call_, wanted_.shapes); }
@@ -32,7 +32,7 @@ Trial CheckedCall::make_trial(const Case& chosen, int attempt, const Setting& se
     const auto [low, high] = range_of(wanted_, attempt);
     Arguments arguments = lay_out(manifest_function_, call_, chosen, wanted_.shapes);
     fill(arguments, call_, chosen, low, high, random_);
-    given_ = put(arguments, choices_, setting);
+    given_ = put(arguments, discrete_inputs_, setting);
     return {function_, call_index_, std::move(arguments), Dims(chosen.shape), random_};
 }
 
@@ -42,7 +42,7 @@ const Setting& CheckedCall::next_setting() {
 }
 
 void CheckedCall::note_result(const Setting& setting, bool finite) {
-    for (std::size_t c = 0; c < choices_.size(); ++c) {
+    for (std::size_t c = 0; c < discrete_inputs_.size(); ++c) {
         (finite ? tried_[c] : in_vain_[c]).insert(given_[c].begin(), given_[c].end());
     }
     const bool known =
@@ -53,17 +53,17 @@ void CheckedCall::note_result(const Setting& setting, bool finite) {
 void CheckedCall::report_tried() {
     // The same ones, where a call is compared in two ways.
     if (!report_.tried.empty()) return;
-    for (std::size_t c = 0; c < choices_.size(); ++c) {
-        const manifest::Argument& argument = call_.arguments[choices_[c].leaf];
+    for (std::size_t c = 0; c < discrete_inputs_.size(); ++c) {
+        const manifest::Argument& argument = call_.arguments[discrete_inputs_[c].leaf];
         Tried& tried = report_.tried.emplace_back();
         tried.name = argument.name;
         // In the order of an enum's members.
-        for (const std::int64_t value : choices_[c].values) {
+        for (const std::int64_t value : discrete_inputs_[c].values) {
             const bool gave_results = tried_[c].contains(value);
             if (!gave_results && !in_vain_[c].contains(value)) continue;
             (gave_results ? tried.values : tried.not_finite).push_back(value_text(argument, value));
         }
-        for (const std::int64_t value : choices_[c].not_given) {
+        for (const std::int64_t value : discrete_inputs_[c].not_given) {
             tried.not_given.push_back(value_text(argument, value));
         }
     }

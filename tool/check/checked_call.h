@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "check/choices.h"
 #include "check/comparison.h"
+#include "check/discrete_inputs.h"
 #include "check/trial.h"
 #include "core/module_state.h"
 
@@ -48,7 +48,7 @@ private:
     const manifest::Function& manifest_function_;
     std::size_t call_index_;
     std::vector<InputFacts> facts_;
-    std::vector<Choice> choices_;
+    std::vector<DiscreteInput> discrete_inputs_;
     std::vector<Setting> settings_;
     std::vector<Setting> good_settings_;
     std::size_t next_ = 0;

@@ -47,7 +47,7 @@ Role role_of(Direction direction) {
 }
 
 /// One kind for each parameter, in parameter order, then one for the result (nothing: "auto").
-struct Choice {
+struct KindCombination {
     std::vector<const KindSpec*> parameters;
     const KindSpec* result = nullptr;
 };
@@ -58,27 +58,27 @@ bool has_alternatives(const CallSpec& call) {
                        [](const ArgumentSpec& argument) { return argument.alternatives.size() > 1; });
 }
 
-/// Every combination, the last argument's alternatives varying fastest.
-std::vector<Choice> choices(const CallSpec& call, const Function& function) {
-    std::vector<Choice> all(1);
+/// Returns every combination, the last argument's alternatives varying fastest.
+std::vector<KindCombination> kind_combinations(const CallSpec& call, const Function& function) {
+    std::vector<KindCombination> all(1);
     for (const Parameter& parameter : function.parameters) {
         const auto listed =
             std::find_if(call.arguments.begin(), call.arguments.end(),
                          [&](const ArgumentSpec& spec) { return spec.name == parameter.name; });
-        std::vector<Choice> longer;
-        for (const Choice& choice : all) {
+        std::vector<KindCombination> longer;
+        for (const KindCombination& kinds : all) {
             for (const KindSpec& kind : listed->alternatives) {
-                longer.push_back(choice);
+                longer.push_back(kinds);
                 longer.back().parameters.push_back(&kind);
             }
         }
         all = std::move(longer);
     }
     if (call.result.empty()) return all;
-    std::vector<Choice> longer;
-    for (const Choice& choice : all) {
+    std::vector<KindCombination> longer;
+    for (const KindCombination& kinds : all) {
         for (const KindSpec& kind : call.result) {
-            longer.push_back(choice);
+            longer.push_back(kinds);
             longer.back().result = &kind;
         }
     }
@@ -177,8 +177,8 @@ public:
     std::vector<PlannedCall> plan(const std::vector<const Function*>& candidates) {
         std::vector<PlannedCall> calls;
         if (candidates.size() == 1) {
-            for (const Choice& choice : choices(call_, *candidates.front())) {
-                Outcome<Fit> fit = fit_one(*candidates.front(), choice);
+            for (const KindCombination& kinds : kind_combinations(call_, *candidates.front())) {
+                Outcome<Fit> fit = fit_one(*candidates.front(), kinds);
                 if (fit) {
                     calls.push_back(std::move(fit.value().planned));
                 } else {
@@ -203,9 +203,9 @@ private:
         std::map<Key, std::vector<Fit>> fits;
         std::map<Key, std::vector<Reason>> failures;
         for (const Function* function : candidates) {
-            for (const Choice& choice : choices(call_, *function)) {
-                const Key key = by_name(*function, choice);
-                Outcome<Fit> fit = fit_one(*function, choice);
+            for (const KindCombination& kinds : kind_combinations(call_, *function)) {
+                const Key key = by_name(*function, kinds);
+                Outcome<Fit> fit = fit_one(*function, kinds);
                 if (fit) {
                     // "f<float>" alone may be the start of another one's arguments.
                     fit.value().planned.by_adapter |= several_generic && function->is_generic();
@@ -254,15 +254,15 @@ private:
     }
 
     /// The call as `function` would take it, with its generic parameters and interfaces settled.
-    Outcome<Fit> fit_one(const Function& function, const Choice& choice) {
-        Outcome<Fit> fit = fit_with(function, choice, 0);
+    Outcome<Fit> fit_one(const Function& function, const KindCombination& kinds) {
+        Outcome<Fit> fit = fit_with(function, kinds, 0);
         const bool counts =
             function.is_generic() &&
-            std::any_of(choice.parameters.begin(), choice.parameters.end(),
+            std::any_of(kinds.parameters.begin(), kinds.parameters.end(),
                         [](const KindSpec* kind) { return kind->generator == GeneratorKind::call_id; });
         // The call's rank may follow from arguments that generic parameters are settled for first.
         for (std::int64_t rank = 1; counts && !fit && rank <= max_rank; ++rank) {
-            Outcome<Fit> other = fit_with(function, choice, rank);
+            Outcome<Fit> other = fit_with(function, kinds, rank);
             if (other) return other;
             // A rank that fits the kinds so far knows better what is wrong with the others.
             const std::string& id = other.errors().front().id;
@@ -272,23 +272,23 @@ private:
     }
 
     /// With generic parameters settled for a call of that rank; 0: not known.
-    Outcome<Fit> fit_with(const Function& function, const Choice& choice, std::int64_t rank) {
-        Outcome<Instance> instance = instantiate(function, call_, choice.parameters, rank, types_);
+    Outcome<Fit> fit_with(const Function& function, const KindCombination& kinds, std::int64_t rank) {
+        Outcome<Instance> instance = instantiate(function, call_, kinds.parameters, rank, types_);
         if (!instance) return instance.errors();
-        Outcome<PlannedCall> planned = plan_one(instance.value().function, choice);
+        Outcome<PlannedCall> planned = plan_one(instance.value().function, kinds);
         if (!planned) return planned.errors();
         Fit fit{&function, std::move(planned.value()), instance.value().is_general, {}};
         fit.planned.by_adapter = instance.value().by_interface || function.is_overload ||
                                  function.member == Member::method || function.member == Member::constructor;
         std::map<std::string, std::int64_t> distances;
-        for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
+        for (std::size_t i = 0; i < kinds.parameters.size(); ++i) {
             const manifest::ParameterTree& parameter = fit.planned.parameters[i].host;
             const bool leaf = parameter.form == manifest::Form::leaf;
             const auto first = static_cast<std::size_t>(parameter.leaf);
             const Argument& host = fit.planned.arguments[first].host;
             const auto element = static_cast<std::int64_t>(host.element.extents.size());
             const auto trailing = static_cast<std::int64_t>(host.trailing.size());
-            const std::string& stated = choice.parameters[i]->element;
+            const std::string& stated = kinds.parameters[i]->element;
             const Type& type = fit.planned.arguments[first].type;
             const std::string own = innermost_of(type).is_enum ? type.name : kind_name(type);
             const std::int64_t other = parse_type(stated) == parse_type(own) ? 0 : 1;
@@ -300,14 +300,14 @@ private:
     }
 
     /// Overloads may order their parameters differently; what the user wrote is by name.
-    std::vector<const KindSpec*> by_name(const Function& function, const Choice& choice) const {
+    std::vector<const KindSpec*> by_name(const Function& function, const KindCombination& kinds) const {
         std::map<std::string, const KindSpec*> sorted;
         for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-            sorted[function.parameters[i].name] = choice.parameters[i];
+            sorted[function.parameters[i].name] = kinds.parameters[i];
         }
         std::vector<const KindSpec*> key;
         for (const auto& [name, kind] : sorted) key.push_back(kind);
-        key.push_back(choice.result);
+        key.push_back(kinds.result);
         return key;
     }
 
@@ -324,41 +324,42 @@ private:
         return text;
     }
 
-    /// The choice with what "auto" means in place of it, kept in `made`.
-    static Choice settled(const Function& function, const Choice& choice, std::vector<KindSpec>& made) {
-        Choice settled = choice;
-        if (choice.result != nullptr && choice.result->kind == Kind::automatic &&
-            choice.result->accumulate.empty() && !choice.result->grad)
+    /// Returns the kinds with each "auto" replaced by what it means, kept in `made`.
+    static KindCombination settled(const Function& function, const KindCombination& kinds,
+                                   std::vector<KindSpec>& made) {
+        KindCombination settled = kinds;
+        if (kinds.result != nullptr && kinds.result->kind == Kind::automatic &&
+            kinds.result->accumulate.empty() && !kinds.result->grad)
             settled.result = nullptr;
         const auto is_auto = [&](std::size_t i) {
-            return choice.parameters[i]->kind == Kind::automatic &&
+            return kinds.parameters[i]->kind == Kind::automatic &&
                    function.parameters[i].direction == Direction::out;
         };
         PlannedCall others;
         std::vector<GradientWish> grads;
-        for (std::size_t i = 0; i < choice.parameters.size(); ++i) {
+        for (std::size_t i = 0; i < kinds.parameters.size(); ++i) {
             // What is wrong with one is said when it is planned.
-            if (!is_auto(i)) (void)take(*choice.parameters[i], target_of(function, i), others, grads);
+            if (!is_auto(i)) (void)take(*kinds.parameters[i], target_of(function, i), others, grads);
         }
         if (has_result(function) && settled.result != nullptr && settled.result->kind != Kind::automatic)
             (void)take(*settled.result, result_of(function), others, grads);
         const std::int64_t rank = call_rank(others.arguments);
-        made.reserve(choice.parameters.size() + 1);
+        made.reserve(kinds.parameters.size() + 1);
         const auto replace = [&](const KindSpec*& kind) {
             made.push_back(automatic_kind(rank, kind->location));
             made.back().accumulate = kind->accumulate;
             made.back().grad = kind->grad;
             kind = &made.back();
         };
-        for (std::size_t i = 0; i < choice.parameters.size(); ++i)
+        for (std::size_t i = 0; i < kinds.parameters.size(); ++i)
             if (is_auto(i)) replace(settled.parameters[i]);
         if (settled.result != nullptr && settled.result->kind == Kind::automatic) replace(settled.result);
         return settled;
     }
 
-    Outcome<PlannedCall> plan_one(const Function& function, const Choice& given) const {
+    Outcome<PlannedCall> plan_one(const Function& function, const KindCombination& given) const {
         std::vector<KindSpec> made;
-        const Choice choice = settled(function, given, made);
+        const KindCombination kinds = settled(function, given, made);
         PlannedCall planned;
         planned.function = function.name;
         planned.member = function.member;
@@ -370,16 +371,16 @@ private:
         planned.location = call_.location;
         planned.strict_broadcasting = call_.strict_broadcasting;
         std::vector<GradientWish> grads;
-        Diagnostics errors = feed_parameters(function, choice, planned, grads);
+        Diagnostics errors = feed_parameters(function, kinds, planned, grads);
         if (!errors.empty()) return errors;
         planned.rank = call_rank(planned.arguments);
-        if (has_result(function) && choice.result == nullptr) {
+        if (has_result(function) && kinds.result == nullptr) {
             errors = take(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
             if (!errors.empty()) return errors;
         }
-        std::vector<const KindSpec*> kinds = choice.parameters;
-        kinds.push_back(choice.result);
-        planned.accumulate = ways_of(call_, planned, kinds);
+        std::vector<const KindSpec*> all_kinds = kinds.parameters;
+        all_kinds.push_back(kinds.result);
+        planned.accumulate = ways_of(call_, planned, all_kinds);
         errors = check_outputs(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_strict(planned, has_alternatives(call_));
         if (errors.empty()) errors = check_object(function, planned);
@@ -462,21 +463,21 @@ private:
         return {};
     }
 
-    static Diagnostics feed_parameters(const Function& function, const Choice& choice, PlannedCall& planned,
-                                       std::vector<GradientWish>& grads) {
+    static Diagnostics feed_parameters(const Function& function, const KindCombination& kinds,
+                                       PlannedCall& planned, std::vector<GradientWish>& grads) {
         Diagnostics errors;
         const auto add = [&](const KindSpec& kind, const TreeTarget& target) {
             const Diagnostics found = take(kind, target, planned, grads);
             errors.insert(errors.end(), found.begin(), found.end());
         };
         for (std::size_t i = 0; i < function.parameters.size(); ++i)
-            add(*choice.parameters[i], target_of(function, i));
+            add(*kinds.parameters[i], target_of(function, i));
         if (!has_result(function)) {
-            if (choice.result != nullptr) errors.push_back(no_result(function, *choice.result));
+            if (kinds.result != nullptr) errors.push_back(no_result(function, *kinds.result));
             return errors;
         }
-        if (choice.result != nullptr) {
-            add(*choice.result, result_of(function));
+        if (kinds.result != nullptr) {
+            add(*kinds.result, result_of(function));
         } else if (!element_of(function.result) && !holds_structs(function.result)) {
             errors.push_back({Severity::error, "type-not-supported", function.location,
                               "the result of '" + function.name + "' has type '" + function.result.name +

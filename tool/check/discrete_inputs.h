@@ -14,7 +14,7 @@
 namespace kf::check {
 
 /// The values of one input that is no floating number.
-struct Choice {
+struct DiscreteInput {
     std::size_t leaf = 0;
     std::vector<std::int64_t> values;     ///< at least one
     std::vector<std::int64_t> not_given;  ///< would be worth a try, but may take too long or reach too far
@@ -23,20 +23,21 @@ struct Choice {
     std::size_t step = 1;     ///< from one of these to the next
 };
 
-/// Of each choice, which value the input's first scalar has.
+/// Of each input, which value the input's first scalar has.
 using Setting = std::vector<std::size_t>;
 
 /// All members of an enum, both bools, and of integers those that `facts` compares them with, these but one,
 /// 0, 1 and -1. `arguments` is laid out for the call's first case. Where a call takes whole tensors, integers
-/// stay close to them, and tensors of integers hold indices, which are no choices.
-std::vector<Choice> choices_of(const manifest::Call& call, const std::vector<InputFacts>& facts,
-                               const Arguments& arguments, std::mt19937_64& random);
+/// stay close to them, and tensors of integers hold indices, which are no inputs.
+std::vector<DiscreteInput> discrete_inputs_of(const manifest::Call& call,
+                                              const std::vector<InputFacts>& facts,
+                                              const Arguments& arguments, std::mt19937_64& random);
 
 /// All combinations where they are few; else each value at least once, and combinations at random.
-std::vector<Setting> settings_of(const std::vector<Choice>& choices, std::mt19937_64& random);
+std::vector<Setting> settings_of(const std::vector<DiscreteInput>& inputs, std::mt19937_64& random);
 
-/// Writes a setting's values into the arguments. Returns those of each choice, ascending.
-std::vector<std::vector<std::int64_t>> put(Arguments& arguments, const std::vector<Choice>& choices,
+/// Writes a setting's values into the arguments. Returns those of each input, ascending.
+std::vector<std::vector<std::int64_t>> put(Arguments& arguments, const std::vector<DiscreteInput>& inputs,
                                            const Setting& setting);
 
 /// "auto", "false", "-3".

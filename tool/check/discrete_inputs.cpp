@@ -1,5 +1,5 @@
 // Which values a call's integers, bools and enums are given.
-#include "check/choices.h"
+#include "check/discrete_inputs.h"
 
 #include <algorithm>
 #include <limits>
@@ -70,7 +70,7 @@ std::vector<std::int64_t> distinct(const std::vector<std::int64_t>& values) {
     return kept;
 }
 
-void add_integers(Choice& choice, ScalarType scalar, const InputFacts& facts, const Reach& reach,
+void add_integers(DiscreteInput& input, ScalarType scalar, const InputFacts& facts, const Reach& reach,
                   std::mt19937_64& random) {
     const auto [low, high] = range_of(scalar);
     std::vector<std::int64_t> wanted = facts.compared;
@@ -88,21 +88,22 @@ void add_integers(Choice& choice, ScalarType scalar, const InputFacts& facts, co
     for (const std::int64_t value : distinct(wanted)) {
         if (value < low || value > high) continue;
         const bool near = value >= -reach.furthest && value <= reach.furthest;
-        if (near && choice.values.size() < most_values) {
-            choice.values.push_back(value);
+        if (near && input.values.size() < most_values) {
+            input.values.push_back(value);
         } else if (compared(value)) {
-            choice.not_given.push_back(value);
+            input.not_given.push_back(value);
         }
     }
-    std::sort(choice.values.begin(), choice.values.end());
+    std::sort(input.values.begin(), input.values.end());
 }
 
 }  // namespace
 
-std::vector<Choice> choices_of(const manifest::Call& call, const std::vector<InputFacts>& facts,
-                               const Arguments& arguments, std::mt19937_64& random) {
+std::vector<DiscreteInput> discrete_inputs_of(const manifest::Call& call,
+                                              const std::vector<InputFacts>& facts,
+                                              const Arguments& arguments, std::mt19937_64& random) {
     const Reach reach = reach_of(call, arguments);
-    std::vector<Choice> choices;
+    std::vector<DiscreteInput> inputs;
     std::size_t repeats = 1;
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
@@ -111,38 +112,38 @@ std::vector<Choice> choices_of(const manifest::Call& call, const std::vector<Inp
             facts[i].unused)
             continue;
         const bool tensor = arguments.items[leaf.item].kind == Item::Kind::tensor;
-        Choice choice;
-        choice.leaf = i;
+        DiscreteInput input;
+        input.leaf = i;
         if (leaf.scalar == ScalarType::boolean) {
-            choice.values = {0, 1};
+            input.values = {0, 1};
         } else if (!argument.members.empty()) {
             std::vector<std::int64_t> values;
             for (const auto& [name, value] : argument.members) values.push_back(value);
-            choice.values = distinct(values);
+            input.values = distinct(values);
         } else if (tensor && (reach.whole_tensors || has_free_access(argument))) {
             continue;
         } else {
-            add_integers(choice, leaf.scalar, facts[i], reach, random);
+            add_integers(input, leaf.scalar, facts[i], reach, random);
         }
-        if (choice.values.empty()) continue;
-        choice.starts = choice.values.size();
+        if (input.values.empty()) continue;
+        input.starts = input.values.size();
         if (tensor) {
-            choice.repeats = repeats;
-            choice.step = (leaf.positions.size() + repeats - 1) / repeats;
-            choice.starts = (choice.values.size() + choice.step - 1) / choice.step;
-            repeats = std::min(repeats * choice.values.size(), leaf.positions.size());
+            input.repeats = repeats;
+            input.step = (leaf.positions.size() + repeats - 1) / repeats;
+            input.starts = (input.values.size() + input.step - 1) / input.step;
+            repeats = std::min(repeats * input.values.size(), leaf.positions.size());
         }
-        choices.push_back(std::move(choice));
+        inputs.push_back(std::move(input));
     }
-    return choices;
+    return inputs;
 }
 
-std::vector<Setting> settings_of(const std::vector<Choice>& choices, std::mt19937_64& random) {
+std::vector<Setting> settings_of(const std::vector<DiscreteInput>& inputs, std::mt19937_64& random) {
     std::size_t most = 1;
     std::size_t product = 1;
-    for (const Choice& choice : choices) {
-        most = std::max(most, choice.starts);
-        product = std::min(product * choice.starts, most_settings + 1);
+    for (const DiscreteInput& input : inputs) {
+        most = std::max(most, input.starts);
+        product = std::min(product * input.starts, most_settings + 1);
     }
     const std::size_t count = product <= most_settings ? product : std::max(most, most_settings);
     std::set<Setting> made;
@@ -150,15 +151,15 @@ std::vector<Setting> settings_of(const std::vector<Choice>& choices, std::mt1993
     for (std::size_t s = 0; s < count; ++s) {
         Setting setting;
         std::size_t rest = s;
-        for (const Choice& choice : choices) {
-            std::size_t digit = s % choice.starts;
+        for (const DiscreteInput& input : inputs) {
+            std::size_t digit = s % input.starts;
             if (product <= most_settings) {
-                digit = rest % choice.starts;
-                rest /= choice.starts;
+                digit = rest % input.starts;
+                rest /= input.starts;
             } else if (s >= most) {
-                digit = random() % choice.starts;
+                digit = random() % input.starts;
             }
-            setting.push_back(digit * choice.step % choice.values.size());
+            setting.push_back(digit * input.step % input.values.size());
         }
         if (made.insert(setting).second) settings.push_back(std::move(setting));
     }
@@ -166,18 +167,18 @@ std::vector<Setting> settings_of(const std::vector<Choice>& choices, std::mt1993
     return settings;
 }
 
-std::vector<std::vector<std::int64_t>> put(Arguments& arguments, const std::vector<Choice>& choices,
+std::vector<std::vector<std::int64_t>> put(Arguments& arguments, const std::vector<DiscreteInput>& inputs,
                                            const Setting& setting) {
     std::vector<std::vector<std::int64_t>> given;
-    for (std::size_t c = 0; c < choices.size(); ++c) {
-        const Choice& choice = choices[c];
-        const Leaf& leaf = arguments.leaves[choice.leaf];
+    for (std::size_t c = 0; c < inputs.size(); ++c) {
+        const DiscreteInput& input = inputs[c];
+        const Leaf& leaf = arguments.leaves[input.leaf];
         std::set<std::int64_t> values;
         for (std::size_t p = 0; p < leaf.positions.size(); ++p) {
-            const std::size_t index = (setting[c] + p / choice.repeats) % choice.values.size();
+            const std::size_t index = (setting[c] + p / input.repeats) % input.values.size();
             set_integer(arguments.items[leaf.item].bytes, leaf.scalar, leaf.positions[p],
-                        choice.values[index]);
-            values.insert(choice.values[index]);
+                        input.values[index]);
+            values.insert(input.values[index]);
         }
         given.emplace_back(values.begin(), values.end());
     }

@@ -1,5 +1,5 @@
 // Integers, bools and enums have values that lead into every branch, and stay near tensors.
-#include "check/choices.h"
+#include "check/discrete_inputs.h"
 
 #include <gmock/gmock.h>
 
@@ -32,10 +32,10 @@ manifest::Function function_of(std::vector<manifest::Argument> arguments, std::i
     return function;
 }
 
-/// The choices of a call, and all that its settings put into it, by leaf.
+/// The discrete inputs of a call, and all that its settings put into it, by leaf.
 struct Made {
-    std::vector<Choice> choices;
-    std::vector<std::vector<std::vector<std::int64_t>>> given;  ///< by setting, by choice
+    std::vector<DiscreteInput> inputs;
+    std::vector<std::vector<std::vector<std::int64_t>>> given;  ///< by setting, by input
 };
 
 Made make(const manifest::Function& function, const std::vector<InputFacts>& facts) {
@@ -44,9 +44,9 @@ Made make(const manifest::Function& function, const std::vector<InputFacts>& fac
     Arguments arguments = lay_out(function, call, whole, {});
     std::mt19937_64 random(4);
     Made made;
-    made.choices = choices_of(call, facts, arguments, random);
-    for (const Setting& setting : settings_of(made.choices, random)) {
-        made.given.push_back(put(arguments, made.choices, setting));
+    made.inputs = discrete_inputs_of(call, facts, arguments, random);
+    for (const Setting& setting : settings_of(made.inputs, random)) {
+        made.given.push_back(put(arguments, made.inputs, setting));
     }
     return made;
 }
@@ -57,9 +57,9 @@ TEST(Choices, MembersBoolsAndConstantsInAllCombinations) {
     const auto function = function_of(
         {mode, value("flag", ScalarType::boolean), value("n"), as(Role::result, value("result"))}, 0);
     const Made made = make(function, std::vector<InputFacts>(4));
-    ASSERT_EQ(made.choices.size(), 2U);
-    EXPECT_THAT(made.choices[0].values, ElementsAre(0, 7, 255));
-    EXPECT_THAT(made.choices[1].values, ElementsAre(0, 1));
+    ASSERT_EQ(made.inputs.size(), 2U);
+    EXPECT_THAT(made.inputs[0].values, ElementsAre(0, 7, 255));
+    EXPECT_THAT(made.inputs[1].values, ElementsAre(0, 1));
     EXPECT_EQ((std::set(made.given.begin(), made.given.end())).size(), 6U);
     EXPECT_EQ(value_text(mode, 7), "on");
     EXPECT_EQ(value_text(mode, 3), "3");
@@ -75,17 +75,17 @@ TEST(Choices, IntegersAreThoseThatCodeComparesWithAndTheirNeighbours) {
     facts[1].compared = {0, 255, 300};
     facts[2].unused = true;
     const Made made = make(function, facts);
-    ASSERT_EQ(made.choices.size(), 2U);
-    EXPECT_THAT(made.choices[0].values, IsSupersetOf({-41, -40, -39, -1, 0, 1, 11, 12, 13}));
-    EXPECT_THAT(made.choices[0].not_given, ElementsAre(1000000));
-    EXPECT_THAT(made.choices[1].values, IsSupersetOf({0, 1, 254, 255}));
-    for (const std::int64_t number : made.choices[1].values) {
+    ASSERT_EQ(made.inputs.size(), 2U);
+    EXPECT_THAT(made.inputs[0].values, IsSupersetOf({-41, -40, -39, -1, 0, 1, 11, 12, 13}));
+    EXPECT_THAT(made.inputs[0].not_given, ElementsAre(1000000));
+    EXPECT_THAT(made.inputs[1].values, IsSupersetOf({0, 1, 254, 255}));
+    for (const std::int64_t number : made.inputs[1].values) {
         EXPECT_GE(number, 0);
         EXPECT_LE(number, 255);
     }
     std::set<std::int64_t> given;
     for (const auto& setting : made.given) given.insert(setting[0].begin(), setting[0].end());
-    EXPECT_EQ(given.size(), made.choices[0].values.size());
+    EXPECT_EQ(given.size(), made.inputs[0].values.size());
     EXPECT_LE(made.given.size(), 24U);
 }
 
@@ -116,10 +116,10 @@ TEST(Choices, NumbersStayNearTensors) {
     facts[1].compared = {3, 4000};
     const Made made = make(function, facts);
     // Tensors of integers hold indices.
-    ASSERT_EQ(made.choices.size(), 1U);
-    EXPECT_EQ(made.choices[0].leaf, 1U);
-    EXPECT_THAT(made.choices[0].values, IsSubsetOf({0, 1, 2, 3, 4}));
-    EXPECT_THAT(made.choices[0].not_given, ElementsAre(4000));
+    ASSERT_EQ(made.inputs.size(), 1U);
+    EXPECT_EQ(made.inputs[0].leaf, 1U);
+    EXPECT_THAT(made.inputs[0].values, IsSubsetOf({0, 1, 2, 3, 4}));
+    EXPECT_THAT(made.inputs[0].not_given, ElementsAre(4000));
 }
 
 }  // namespace
