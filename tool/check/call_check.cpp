@@ -53,7 +53,7 @@ public:
 
     void run() {
         for (const Case& chosen : cases()) {
-            if (chosen.form == Case::Form::whole) {
+            if (chosen.layout == Case::Layout::whole) {
                 run_settings(chosen);
             } else {
                 for (int attempt = 0; attempt < most_tries && report_.failure.empty(); ++attempt) {
@@ -119,7 +119,7 @@ private:
             for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
                 if (has_gradient(call_.arguments[i])) gradients[i] = trial.gradients(i);
             }
-            const std::string how = std::string(pass.name) + case_name(chosen.form);
+            const std::string how = std::string(pass.name) + case_name(chosen.layout);
             for (const auto& [leaf, values] : gradients) {
                 if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, plan.components);
                 Trend& trend = trends_.try_emplace({leaf, pass.name}, precision_).first->second;

@@ -18,7 +18,7 @@ CheckedCall::CheckedCall(const detail::FunctionRef& function, std::size_t call, 
       call_index_(call),
       facts_(facts_of(function.module->manifest(), call_)) {
     const Arguments arguments = lay_out(manifest_function_, call_, cases().front(), settings.shapes);
-    // By numbers of its own, so that a new choice leaves all others as they are.
+    // By numbers of its own, so that a new input leaves all others as they are.
     std::mt19937_64 random(settings.seed);
     discrete_inputs_ = discrete_inputs_of(call_, facts_, arguments, random);
     settings_ = settings_of(discrete_inputs_, random);

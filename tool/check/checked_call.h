@@ -52,8 +52,8 @@ private:
     std::vector<Setting> settings_;
     std::vector<Setting> good_settings_;
     std::size_t next_ = 0;
-    std::vector<std::vector<std::int64_t>> given_;         ///< by the last trial, of each choice
-    std::vector<std::set<std::int64_t>> tried_, in_vain_;  ///< of each choice
+    std::vector<std::vector<std::int64_t>> given_;         ///< by the last trial, of each input
+    std::vector<std::set<std::int64_t>> tried_, in_vain_;  ///< of each input
 };
 
 }  // namespace kf::check

@@ -1,4 +1,4 @@
-// Which values a call's integers, bools and enums are given.
+// The values that a call's integers, bools and enums are given.
 #include "check/discrete_inputs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which values a call's integers, bools and enums are given, and in which combinations.
+// The values that a call's integers, bools and enums are given, and their combinations.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace kf::check {
 
-/// The values of one input that is no floating number.
+/// The values of one input of integers, bools or enums.
 struct DiscreteInput {
     std::size_t leaf = 0;
     std::vector<std::int64_t> values;     ///< at least one
@@ -23,17 +23,17 @@ struct DiscreteInput {
     std::size_t step = 1;     ///< from one of these to the next
 };
 
-/// Of each input, which value the input's first scalar has.
+/// For each discrete input, the value of its first scalar, by index.
 using Setting = std::vector<std::size_t>;
 
-/// All members of an enum, both bools, and of integers those that `facts` compares them with, these but one,
-/// 0, 1 and -1. `arguments` is laid out for the call's first case. Where a call takes whole tensors, integers
-/// stay close to them, and tensors of integers hold indices, which are no inputs.
+/// Returns all members of an enum, both bools, and of integers those that `facts` compares them with, these
+/// but one, 0, 1 and -1. `arguments` is laid out for the call's first case. Where a call takes whole tensors,
+/// integers stay close to them, and tensors of integers hold indices, which are no such inputs.
 std::vector<DiscreteInput> discrete_inputs_of(const manifest::Call& call,
                                               const std::vector<InputFacts>& facts,
                                               const Arguments& arguments, std::mt19937_64& random);
 
-/// All combinations where they are few; else each value at least once, and combinations at random.
+/// Returns all combinations where they are few; else each value at least once, and combinations at random.
 std::vector<Setting> settings_of(const std::vector<DiscreteInput>& inputs, std::mt19937_64& random);
 
 /// Writes a setting's values into the arguments. Returns those of each input, ascending.

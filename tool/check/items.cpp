@@ -148,7 +148,7 @@ private:
             item.element = is_struct ? ElementType{} : element_type(first.element);
             if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
             item.shape = tensor_shape(item);
-            if (chosen_.form == Case::Form::strided) item.gapped = dimensions_apart(item);
+            if (chosen_.layout == Case::Layout::strided) item.gapped = dimensions_apart(item);
         }
         std::int64_t count = 1;
         for (const std::int64_t extent : item.shape) count *= extent;
@@ -226,8 +226,8 @@ private:
         // Arguments of lower rank are shared by rows as they are.
         // Those of the tensor itself: an element's have extents of their own.
         const std::size_t own = std::min(rank, call_rank);
-        const bool shared_case = chosen_.form == Case::Form::shared ||
-                                 (chosen_.form == Case::Form::rows && argument.call_rank == call_.rank);
+        const bool shared_case = chosen_.layout == Case::Layout::shared ||
+                                 (chosen_.layout == Case::Layout::rows && argument.call_rank == call_.rank);
         Dims shape;
         for (std::size_t k = 0; k < rank; ++k) {
             std::int64_t extent = 1;
@@ -250,11 +250,11 @@ private:
     /// kernels of its own.
     [[nodiscard]] bool combines(const Argument& output, std::size_t k) const {
         if (!manifest::is_combined(output) || output.call_rank < call_.rank) return false;
-        switch (chosen_.form) {
-            case Case::Form::whole:
-            case Case::Form::flat: return output.accumulate != manifest::Accumulate::first;
-            case Case::Form::shared: return k + 1 < static_cast<std::size_t>(output.call_rank);
-            case Case::Form::rows: return k + 1 == static_cast<std::size_t>(output.call_rank);
+        switch (chosen_.layout) {
+            case Case::Layout::whole:
+            case Case::Layout::flat: return output.accumulate != manifest::Accumulate::first;
+            case Case::Layout::shared: return k + 1 < static_cast<std::size_t>(output.call_rank);
+            case Case::Layout::rows: return k + 1 == static_cast<std::size_t>(output.call_rank);
             default: return true;
         }
     }
@@ -270,13 +270,13 @@ private:
 
 }  // namespace
 
-const char* case_name(Case::Form form) {
-    switch (form) {
-        case Case::Form::whole: return "whole";
-        case Case::Form::strided: return "strided";
-        case Case::Form::shared: return "shared";
-        case Case::Form::rows: return "rows";
-        case Case::Form::flat: return "flat";
+const char* case_name(Case::Layout layout) {
+    switch (layout) {
+        case Case::Layout::whole: return "whole";
+        case Case::Layout::strided: return "strided";
+        case Case::Layout::shared: return "shared";
+        case Case::Layout::rows: return "rows";
+        case Case::Layout::flat: return "flat";
     }
     return "";
 }
@@ -328,9 +328,9 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
         return std::any_of(call.arguments.begin(), call.arguments.end(), predicate);
     };
     const std::vector<std::int64_t> shape = call_shape(function, call, shapes, usual_extent);
-    std::vector<Case> cases{{Case::Form::whole, shape}};
+    std::vector<Case> cases{{Case::Layout::whole, shape}};
     if (has([](const Argument& one) { return passes_tensor(one) && !requires_contiguous(one); })) {
-        cases.push_back({Case::Form::strided, shape});
+        cases.push_back({Case::Layout::strided, shape});
     }
     const auto lies_otherwise = [&](const Argument& one) {
         const bool permuted = !std::is_sorted(one.map.begin(), one.map.end());
@@ -345,14 +345,14 @@ std::vector<Case> cases_of(const manifest::Function& function, const manifest::C
             }
             return true;
         });
-        if (fits) cases.push_back({Case::Form::flat, flat});
+        if (fits) cases.push_back({Case::Layout::flat, flat});
     }
     if (writes_whole_tensors(call) || !has([&](const Argument& one) { return can_share(call, one); }))
         return cases;
-    cases.push_back({Case::Form::shared, shape});
+    cases.push_back({Case::Layout::shared, shape});
     const bool rows = call.backward.rows >= 0 || call.deterministic.rows >= 0;
     if (rows && !takes_whole_tensors(call)) {
-        cases.push_back({Case::Form::rows, call_shape(function, call, shapes, long_row)});
+        cases.push_back({Case::Layout::rows, call_shape(function, call, shapes, long_row)});
     }
     return cases;
 }

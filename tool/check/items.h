@@ -17,7 +17,7 @@ namespace kf::check {
 
 /// One way of giving a call its arguments.
 struct Case {
-    enum class Form : std::uint8_t {
+    enum class Layout : std::uint8_t {
         whole,    ///< every tensor has the call's shape, in row-major order
         strided,  ///< the same, with gaps and the dimensions swapped
         shared,   ///< differentiated inputs have extent 1 along some dimensions
@@ -25,10 +25,10 @@ struct Case {
         flat,  ///< whole, but for one dimension all extents are 1: arguments agree in layout whatever their
                ///< ranks and the order of their dimensions
     };
-    Form form = Form::whole;
+    Layout layout = Layout::whole;
     std::vector<std::int64_t> shape;  ///< of the call
 };
-const char* case_name(Case::Form form);
+const char* case_name(Case::Layout layout);
 
 /// What the host passes as one thing: a value, a tensor, a struct of either form, or a generator.
 struct Item {
@@ -66,7 +66,7 @@ void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t p
 /// As a scalar of that type holds it.
 double rounded(ScalarType scalar, double value);
 
-/// The cases that a call can be given, one of each form at most. `shapes` may settle extents.
+/// The cases that a call can be given, one of each layout at most. `shapes` may settle extents.
 std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
                            const std::vector<GivenShape>& shapes);
 

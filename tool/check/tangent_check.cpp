@@ -48,7 +48,7 @@ public:
 
     void run() {
         for (const Case& chosen : cases()) {
-            const bool first = chosen.form == Case::Form::whole;
+            const bool first = chosen.layout == Case::Layout::whole;
             const std::size_t count = first ? std::max<std::size_t>(2, settings().size()) : 2;
             for (std::size_t k = 0; k < count; ++k) {
                 const Setting& setting = first ? settings()[k % settings().size()] : next_setting();
@@ -78,7 +78,7 @@ private:
         trial.watch(watched);
         bool finite = true;
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            if (!compare(trial, i, attempt, case_name(chosen.form))) finite = false;
+            if (!compare(trial, i, attempt, case_name(chosen.layout))) finite = false;
         }
         note_result(setting, finite);
         if (const Argument* argument = trial.overrun()) report_.failure = overrun_text(*argument);

@@ -10,7 +10,7 @@
 namespace kf::gen {
 namespace {
 
-struct KindForm {
+struct KindRow {
     std::string_view name;
     Kind kind;
     KindOptions options;
@@ -21,15 +21,15 @@ struct KindForm {
     TextureShape texture = {};
 };
 
-constexpr KindForm texture(std::string_view name, const TextureShape& shape) {
+constexpr KindRow texture(std::string_view name, const TextureShape& shape) {
     return {.name = name, .kind = Kind::texture, .options = {.map = true, .format = true}, .texture = shape};
 }
 
-constexpr KindForm buffer(std::string_view name, Kind kind) {
+constexpr KindRow buffer(std::string_view name, Kind kind) {
     return {.name = name, .kind = kind, .options = {.grad = true}};
 }
 
-constexpr KindForm generator(GeneratorKind kind) {
+constexpr KindRow generator(GeneratorKind kind) {
     return {.name = manifest::generator_words[static_cast<std::size_t>(kind)],
             .kind = Kind::generator,
             .options = {.map = detail::is_spread(kind)},
@@ -43,18 +43,18 @@ constexpr TextureDimension two = TextureDimension::two;
 constexpr TextureDimension three = TextureDimension::three;
 constexpr TextureDimension cube = TextureDimension::cube;
 
-constexpr std::array forms{
-    KindForm{.name = "value",
-             .kind = Kind::value,
-             .options = {.map = true, .element = true, .grad = true, .accumulate = true},
-             .has_element = true,
-             .is_supported = true},
-    KindForm{.name = "tensor",
-             .kind = Kind::tensor,
-             .options = {.map = true, .element = true, .grad = true, .layout = true, .accumulate = true},
-             .has_element = true,
-             .has_rank = true,
-             .is_supported = true},
+constexpr std::array kind_table{
+    KindRow{.name = "value",
+            .kind = Kind::value,
+            .options = {.map = true, .element = true, .grad = true, .accumulate = true},
+            .has_element = true,
+            .is_supported = true},
+    KindRow{.name = "tensor",
+            .kind = Kind::tensor,
+            .options = {.map = true, .element = true, .grad = true, .layout = true, .accumulate = true},
+            .has_element = true,
+            .has_rank = true,
+            .is_supported = true},
     buffer("buffer", Kind::buffer),
     buffer("rwbuffer", Kind::rwbuffer),
     buffer("byteaddress", Kind::byteaddress),
@@ -73,38 +73,38 @@ constexpr std::array forms{
     texture("rwtexture3d", {three, true, false}),
     texture("rwtexturecube", {cube, true, false}),
     texture("rwtexturecube_array", {cube, true, true}),
-    KindForm{.name = "sampler", .kind = Kind::sampler, .options = {}},
-    KindForm{.name = "pointer", .kind = Kind::pointer, .options = {}},
-    KindForm{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
+    KindRow{.name = "sampler", .kind = Kind::sampler, .options = {}},
+    KindRow{.name = "pointer", .kind = Kind::pointer, .options = {}},
+    KindRow{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
     generator(GeneratorKind::call_id),
     generator(GeneratorKind::thread_id),
     generator(GeneratorKind::grid),
     generator(GeneratorKind::range),
     generator(GeneratorKind::wang_hash),
     generator(GeneratorKind::rand_float),
-    KindForm{.name = "constant", .kind = Kind::constant, .options = {.value = true}, .is_supported = true},
-    KindForm{.name = "auto",
-             .kind = Kind::automatic,
-             .options = {.grad = true, .accumulate = true},
-             .is_supported = true}};
+    KindRow{.name = "constant", .kind = Kind::constant, .options = {.value = true}, .is_supported = true},
+    KindRow{.name = "auto",
+            .kind = Kind::automatic,
+            .options = {.grad = true, .accumulate = true},
+            .is_supported = true}};
 
-const KindForm* form_of(const KindSpec& kind) {
-    const auto form = std::find_if(forms.begin(), forms.end(), [&](const KindForm& one_form) {
-        return one_form.kind == kind.kind && one_form.generator == kind.generator &&
-               one_form.texture == kind.texture;
+const KindRow* row_of(const KindSpec& kind) {
+    const auto row = std::find_if(kind_table.begin(), kind_table.end(), [&](const KindRow& candidate) {
+        return candidate.kind == kind.kind && candidate.generator == kind.generator &&
+               candidate.texture == kind.texture;
     });
-    return form == forms.end() ? nullptr : &*form;
+    return row == kind_table.end() ? nullptr : &*row;
 }
 
-std::string spelling_of(const KindForm& form) {
-    std::string spelling(form.name);
-    if (form.has_rank) spelling += form.generator == GeneratorKind::grid ? "[n]" : "[rank]";
+std::string spelling_of(const KindRow& row) {
+    std::string spelling(row.name);
+    if (row.has_rank) spelling += row.generator == GeneratorKind::grid ? "[n]" : "[rank]";
     return spelling;
 }
 
-void add_spellings(const KindForm& form, std::vector<std::string>& spellings) {
-    spellings.push_back(spelling_of(form));
-    if (form.has_element) spellings.push_back(spelling_of(form).insert(form.name.size(), "<type>"));
+void add_spellings(const KindRow& row, std::vector<std::string>& spellings) {
+    spellings.push_back(spelling_of(row));
+    if (row.has_element) spellings.push_back(spelling_of(row).insert(row.name.size(), "<type>"));
 }
 
 constexpr int max_nesting = 32;
@@ -125,19 +125,19 @@ public:
             ++at_;
         }
         const std::string_view name = text_.substr(begin, at_ - begin);
-        const auto form =
-            std::find_if(forms.begin(), forms.end(), [&](const KindForm& f) { return f.name == name; });
-        if (form == forms.end()) {
+        const auto row = std::find_if(kind_table.begin(), kind_table.end(),
+                                      [&](const KindRow& f) { return f.name == name; });
+        if (row == kind_table.end()) {
             return unknown(name, begin);
         }
-        kind_.kind = form->kind;
-        kind_.texture = form->texture;
-        kind_.generator = form->generator;
+        kind_.kind = row->kind;
+        kind_.texture = row->texture;
+        kind_.generator = row->generator;
         kind_.spelling = name;
-        if (auto error = element(*form)) {
+        if (auto error = element(*row)) {
             return *error;
         }
-        if (auto error = rank(*form)) {
+        if (auto error = rank(*row)) {
             return *error;
         }
         skip_spaces();
@@ -150,13 +150,13 @@ public:
     }
 
 private:
-    std::optional<Diagnostic> element(const KindForm& form) {
+    std::optional<Diagnostic> element(const KindRow& row) {
         skip_spaces();
         if (at_ == text_.size() || text_[at_] != '<') {
             return std::nullopt;
         }
-        if (!form.has_element) {
-            return error_here("the kind '" + std::string(form.name) + "' takes no element type");
+        if (!row.has_element) {
+            return error_here("the kind '" + std::string(row.name) + "' takes no element type");
         }
         const std::size_t open = at_++;
         std::string type;
@@ -198,18 +198,18 @@ private:
         return std::nullopt;
     }
 
-    std::optional<Diagnostic> rank(const KindForm& form) {
+    std::optional<Diagnostic> rank(const KindRow& row) {
         skip_spaces();
         const bool given = at_ < text_.size() && text_[at_] == '[';
         if (!given) {
-            if (form.has_rank) {
+            if (row.has_rank) {
                 return error_here("the kind '" + kind_.spelling + "' needs its rank in brackets",
                                   {"for example " + kind_.spelling + "[1] or " + kind_.spelling + "[2]"});
             }
             return std::nullopt;
         }
-        if (!form.has_rank) {
-            return error_here("the kind '" + std::string(form.name) + "' takes no rank");
+        if (!row.has_rank) {
+            return error_here("the kind '" + std::string(row.name) + "' takes no rank");
         }
         ++at_;
         skip_spaces();
@@ -221,10 +221,10 @@ private:
         if (begin == at_) {
             return error_here("expected the rank, a number, inside the brackets");
         }
-        const int least = form.generator == GeneratorKind::grid ? 1 : 0;
+        const int least = row.generator == GeneratorKind::grid ? 1 : 0;
         if (value < least || value > max_rank) {
             at_ = begin;
-            return error_here("the rank of '" + std::string(form.name) + "' must be from " +
+            return error_here("the rank of '" + std::string(row.name) + "' must be from " +
                               std::to_string(least) + " to " + std::to_string(max_rank));
         }
         skip_spaces();
@@ -243,8 +243,8 @@ private:
             return error_here("expected a kind", {"kinds: " + join(kind_spellings())});
         }
         std::vector<std::string> names;
-        for (const KindForm& form : forms) {
-            names.emplace_back(form.name);
+        for (const KindRow& row : kind_table) {
+            names.emplace_back(row.name);
         }
         Diagnostic error = error_here("unknown kind '" + std::string(name) + "'");
         if (const auto near = closest(name, names)) {
@@ -294,25 +294,25 @@ Outcome<KindSpec> parse_kind(std::string_view text, const Location& location) {
 
 KindOptions options_of(const KindSpec& kind) {
     if (kind.kind == Kind::fields) return {.grad = true};
-    const KindForm* form = form_of(kind);
-    return form != nullptr ? form->options : KindOptions{};
+    const KindRow* row = row_of(kind);
+    return row != nullptr ? row->options : KindOptions{};
 }
 
 bool is_supported(const KindSpec& kind) {
-    const KindForm* form = form_of(kind);
-    return kind.kind == Kind::fields || (form != nullptr && form->is_supported);
+    const KindRow* row = row_of(kind);
+    return kind.kind == Kind::fields || (row != nullptr && row->is_supported);
 }
 
 std::vector<std::string> kind_spellings() {
     std::vector<std::string> spellings;
-    for (const KindForm& form : forms) add_spellings(form, spellings);
+    for (const KindRow& row : kind_table) add_spellings(row, spellings);
     return spellings;
 }
 
 std::vector<std::string> supported_spellings() {
     std::vector<std::string> spellings;
-    for (const KindForm& form : forms) {
-        if (form.is_supported && form.kind != Kind::automatic) add_spellings(form, spellings);
+    for (const KindRow& row : kind_table) {
+        if (row.is_supported && row.kind != Kind::automatic) add_spellings(row, spellings);
     }
     return spellings;
 }

@@ -55,8 +55,8 @@ struct AccumulateWay {
 
 /// One number, truth value or name of an enum's member, as JSON spells it.
 struct ConstantScalar {
-    enum class Form : std::uint8_t { boolean, integer, number, name };
-    Form form = Form::integer;
+    enum class Literal : std::uint8_t { boolean, integer, number, name };
+    Literal literal = Literal::integer;
     std::string text;
     Location location;
 

@@ -220,7 +220,7 @@ private:
 
     /// `depth`: how many lists are around the node.
     void read_constant(const JsonNode& node, std::size_t depth, ConstantValue& value) {
-        using Form = ConstantScalar::Form;
+        using Literal = ConstantScalar::Literal;
         if (node.type == JsonType::array) {
             const auto count = static_cast<std::int64_t>(node.items.size());
             // The first of the lists at this depth says how long they are.
@@ -236,11 +236,11 @@ private:
             error("spec-value", node.location, "the lists of a constant differ in length or depth");
             return;
         }
-        const Form form = node.type == JsonType::boolean   ? Form::boolean
-                          : node.type == JsonType::integer ? Form::integer
-                          : node.type == JsonType::number  ? Form::number
-                                                           : Form::name;
-        value.scalars.push_back({form, node.text, node.location});
+        const Literal literal = node.type == JsonType::boolean   ? Literal::boolean
+                                : node.type == JsonType::integer ? Literal::integer
+                                : node.type == JsonType::number  ? Literal::number
+                                                                 : Literal::name;
+        value.scalars.push_back({literal, node.text, node.location});
     }
 
     static std::vector<AccumulateWay> accumulate(const JsonNode& node) {

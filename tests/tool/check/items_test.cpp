@@ -51,39 +51,39 @@ TEST(Items, EveryFormHasItsCase) {
         2);
     const auto cases = cases_of(function, function.calls[0], {});
     ASSERT_EQ(cases.size(), 5U);
-    std::set<Case::Form> forms;
+    std::set<Case::Layout> layouts;
     for (const Case& one : cases) {
-        forms.insert(one.form);
+        layouts.insert(one.layout);
         const Arguments made = lay_out(function, function.calls[0], one, {});
         const auto a = shape_of(made.items[0]);
         const auto b = shape_of(made.items[1]);
-        EXPECT_EQ(shape_of(made.items[2]), one.shape) << case_name(one.form);
+        EXPECT_EQ(shape_of(made.items[2]), one.shape) << case_name(one.layout);
         EXPECT_EQ(made.items[0].bytes.size(), made.leaves[0].positions.size() * 4);
-        switch (one.form) {
-            case Case::Form::whole:
+        switch (one.layout) {
+            case Case::Layout::whole:
                 EXPECT_THAT(a, ElementsAre(3, 5));
                 EXPECT_THAT(b, ElementsAre(5));
                 EXPECT_EQ(made.items[0].gapped, 0U);
                 break;
-            case Case::Form::strided:
+            case Case::Layout::strided:
                 EXPECT_EQ(made.items[0].gapped, 2U);
                 EXPECT_EQ(made.items[2].gapped, 2U);
                 break;
-            case Case::Form::shared:
+            case Case::Layout::shared:
                 EXPECT_THAT(a, ElementsAre(1, 5));
                 EXPECT_THAT(b, ElementsAre(1));
                 break;
-            case Case::Form::rows:
+            case Case::Layout::rows:
                 EXPECT_THAT(a, ElementsAre(1, 33));
                 EXPECT_THAT(b, ElementsAre(33));
                 break;
-            case Case::Form::flat:
+            case Case::Layout::flat:
                 EXPECT_THAT(a, ElementsAre(1, 5));
                 EXPECT_THAT(b, ElementsAre(5));
                 break;
         }
     }
-    EXPECT_EQ(forms.size(), cases.size());
+    EXPECT_EQ(layouts.size(), cases.size());
 }
 
 TEST(Items, RowsAreLongWhereElementsLieInThem) {
@@ -93,7 +93,7 @@ TEST(Items, RowsAreLongWhereElementsLieInThem) {
     a.call_rank = 3;
     const auto function = differentiated({a, as(Role::result, tensor("result", 3))}, 3);
     const auto cases = cases_of(function, function.calls[0], {});
-    ASSERT_EQ(cases.back().form, Case::Form::rows);
+    ASSERT_EQ(cases.back().layout, Case::Layout::rows);
     EXPECT_THAT(cases.back().shape, ElementsAre(2, 33, 3));
     const Arguments made = lay_out(function, function.calls[0], cases.back(), {});
     EXPECT_THAT(shape_of(made.items[0]), ElementsAre(1, 33));
@@ -106,14 +106,14 @@ TEST(Items, CombinedOutputsAreSharedToo) {
         const auto function =
             differentiated({with_gradient(tensor("a", 2)), with_gradient(tensor("b", 1)), result}, 2);
         for (const Case& one : cases_of(function, function.calls[0], {})) {
-            SCOPED_TRACE(case_name(one.form));
+            SCOPED_TRACE(case_name(one.layout));
             const Arguments laid_out = lay_out(function, function.calls[0], one, {});
             const Item& made = laid_out.items[2];
             // Of arguments of different ranks only the flat case has contiguous kernels run.
-            const bool apart = (one.form == Case::Form::whole || one.form == Case::Form::flat) &&
+            const bool apart = (one.layout == Case::Layout::whole || one.layout == Case::Layout::flat) &&
                                way == manifest::Accumulate::first;
-            const std::int64_t rows = apart || one.form == Case::Form::rows ? one.shape[0] : 1;
-            const std::int64_t columns = apart || one.form == Case::Form::shared ? one.shape[1] : 1;
+            const std::int64_t rows = apart || one.layout == Case::Layout::rows ? one.shape[0] : 1;
+            const std::int64_t columns = apart || one.layout == Case::Layout::shared ? one.shape[1] : 1;
             EXPECT_THAT(shape_of(made), ElementsAre(rows, columns));
             EXPECT_EQ(made.gapped, 0U);
         }
@@ -124,7 +124,7 @@ TEST(Items, NothingIsSharedWhereTheSpecForbidsIt) {
     auto function = differentiated({with_gradient(tensor("a", 2)), as(Role::result, tensor("result", 2))}, 2);
     function.calls[0].strict_broadcasting = true;
     for (const Case& one : cases_of(function, function.calls[0], {})) {
-        EXPECT_TRUE(one.form == Case::Form::whole || one.form == Case::Form::strided);
+        EXPECT_TRUE(one.layout == Case::Layout::whole || one.layout == Case::Layout::strided);
     }
 }
 

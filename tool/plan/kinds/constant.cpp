@@ -16,7 +16,7 @@ namespace kf::gen::kinds {
 
 namespace {
 
-using Form = ConstantScalar::Form;
+using Literal = ConstantScalar::Literal;
 
 /// "[2, 3]"
 std::string list_text(const std::vector<std::int64_t>& extents) {
@@ -55,10 +55,10 @@ std::optional<std::string> floating_of(const std::string& text, double largest) 
 std::optional<std::string> value_of(const ConstantScalar& scalar, ScalarType type) {
     const std::string& text = scalar.text;
     if (type == ScalarType::boolean) {
-        return scalar.form == Form::boolean ? std::optional(text) : std::nullopt;
+        return scalar.literal == Literal::boolean ? std::optional(text) : std::nullopt;
     }
-    const bool is_number = scalar.form == Form::integer || scalar.form == Form::number;
-    if (!is_number || (!is_floating(type) && scalar.form != Form::integer)) return std::nullopt;
+    const bool is_number = scalar.literal == Literal::integer || scalar.literal == Literal::number;
+    if (!is_number || (!is_floating(type) && scalar.literal != Literal::integer)) return std::nullopt;
     constexpr double largest_half = 65504;
     switch (type) {
         case ScalarType::int8: return integer_of<std::int8_t>(text);
@@ -83,7 +83,7 @@ std::vector<std::string> member_names(const Type& type) {
 
 /// The same of an enum, whose members go by their names, too.
 std::optional<std::string> enum_value_of(const ConstantScalar& scalar, const Type& type) {
-    if (scalar.form != Form::name) return value_of(scalar, type.scalar);
+    if (scalar.literal != Literal::name) return value_of(scalar, type.scalar);
     const auto found = std::find_if(type.members.begin(), type.members.end(),
                                     [&](const auto& member) { return member.first == scalar.text; });
     return found == type.members.end() ? std::nullopt : std::optional(std::to_string(found->second));
@@ -91,7 +91,7 @@ std::optional<std::string> enum_value_of(const ConstantScalar& scalar, const Typ
 
 Diagnostic misfit(const ConstantScalar& scalar, const KindTarget& target) {
     const Type& inner = innermost_of(target.type);
-    const std::string shown = scalar.form == Form::name ? "\"" + scalar.text + "\"" : scalar.text;
+    const std::string shown = scalar.literal == Literal::name ? "\"" + scalar.text + "\"" : scalar.text;
     std::vector<std::string> notes;
     if (inner.is_enum) {
         notes.push_back("its members are " + join(member_names(inner)));
