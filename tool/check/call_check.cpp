@@ -148,7 +148,7 @@ private:
     }
 
     /// Steps are as large as the values are.
-    [[nodiscard]] double step_of(const Leaf& leaf, const Item& item, std::size_t scalar) const {
+    [[nodiscard]] double step_of(const Leaf& leaf, const ArgumentData& item, std::size_t scalar) const {
         const double value = std::abs(get(item.bytes, leaf.scalar, leaf.positions[scalar]));
         const double size = std::max(value, std::min(width_, 4.0) / 4);
         return precision_.step * std::exp2(std::round(std::log2(std::max(size, 1e-30))));
@@ -156,7 +156,7 @@ private:
 
     std::vector<Comparison> compare(Trial& trial, std::size_t index, std::size_t components) {
         const Leaf& leaf = trial.arguments().leaves[index];
-        const Item& item = trial.arguments().items[leaf.item];
+        const ArgumentData& item = trial.arguments().items[leaf.item];
         std::vector<std::size_t> chosen(leaf.positions.size());
         for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
         std::shuffle(chosen.begin(), chosen.end(), random_);

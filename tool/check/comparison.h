@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "check/argument_data.h"
 #include "check/differences.h"
-#include "check/items.h"
 #include "check/report.h"
 #include "check/settings.h"
 #include "core/manifest.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "check/device_items.h"
+#include "check/guarded_tensor.h"
 #include "core/convert.h"
 #include "core/kinds/questions.h"
 
@@ -46,7 +46,7 @@ Reach reach_of(const manifest::Call& call, const Arguments& arguments) {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
         if (!has_free_access(argument)) continue;
-        const Item& item = arguments.items[arguments.leaves[i].item];
+        const ArgumentData& item = arguments.items[arguments.leaves[i].item];
         auto stride = static_cast<std::int64_t>(item.bytes.size());
         for (std::int64_t k = 0; k < argument.call_rank + argument.inner_rank; ++k) {
             const std::int64_t extent = std::max<std::int64_t>(1, item.shape[static_cast<std::size_t>(k)]);
@@ -111,7 +111,7 @@ std::vector<DiscreteInput> discrete_inputs_of(const manifest::Call& call,
         if (!depends_on_elements(argument) || leaf.positions.empty() || is_floating(leaf.scalar) ||
             facts[i].unused)
             continue;
-        const bool tensor = arguments.items[leaf.item].kind == Item::Kind::tensor;
+        const bool tensor = arguments.items[leaf.item].kind == ArgumentData::Kind::tensor;
         DiscreteInput input;
         input.leaf = i;
         if (leaf.scalar == ScalarType::boolean) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 #include "check/kernel_facts.h"
 #include "core/manifest.h"
 

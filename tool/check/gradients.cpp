@@ -10,8 +10,8 @@
 #include <optional>
 #include <set>
 
+#include "check/argument_data.h"
 #include "check/call_check.h"
-#include "check/items.h"
 #include "check/kernel_code.h"
 #include "check/kernel_log.h"
 #include "check/kinds/questions.h"

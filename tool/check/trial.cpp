@@ -17,7 +17,7 @@ using manifest::Argument;
 /// What overwritten gradients hold before: it must not stay.
 constexpr double stale = 3;
 
-bool is_pure_output(const Item& item) { return item.written && !item.input; }
+bool is_pure_output(const ArgumentData& item) { return item.written && !item.input; }
 
 }  // namespace
 
@@ -49,15 +49,15 @@ Trial Trial::in(const Module& module) const {
 }
 
 void Trial::place(std::size_t index) {
-    const Item& item = arguments_.items[index];
+    const ArgumentData& item = arguments_.items[index];
     Placed& placed = placed_[index];
-    if (item.kind == Item::Kind::tensor) {
+    if (item.kind == ArgumentData::Kind::tensor) {
         const Device& device = function_.module->device();
         const auto make = [&] { return GuardedTensor(device, item.element, item.shape, item.gapped); };
         placed.data = make();
         if (item.flowing) placed.grad_in = make();
         if (item.gradient) placed.grad_out = make();
-    } else if (item.kind == Item::Kind::value) {
+    } else if (item.kind == ArgumentData::Kind::value) {
         placed.out = item.bytes;
         placed.gradient.assign(item.bytes.size(), std::byte{0});
     }
@@ -71,9 +71,9 @@ void Trial::choose_weights(std::mt19937_64& random) {
         const Argument& argument = call_.arguments[l];
         if (!has_flowing_gradient(argument)) continue;
         const Leaf& leaf = arguments_.leaves[l];
-        const Item& item = arguments_.items[leaf.item];
+        const ArgumentData& item = arguments_.items[leaf.item];
         // What is given by value and changed has its gradient for what goes in alone: 1 flows.
-        const bool one = item.kind == Item::Kind::value && detail::is_input(argument);
+        const bool one = item.kind == ArgumentData::Kind::value && detail::is_input(argument);
         for (std::size_t s = 0; s < leaf.positions.size(); ++s) {
             const double size = one ? 1 : rounded(leaf.scalar, number(random));
             const double weight = one || random() % 2 == 0 ? size : -size;
@@ -84,7 +84,7 @@ void Trial::choose_weights(std::mt19937_64& random) {
     }
     for (std::size_t i = 0; i < placed_.size(); ++i) {
         if (placed_[i].grad_in) placed_[i].grad_in.write(flowing[i]);
-        if (arguments_.items[i].kind == Item::Kind::value && is_pure_output(arguments_.items[i])) {
+        if (arguments_.items[i].kind == ArgumentData::Kind::value && is_pure_output(arguments_.items[i])) {
             placed_[i].gradient = flowing[i];
         }
     }
@@ -92,8 +92,8 @@ void Trial::choose_weights(std::mt19937_64& random) {
 
 void Trial::upload() {
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-        const Item& item = arguments_.items[i];
-        if (item.kind != Item::Kind::tensor || !(placed_[i].changed || item.written)) continue;
+        const ArgumentData& item = arguments_.items[i];
+        if (item.kind != ArgumentData::Kind::tensor || !(placed_[i].changed || item.written)) continue;
         placed_[i].data.write(item.bytes);
         placed_[i].changed = false;
     }
@@ -102,17 +102,17 @@ void Trial::upload() {
 std::vector<Arg> Trial::forward_args() {
     std::vector<Arg> args;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-        const Item& item = arguments_.items[i];
+        const ArgumentData& item = arguments_.items[i];
         switch (item.kind) {
-            case Item::Kind::tensor: args.push_back(Arg::of(placed_[i].data.tensor())); break;
-            case Item::Kind::value:
+            case ArgumentData::Kind::tensor: args.push_back(Arg::of(placed_[i].data.tensor())); break;
+            case ArgumentData::Kind::value:
                 args.push_back(Arg::make(Arg::Kind::value, item.input ? item.bytes.data() : nullptr,
                                          item.written ? placed_[i].out.data() : nullptr, nullptr, nullptr));
                 break;
-            case Item::Kind::generator:
+            case ArgumentData::Kind::generator:
                 args.push_back(Arg::make(Arg::Kind::generator, item.bytes.data(), nullptr, nullptr, nullptr));
                 break;
-            case Item::Kind::nothing: args.push_back(Arg::none()); break;
+            case ArgumentData::Kind::nothing: args.push_back(Arg::none()); break;
         }
     }
     return args;
@@ -121,15 +121,15 @@ std::vector<Arg> Trial::forward_args() {
 std::vector<Arg> Trial::backward_args(detail::PassKind pass) {
     std::vector<Arg> args = forward_args();
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-        const Item& item = arguments_.items[i];
-        if (item.kind == Item::Kind::tensor) {
+        const ArgumentData& item = arguments_.items[i];
+        if (item.kind == ArgumentData::Kind::tensor) {
             with_grads_[i] = placed_[i].data.tensor();
             if (item.flowing || item.gradient) {
                 with_grads_[i] =
                     with_grads_[i].with_grads(placed_[i].grad_in.tensor(), placed_[i].grad_out.tensor());
             }
             args[i] = Arg::of(with_grads_[i]);
-        } else if (item.kind == Item::Kind::value) {
+        } else if (item.kind == ArgumentData::Kind::value) {
             if (pass == detail::PassKind::backward) args[i].out_value = nullptr;
             const bool carries = item.gradient || is_pure_output(item);
             args[i].gradient = carries ? placed_[i].gradient.data() : nullptr;
@@ -142,7 +142,7 @@ std::vector<double> Trial::evaluate() {
     upload();
     std::vector<Arg> args = forward_args();
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-        if (arguments_.items[i].kind == Item::Kind::value) placed_[i].out = arguments_.items[i].bytes;
+        if (arguments_.items[i].kind == ArgumentData::Kind::value) placed_[i].out = arguments_.items[i].bytes;
     }
     detail::invoke(function_, call_index_, detail::PassKind::forward, args, nullptr, &shape_);
     return outputs();
@@ -156,7 +156,7 @@ std::vector<double> Trial::outputs() const {
         const Leaf& leaf = arguments_.leaves[output.leaf];
         std::vector<std::byte>& bytes = results[leaf.item];
         if (bytes.empty()) {
-            const bool tensor = arguments_.items[leaf.item].kind == Item::Kind::tensor;
+            const bool tensor = arguments_.items[leaf.item].kind == ArgumentData::Kind::tensor;
             bytes = tensor ? placed_[leaf.item].data.read() : placed_[leaf.item].out;
         }
         values.push_back(get(bytes, leaf.scalar, leaf.positions[output.scalar]));
@@ -203,8 +203,8 @@ double Trial::rounding(std::size_t index, double epsilon) const {
 void Trial::run_backward(detail::PassKind pass, bool deterministic) {
     upload();
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-        const Item& item = arguments_.items[i];
-        if (item.kind == Item::Kind::value) placed_[i].out = item.bytes;
+        const ArgumentData& item = arguments_.items[i];
+        if (item.kind == ArgumentData::Kind::value) placed_[i].out = item.bytes;
         if (!item.gradient) continue;
         std::vector<std::byte> start(item.bytes.size(), std::byte{0});
         for (std::size_t l = item.leaf; l < item.leaf + item.leaves; ++l) {
@@ -234,7 +234,7 @@ std::vector<double> Trial::gradients(std::size_t index) const {
 
 double Trial::move(std::size_t index, std::span<const Move> moves, double step) {
     const Leaf& leaf = arguments_.leaves[index];
-    Item& item = arguments_.items[leaf.item];
+    ArgumentData& item = arguments_.items[leaf.item];
     double moved = 0;
     for (const Move& one : moves) {
         const std::size_t at = leaf.positions[one.position];
@@ -263,7 +263,7 @@ void Trial::watch(const std::vector<std::size_t>& leaves) {
 
 void Trial::put(std::size_t index, std::span<const double> values) {
     const Leaf& leaf = arguments_.leaves[index];
-    Item& item = arguments_.items[leaf.item];
+    ArgumentData& item = arguments_.items[leaf.item];
     for (std::size_t s = 0; s < leaf.positions.size(); ++s) {
         set(item.bytes, leaf.scalar, leaf.positions[s], values[s]);
     }

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "check/device_items.h"
+#include "check/argument_data.h"
 #include "check/differences.h"
-#include "check/items.h"
+#include "check/guarded_tensor.h"
 
 namespace kf::check {
 

@@ -20,7 +20,7 @@
 #include <set>
 #include <sstream>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 #include "check/trial.h"
 #include "core/artifact.h"
 #include "core/module_state.h"
@@ -257,15 +257,16 @@ private:
         tensors.reserve(arguments.items.size());
         std::vector<Arg> args;
         for (std::size_t i = 0; i < arguments.items.size(); ++i) {
-            const Item& item = arguments.items[i];
+            const ArgumentData& item = arguments.items[i];
             given[i] = item.bytes;
-            if (item.kind == Item::Kind::nothing || (item.kind == Item::Kind::tensor && !item.input)) {
+            if (item.kind == ArgumentData::Kind::nothing ||
+                (item.kind == ArgumentData::Kind::tensor && !item.input)) {
                 args.push_back(Arg::none());
-            } else if (item.kind == Item::Kind::tensor) {
+            } else if (item.kind == ArgumentData::Kind::tensor) {
                 tensors.emplace_back(ref.module->device(), item.element, item.shape, item.gapped);
                 tensors.back().write(item.bytes);
                 args.push_back(Arg::of(tensors.back().tensor()));
-            } else if (item.kind == Item::Kind::generator) {
+            } else if (item.kind == ArgumentData::Kind::generator) {
                 args.push_back(Arg::make(Arg::Kind::generator, item.bytes.data(), nullptr, nullptr, nullptr));
             } else {
                 args.push_back(Arg::make(Arg::Kind::value, item.input ? item.bytes.data() : nullptr,

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 
 namespace kf::check {
 
 // The answers to kinds/questions.h.
-inline Item::Kind item_kind(const manifest::kinds::Constant&) { return Item::Kind::nothing; }
+inline ArgumentData::Kind item_kind(const manifest::kinds::Constant&) { return ArgumentData::Kind::nothing; }
 inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Constant&, const manifest::Argument&,
                                           const std::vector<std::int64_t>&) {
     return {};

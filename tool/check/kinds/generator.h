@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 
 namespace kf::check {
 
 // The answers to kinds/questions.h.
-inline Item::Kind item_kind(const manifest::kinds::Generator& kind) {
-    return passed_as(kind) == manifest::HostPassing::nothing ? Item::Kind::nothing : Item::Kind::generator;
+inline ArgumentData::Kind item_kind(const manifest::kinds::Generator& kind) {
+    return passed_as(kind) == manifest::HostPassing::nothing ? ArgumentData::Kind::nothing
+                                                             : ArgumentData::Kind::generator;
 }
 std::vector<std::byte> drawn_bytes(const manifest::kinds::Generator& kind, const manifest::Argument& argument,
                                    const std::vector<std::int64_t>& shape);

@@ -17,7 +17,7 @@
 namespace kf::check {
 
 /// Returns what is given for it. A struct is given as its first leaf is.
-inline Item::Kind item_kind(const manifest::Argument& argument) {
+inline ArgumentData::Kind item_kind(const manifest::Argument& argument) {
     return std::visit([](const auto& kind) { return item_kind(kind); }, argument.kind);
 }
 

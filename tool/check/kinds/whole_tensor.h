@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 
 namespace kf::check {
 
 // The answers to kinds/questions.h.
-inline Item::Kind item_kind(const manifest::kinds::WholeTensor&) { return Item::Kind::tensor; }
+inline ArgumentData::Kind item_kind(const manifest::kinds::WholeTensor&) {
+    return ArgumentData::Kind::tensor;
+}
 inline std::vector<std::byte> drawn_bytes(const manifest::kinds::WholeTensor&, const manifest::Argument&,
                                           const std::vector<std::int64_t>&) {
     return {};

@@ -1,5 +1,5 @@
 // Inputs are laid out and filled as the call's kinds imply.
-#include "check/items.h"
+#include "check/argument_data.h"
 
 #include <gmock/gmock.h>
 
@@ -43,7 +43,9 @@ manifest::Argument whole(manifest::Argument argument, manifest::Access access) {
     return argument;
 }
 
-std::vector<std::int64_t> shape_of(const Item& item) { return {item.shape.begin(), item.shape.end()}; }
+std::vector<std::int64_t> shape_of(const ArgumentData& item) {
+    return {item.shape.begin(), item.shape.end()};
+}
 
 TEST(Items, EveryFormHasItsCase) {
     const auto function = differentiated(
@@ -108,7 +110,7 @@ TEST(Items, CombinedOutputsAreSharedToo) {
         for (const Case& one : cases_of(function, function.calls[0], {})) {
             SCOPED_TRACE(case_name(one.layout));
             const Arguments laid_out = lay_out(function, function.calls[0], one, {});
-            const Item& made = laid_out.items[2];
+            const ArgumentData& made = laid_out.items[2];
             // Of arguments of different ranks only the flat case has contiguous kernels run.
             const bool apart = (one.layout == Case::Layout::whole || one.layout == Case::Layout::flat) &&
                                way == manifest::Accumulate::first;

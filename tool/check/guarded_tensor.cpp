@@ -1,5 +1,5 @@
 // Tensors with room around them.
-#include "check/device_items.h"
+#include "check/guarded_tensor.h"
 
 #include <algorithm>
 

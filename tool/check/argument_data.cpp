@@ -1,5 +1,5 @@
 // A call's host arguments as bytes.
-#include "check/items.h"
+#include "check/argument_data.h"
 
 #include <kf/half.h>
 
@@ -132,19 +132,19 @@ public:
 
 private:
     void add_item(const manifest::Item& whole) {
-        Item item;
+        ArgumentData item;
         item.leaf = static_cast<std::size_t>(whole.leaf);
         item.leaves = static_cast<std::size_t>(whole.leaves);
         const Argument& first = call_.arguments[item.leaf];
         const bool is_struct = whole.form != manifest::Form::leaf;
         item.kind = item_kind(first);
-        if (item.kind == Item::Kind::generator || item.kind == Item::Kind::nothing) {
+        if (item.kind == ArgumentData::Kind::generator || item.kind == ArgumentData::Kind::nothing) {
             item.bytes = drawn_bytes(first, chosen_.shape);
             result_.leaves[item.leaf].item = result_.items.size();
             result_.items.push_back(std::move(item));
             return;
         }
-        if (item.kind == Item::Kind::tensor) {
+        if (item.kind == ArgumentData::Kind::tensor) {
             item.element = is_struct ? ElementType{} : element_type(first.element);
             if (is_struct) item.element.struct_size = static_cast<std::uint32_t>(whole.size);
             item.shape = tensor_shape(item);
@@ -162,7 +162,7 @@ private:
     }
 
     /// What is one element of the parameter's lies together; what is overwritten is filled in one piece.
-    [[nodiscard]] std::size_t dimensions_apart(const Item& item) const {
+    [[nodiscard]] std::size_t dimensions_apart(const ArgumentData& item) const {
         std::int64_t count = static_cast<std::int64_t>(item.shape.size());
         for (std::size_t i = item.leaf; i < item.leaf + item.leaves; ++i) {
             const Argument& leaf = call_.arguments[i];
@@ -172,7 +172,7 @@ private:
         return static_cast<std::size_t>(count);
     }
 
-    void add_leaf(Item& item, std::size_t index, std::size_t count, std::size_t size) {
+    void add_leaf(ArgumentData& item, std::size_t index, std::size_t count, std::size_t size) {
         const Argument& argument = call_.arguments[index];
         Leaf& leaf = result_.leaves[index];
         leaf.item = result_.items.size();
@@ -190,9 +190,9 @@ private:
         item.input = item.input || depends_on_elements(argument);
         item.written = item.written || writes_elements(argument);
         item.gradient = item.gradient || takes_gradient(argument);
-        item.flowing =
-            item.flowing || (has_flowing_gradient(argument) &&
-                             (whole || item.kind == Item::Kind::tensor || !detail::is_input(argument)));
+        item.flowing = item.flowing ||
+                       (has_flowing_gradient(argument) &&
+                        (whole || item.kind == ArgumentData::Kind::tensor || !detail::is_input(argument)));
     }
 
     /// Where an element's scalars are, in bytes from its start.
@@ -213,7 +213,7 @@ private:
         return places;
     }
 
-    Dims tensor_shape(const Item& item) {
+    Dims tensor_shape(const ArgumentData& item) {
         const Argument& argument = call_.arguments[item.leaf];
         const auto rank = static_cast<std::size_t>(argument.rank);
         const auto call_rank = static_cast<std::size_t>(argument.call_rank);
@@ -373,7 +373,7 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Argument& argument = call.arguments[i];
         if (!has_free_access(argument)) continue;
-        const Item& item = arguments.items[arguments.leaves[i].item];
+        const ArgumentData& item = arguments.items[arguments.leaves[i].item];
         for (std::int64_t k = argument.call_rank; k < argument.call_rank + argument.inner_rank; ++k) {
             indices = std::min(indices, item.shape[static_cast<std::size_t>(k)]);
         }
@@ -382,7 +382,7 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         const Leaf& leaf = arguments.leaves[i];
         if (leaf.positions.empty()) continue;
-        Item& item = arguments.items[leaf.item];
+        ArgumentData& item = arguments.items[leaf.item];
         const std::size_t start = random() % static_cast<std::uint64_t>(indices);
         std::int64_t scalars = 1;
         for (const std::int64_t extent : call.arguments[i].element.extents) scalars *= extent;
@@ -394,7 +394,7 @@ void fill(Arguments& arguments, const manifest::Call& call, const Case& chosen, 
                 if (leaf.scalar == ScalarType::float16) value = std::round(value * 256) / 256;
             } else if (leaf.scalar == ScalarType::boolean) {
                 value = static_cast<double>(random() % 2);
-            } else if (item.kind == Item::Kind::value) {
+            } else if (item.kind == ArgumentData::Kind::value) {
                 value = static_cast<double>(
                     1 + random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, indices - 1)));
                 value = std::min(value, static_cast<double>(indices - 1));

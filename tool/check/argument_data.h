@@ -30,8 +30,8 @@ struct Case {
 };
 const char* case_name(Case::Layout layout);
 
-/// What the host passes as one thing: a value, a tensor, a struct of either form, or a generator.
-struct Item {
+/// The data of one host argument: a value, a tensor, a struct or a tensor of structs, or a generator.
+struct ArgumentData {
     enum class Kind : std::uint8_t { value, tensor, generator, nothing };
     Kind kind = Kind::value;
     std::size_t leaf = 0;  ///< the first of its leaves
@@ -55,15 +55,15 @@ struct Leaf {
 };
 
 struct Arguments {
-    std::vector<Item> items;
+    std::vector<ArgumentData> items;
     std::vector<Leaf> leaves;  ///< one a manifest::Argument; generators have no scalars
 };
 
 double get(const std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position);
 void set(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, double value);
-/// Of integers and bools, exactly.
+/// Sets an integer or a bool exactly.
 void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t position, std::int64_t value);
-/// As a scalar of that type holds it.
+/// Returns `value` as a scalar of that type holds it.
 double rounded(ScalarType scalar, double value);
 
 /// The cases that a call can be given, one of each layout at most. `shapes` may settle extents.

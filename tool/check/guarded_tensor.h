@@ -1,4 +1,4 @@
-// Items on a device, in tensors with room around them that shows what is read or written past their ends.
+// Tensors with guards around them that show what a call reads or writes past their ends.
 #pragma once
 
 #include <kf/any_tensor.h>
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "check/items.h"
+#include "check/argument_data.h"
 
 namespace kf::check {
 
