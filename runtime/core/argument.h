@@ -54,8 +54,7 @@ struct Argument {
     Kind kind;
     Element element;   ///< what one element of the host argument is; of generators the parameter's
     std::string type;  ///< how Slang spells `element`, where that isn't as its extents look: "float[4]"
-    /// Of enums: their members' names and values. Nothing that runs depends on them, so that they may be
-    /// absent.
+    /// The names and values of an enum's members. They may be absent: nothing that runs depends on them.
     std::vector<std::pair<std::string, std::int64_t>> members;
     std::int64_t rank = 0;  ///< of tensors, counted in `element`s; of generators how many indices they make
     /// How the tensor's dimensions, then `element.extents`, split: the first `call_rank` of them feed the
@@ -70,7 +69,7 @@ struct Argument {
     std::int64_t tangent_of = -1;  ///< the argument whose tangent it is; that of an input may be absent: 0
     bool overwrite = false;  ///< gradient stored instead of added: the runtime zeroes it, the kernel adds
     Accumulate accumulate = Accumulate::automatic;
-    // Of a field of a struct that the host passes whole.
+    // The rest is for fields of a struct that the host passes by value or in a tensor.
     std::int64_t offset = 0;  ///< bytes from the struct's start
     std::int64_t pitch = 0;   ///< of tensors of structs: scalars from one struct to the next; 0: no struct
     std::vector<std::int64_t> spacing;  ///< scalars between neighbours along each of element.extents, on the

@@ -7,12 +7,12 @@
 
 namespace kf::detail {
 
-/// Of an argument's views, along some of the call's last dimensions.
+/// The layout of an argument's views along some of the call's last dimensions.
 struct Layout {
     bool dense = true;   ///< elements beside each other, in the call's order
     bool single = true;  ///< one element for all calls
 
-    /// And of one more. `element`: scalars from an element to the next. `first`: of those dimensions.
+    /// Adds a view. `element`: scalars from one element to the next. `first`: the first of the dimensions.
     void join(const Dims& shape, const Dims& strides, std::int64_t element, std::size_t first = 0) {
         if (is_empty(shape)) {
             return;

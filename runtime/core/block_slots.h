@@ -14,7 +14,7 @@
 
 namespace kf::manifest {
 
-/// By SlotKind: in manifests, and what the fields of kernels' blocks begin with.
+/// The names of slots, by SlotKind: in manifests, and at the start of the names of blocks' fields.
 inline constexpr std::array slot_names{"total",
                                        "groups",
                                        "shape",

@@ -196,8 +196,8 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
             "a tangent of no parameter");
 }
 
-/// In the slots' order, each at the first place that its alignment allows: that of vectors in push constants,
-/// of scalars alone in uniform buffers, and of one of them in memory and in CUDA's parameters.
+/// Slots lie in their order, each at the first place that its alignment allows: vectors' in push constants,
+/// scalars' alone in uniform buffers, and one scalar's in memory and in CUDA's parameters.
 void check_layout(const Call& call, const Kernel& kernel, const std::string& target,
                   const BlockLayout& layout, const std::string& where) {
     const bool vulkan = target == "vulkan";

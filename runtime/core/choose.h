@@ -10,7 +10,7 @@
 
 namespace kf::detail {
 
-/// Of function number `index`, with what is chosen beside what it was chosen for already. Throws
+/// Returns function number `index` with `chosen` beside what it was chosen for already, by number. Throws
 /// ArgumentError (unknown_name).
 std::size_t chosen_function(const manifest::Manifest& manifest, std::size_t index,
                             std::span<const Accumulation> chosen);

@@ -44,7 +44,7 @@ public:
     /// The device of `root` on a stream of the caller's: another driver, all else is the root's.
     DeviceState(std::shared_ptr<DeviceState> root, std::shared_ptr<driver::Device> on_stream);
 
-    /// In a child process, which can't close the device, the state and its driver are never destroyed.
+    /// Makes a state that a child process, which can't close the device, never destroys.
     template <class... Arguments>
     static std::shared_ptr<DeviceState> make(Arguments&&... arguments) {
         return {new DeviceState(std::forward<Arguments>(arguments)...), &DeviceState::destroy};

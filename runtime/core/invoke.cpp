@@ -379,7 +379,7 @@ private:
                        std::span(static_cast<const std::byte*>(value), size));
     }
 
-    /// Without any calls too: nothing was added to them.
+    /// Zeroes overwritten gradients, even where there are no calls: nothing was added to them.
     void zero_overwritten() {
         for (std::size_t i = 0; i < args_.size() && runs_backward(pass_); ++i) {
             if (!call_.arguments[i].overwrite || args_[i].kind != Arg::Kind::tensor ||
@@ -412,7 +412,7 @@ private:
             return;
         }
         const std::uint64_t words = (size + 3) & ~std::uint64_t{3};
-        // Past an allocation's last element there is nothing to keep.
+        // There is nothing to keep past an allocation's last element.
         if (offset % 4 == 0 && (size == words || offset + words == target->size)) {
             fill(target, offset, words);
             return;

@@ -127,7 +127,7 @@ public:
         return true;
     }
 
-    /// As the binder checks aliasing, and as invoke() notes uses.
+    /// Notes the uses that the binder checks for aliasing, as invoke() does.
     void note_uses() {
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
             const BoundArgument& bound = binding_.arguments[i];

@@ -31,8 +31,7 @@ enum class Passing : std::uint8_t {
 
 inline constexpr std::array passing_names{"value", "uniform", "address"};
 
-/// Of the subgroups of most GPUs. Where there are others the tiles of kernels that walk rows are of another
-/// size, too.
+/// Lanes of most GPUs' subgroups. With other subgroups, kernels that walk rows have tiles of another size.
 inline constexpr std::int64_t usual_lanes = 32;
 
 /// The largest block, in bytes, that may be passed as Passing::uniform.

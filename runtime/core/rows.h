@@ -5,7 +5,7 @@
 
 namespace kf {
 
-/// In calls. Shorter ones leave most lanes of a subgroup without a call.
+/// The calls of the shortest row. Shorter ones leave most lanes of a subgroup without a call.
 inline constexpr std::int64_t shortest_row = 24;
 
 }  // namespace kf

@@ -27,7 +27,7 @@ bool has_a_place_for_each(const py::array& array) {
     return true;
 }
 
-/// Of views so entangled that telling takes too long it is said, too.
+/// Returns true, too, for views so entangled that finding out takes too long.
 bool share_memory(const py::array& a, const py::array& b) {
     constexpr int most_work = 10'000;
     const py::module_ numpy = py::module_::import("numpy");

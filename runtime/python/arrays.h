@@ -11,8 +11,7 @@ namespace kf::python {
 /// Kernels see every element: an array with a mask is refused, whatever the mask is.
 void refuse_masked(py::handle array, const Where& where);
 
-/// Of an array that a call writes to: it must not be read-only, and each element must have a place of its
-/// own.
+/// Checks an array that a call writes to: it must not be read-only, nor may elements share memory.
 void check_writable(const py::array& array, const Where& where);
 
 /// Arrays that one call writes to, with their names, must not share memory.

@@ -294,7 +294,7 @@ std::optional<std::size_t> Call::best_overload(const std::vector<std::size_t>& c
     return best;
 }
 
-/// Of a struct by value. Where there is no choice, packing it says what is wrong.
+/// Returns the conversion cost of a struct by value. With a single overload, errors are left to packing.
 int Call::value_cost(std::size_t i) {
     if ((info_.calls.size() == 1 && !trying_) || is_output(i)) return 0;
     const std::string why =
@@ -504,7 +504,7 @@ ArgShape Call::shape_of_item(std::size_t i) const {
     return shape;
 }
 
-/// The resolver knows kinds and types only; people also want to see the values.
+/// Returns the values given, for messages: the resolver knows kinds and types only.
 std::string Call::numbers_given() const {
     std::string text;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -539,7 +539,7 @@ Arg Call::convert(std::size_t i, const Context& context) {
     return convert_item(*this, i, context);
 }
 
-/// Of arrays that share memory each would hold what was copied last.
+/// Refuses outputs that share memory: each would hold what was copied last.
 void Call::check_apart() const {
     std::vector<std::pair<Where, py::array>> written;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -628,7 +628,7 @@ py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& a
     return make_struct(parameter, fields, *info_.classes);
 }
 
-/// Of overloads that take different arguments, those that are meant.
+/// Returns the overloads with the parameters that the arguments fit.
 const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
                            const py::tuple& arguments, const py::dict& keywords) {
     std::vector<const FunctionInfo*> all{&info};

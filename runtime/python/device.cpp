@@ -26,7 +26,7 @@ bool& ends_by_interrupt() {
     return ends;
 }
 
-/// At the interpreter's exit: closes the default device once it is done. Ctrl-C ends that wait, too.
+/// Closes the default device, once it is done, at the interpreter's exit. Ctrl-C ends that wait, too.
 void close_default() {
     const ContextPtr last = std::exchange(default_slot(), nullptr);
     const py::object kind = py::getattr(py::module_::import("sys"), "last_type", py::none());

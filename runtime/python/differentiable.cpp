@@ -132,7 +132,7 @@ struct FieldName {
     std::string name;
 };
 
-/// Of structs a contribution is a dict of Slang's names; the sum may have those of attributes.
+/// Adds a contribution, for structs a dict of Slang's names, to a sum, which may have attributes' names.
 py::object added(const py::object& sum, const py::object& contribution) {
     if (PyDict_Check(contribution.ptr()) != 0) {
         std::vector<FieldName> fields;

@@ -74,7 +74,7 @@ void refuse(ErrorCode code, const Where& where, const std::string& message) {
     throw ArgumentError(code, prefix(where) + message);
 }
 
-/// Of a large array what it is says more than its first numbers.
+/// Describes a large array by its type and shape, not by its first numbers.
 std::string array_text(const py::array& array) {
     std::string shape;
     for (py::ssize_t i = 0; i < array.ndim(); ++i)

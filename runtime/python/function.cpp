@@ -299,7 +299,7 @@ namespace {
 
 /// What a method's object is called among its arguments; no Slang parameter has that name.
 constexpr std::string_view object_name = "this";
-/// And its new tangent, where the method changes it: both are written in place, and don't come back.
+/// The object's new tangent, where the method changes it: written in place, as the object is.
 constexpr std::string_view object_tangent = "tangents_out.this";
 
 void add_items(const manifest::Call& call, const manifest::ParameterTree& parameter, const std::string& name,

@@ -40,8 +40,8 @@ struct HostItem {
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
 /// or number, are in `others`.
 struct FunctionInfo {
-    /// Of function number `index`, the overloads that take the same arguments as number `first`; with those
-    /// of all others where `first` is 0.
+    /// Takes those overloads of function number `index` that have the parameters of number `first`. Where
+    /// that is 0, the others go into `others`.
     FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index,
                  std::shared_ptr<StructClasses> classes, std::size_t first = 0);
 

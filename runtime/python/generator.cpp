@@ -88,7 +88,7 @@ GridObject make_grid(py::handle shape, py::handle offset, py::handle stride) {
     return grid;
 }
 
-/// As Python's range(): of one number it is `stop`.
+/// Makes a range as Python's range() does: a single number is `stop`.
 RangeObject make_range(py::handle start, py::handle stop, py::handle step) {
     RangeObject range;
     range.kind = GeneratorKind::range;

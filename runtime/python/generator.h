@@ -10,7 +10,7 @@
 
 namespace kf::python {
 
-/// Immutable. `data()` is what detail::Arg wants: the numbers of a kf::Grid, or the struct itself.
+/// Immutable. `data()` is what detail::Arg points to: the numbers of a kf::Grid, or the struct itself.
 struct Generator {
     using PythonClass = Generator;
 

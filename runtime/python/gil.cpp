@@ -15,7 +15,7 @@ namespace {
 /// How long the process's end may be held up by threads that are in a driver.
 constexpr std::chrono::seconds longest_leave{10};
 
-/// Of the process, as the interpreter is: true once that is gone, and with it all that belongs to threads.
+/// Whether the process's interpreter is gone, and with it all that belongs to threads.
 std::atomic<bool>& interpreter_gone() {
     static std::atomic<bool> gone = false;
     return gone;

@@ -49,7 +49,7 @@ AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, 
 
 /// A new array with the tensor's elements; an element's own extents come last. Waits without the GIL.
 py::array download(const AnyTensor& tensor);
-/// Of structs too.
+/// Copies a tensor, of structs too, to a new array.
 py::array download(const Tensor& tensor);
 /// The same into an array of that dtype and shape, with any strides.
 void download_into(const Tensor& tensor, const py::array& array);

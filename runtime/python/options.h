@@ -9,7 +9,7 @@
 
 namespace kf::python {
 
-/// Of keyword arguments: deterministic=True, False or None. `function` names who was given them.
+/// Reads keyword arguments: deterministic=True, False or None. `function` is named in errors.
 Options options_of(const std::string& function, const py::kwargs& given);
 
 /// What set_options() says for the process, and on top of it what the options() says that this thread, or

@@ -15,9 +15,9 @@ const char* numpy_name(ScalarType scalar);
 py::dtype dtype_of(ScalarType scalar);
 /// None for dtypes that kernels don't have (complex, strings, structured) and for foreign byte orders.
 std::optional<ScalarType> scalar_of(const py::dtype& dtype);
-/// Of an array that is an argument; throws type_mismatch for what scalar_of() refuses.
+/// Returns the scalar type of an array argument. Throws type_mismatch for what scalar_of() refuses.
 ScalarType scalar_of(const py::array& array, const Where& where);
-/// Of a `dtype` argument: anything that np.dtype() takes; float32 for None.
+/// Reads a `dtype` argument: anything that np.dtype() accepts; float32 for None.
 ScalarType parse_dtype(py::handle dtype, const Where& where);
 
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.

@@ -21,7 +21,7 @@ const StructType* struct_type(const py::dtype& dtype, const Where& where);
 /// The dtype of a struct that a call takes whole.
 py::dtype dtype_of(const manifest::Call& call, const manifest::ParameterTree& structure);
 
-/// In what the layouts of two structs differ first, in words: "field 'id' is missing".
+/// Returns the first difference between two structs' layouts, in words: "field 'id' is missing".
 std::string dtype_difference(const py::dtype& wanted, const py::dtype& found);
 
 }  // namespace kf::python

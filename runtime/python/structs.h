@@ -46,11 +46,11 @@ void pack_struct(const manifest::Call& call, const manifest::ParameterTree& stru
 py::array array_of_structs(const manifest::Call& call, const manifest::ParameterTree& structure,
                            std::int64_t rank, py::handle value, const Where& where);
 
-/// Of a parameter that is an array of structs, whose extents are the last dimensions of `tensor`: the same
-/// memory as a tensor of whole arrays, as kernels take it. Refuses gaps between its structs.
+/// Returns the same memory as a tensor of whole arrays, as kernels read it, for a parameter that is an array
+/// of structs, whose extents are `tensor`'s last dimensions. Refuses gaps between its structs.
 AnyTensor as_arrays(const AnyTensor& tensor, const manifest::ParameterTree& structure, std::int64_t alignment,
                     const Where& where);
-/// And back, of one that the call made.
+/// Returns a tensor of whole arrays, which the call made, as a tensor of structs.
 AnyTensor as_structs(const AnyTensor& arrays, const manifest::ParameterTree& structure,
                      const ElementType& element, std::int64_t alignment);
 

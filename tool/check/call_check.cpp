@@ -16,7 +16,7 @@ namespace {
 
 using manifest::Argument;
 
-/// Of each input, in the first two tries of the first case; elsewhere half of them.
+/// Components checked of each input in the first two tries of the first case; elsewhere half as many.
 constexpr std::size_t most_components = 6;
 
 bool has_gradient(const Argument& argument) {

@@ -18,7 +18,7 @@ CheckedCall::CheckedCall(const detail::FunctionRef& function, std::size_t call, 
       call_index_(call),
       facts_(facts_of(function.module->manifest(), call_)) {
     const Arguments arguments = lay_out(manifest_function_, call_, cases().front(), settings.shapes);
-    // By numbers of its own, so that a new input leaves all others as they are.
+    // The order has random numbers of its own, so that a new input leaves all others as they are.
     std::mt19937_64 random(settings.seed);
     discrete_inputs_ = discrete_inputs_of(call_, facts_, arguments, random);
     settings_ = settings_of(discrete_inputs_, random);
@@ -57,7 +57,7 @@ void CheckedCall::report_tried() {
         const manifest::Argument& argument = call_.arguments[discrete_inputs_[c].leaf];
         Tried& tried = report_.tried.emplace_back();
         tried.name = argument.name;
-        // In the order of an enum's members.
+        // An enum's values come in the order of its members.
         for (const std::int64_t value : discrete_inputs_[c].values) {
             const bool gave_results = tried_[c].contains(value);
             if (!gave_results && !in_vain_[c].contains(value)) continue;

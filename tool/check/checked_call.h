@@ -34,7 +34,7 @@ protected:
     /// Whether other numbers in an input change results.
     bool changes_results(Trial& trial, std::size_t leaf, int attempt);
 
-    /// By what was compared, and by what the compiled code says of the input.
+    /// Returns the status that the comparisons and the compiled code together give the input.
     [[nodiscard]] Status settled_status(const InputReport& input, std::size_t leaf) const;
 
     const manifest::Call& call_;

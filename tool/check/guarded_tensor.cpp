@@ -16,7 +16,7 @@ bool all_are(const std::vector<std::byte>& bytes, std::size_t begin, std::size_t
 
 GuardedTensor::GuardedTensor(const Device& device, const ElementType& element, const Dims& shape,
                              std::size_t gapped) {
-    // In memory: the gapped dimensions in reverse, the last of them twice as long; then the others.
+    // Dimensions in memory: the gapped ones in reverse, the last of them twice as long; then the others.
     Dims stored;
     std::vector<std::int64_t> order;
     std::int64_t count = 1;

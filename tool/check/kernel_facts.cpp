@@ -312,7 +312,7 @@ private:
         add(words[1], at(words[2]));
     }
 
-    /// Of comparisons, switches, remainders, masks and the like.
+    /// Notes the constants of comparisons, switches, remainders, masks and the like.
     void note_constants(const Instruction& one) {
         const std::vector<Word>& words = one.words;
         if (one.code == op::switch_on) {

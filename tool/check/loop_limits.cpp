@@ -13,7 +13,7 @@ LoopLimits::LoopLimits(const LimitedLoops& loops, std::function<Module(const std
     : loops_(loops), load_(std::move(load)) {}
 
 const Module* LoopLimits::module(const Range& loops, const std::string& function) {
-    // With all of them, every call is compared.
+    // Every call is compared where `loops` are all of them.
     const bool all = loops == Range{0, loops_.loops.size()};
     const std::pair key{all ? "" : function, loops};
     auto known = modules_.find(key);

@@ -84,7 +84,7 @@ private:
         return settled;
     }
 
-    /// Without the terms of order h².
+    /// Returns the difference without its terms of order h².
     [[nodiscard]] Difference extrapolated(const std::array<double, 3>& by_step, double scale) const {
         const double first = (4 * by_step[1] - by_step[0]) / 3;
         const double second = (4 * by_step[2] - by_step[1]) / 3;

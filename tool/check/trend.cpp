@@ -9,7 +9,7 @@
 namespace kf::check {
 namespace {
 
-/// Of the tolerance for one gradient: what all of them may be off by alike, as by a constant that is rounded.
+/// What all gradients may be off by alike, as a part of one's tolerance: a rounded constant does that.
 constexpr double shared_tolerance = 1.0 / 8;
 /// Differences that are less certain say as much about rounding as about slopes.
 constexpr double least_certain = 0.3;

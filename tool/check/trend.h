@@ -17,7 +17,7 @@ public:
     /// One comparison that was certain; `scale` as judge() takes it.
     void add(double gradient, const Difference& difference, double scale);
 
-    /// By how much gradients are too large, as a part of what they should be.
+    /// Returns how much too large gradients are, as a part of what they should be.
     [[nodiscard]] double excess() const;
     /// How far that can be trusted.
     [[nodiscard]] double uncertainty() const;

@@ -176,7 +176,7 @@ bool Trial::run() {
             squares += centre_[end] * centre_[end];
         }
         const double usual = std::sqrt(squares / static_cast<double>(end - begin));
-        // Of a sum the terms may have cancelled out.
+        // The terms of a sum may have cancelled out.
         const double terms = std::sqrt(this->terms(outputs_[begin].leaf));
         for (; begin < end; ++begin) magnitudes_[begin] = terms * std::max(std::abs(centre_[begin]), usual);
     }

@@ -45,11 +45,11 @@ public:
     bool run();
     /// Runs a pass with gradients; afterwards gradients() are those of sum(weight * output).
     void run_backward(detail::PassKind pass, bool deterministic);
-    /// Of each scalar of a leaf.
+    /// Returns the gradient of each scalar of a leaf.
     [[nodiscard]] std::vector<double> gradients(std::size_t leaf) const;
     /// What the outputs hold since the last pass that gave them.
     [[nodiscard]] std::vector<double> outputs() const;
-    /// Of the output number `index`: its leaf, and which of its scalars.
+    /// Returns the leaf of output number `index`, and which of the leaf's scalars it is.
     [[nodiscard]] std::pair<std::size_t, std::size_t> output(std::size_t index) const {
         return {outputs_[index].leaf, outputs_[index].scalar};
     }
@@ -67,7 +67,7 @@ public:
     void put(std::size_t leaf, std::span<const double> values);
     /// How far apart two compilers' code may put the value of output number `index`, after run().
     [[nodiscard]] double rounding(std::size_t index, double epsilon) const;
-    /// Of how many calls' results an output's element is the sum.
+    /// Returns how many calls' results are summed in an output's element.
     [[nodiscard]] double terms(std::size_t leaf) const;
     [[nodiscard]] const Arguments& arguments() const { return arguments_; }
     /// The argument beside which something was written, if there is one.

@@ -10,8 +10,8 @@
 
 namespace kf::gen {
 
-/// Of an input that has none, by its number in the plan, which is that in the artifact. Empty: nothing more
-/// is known than the artifact says.
+/// Returns why an input, by its number in plan and artifact, has no gradient. Empty: the plan knows no more
+/// than the artifact.
 std::string reason(const Plan& plan, std::size_t function, std::size_t call, std::size_t argument);
 
 /// Those of all arguments that have one. Of inputs that have a gradient they mean nothing.

@@ -8,7 +8,7 @@
 
 namespace kf::gen {
 
-/// For stderr, one line or more a finding, and the code to exit with; exit_done: the command goes on.
+/// Text for stderr, one line or more a finding, and the code to exit with; exit_done: the command goes on.
 struct Findings {
     std::string text;
     ExitCode exit_code = exit_done;

@@ -42,7 +42,7 @@ SPEC (NAME.kf.json) says which functions and how their arguments are passed.
   --error-format text|json   how errors and warnings are printed
 )";
 
-// Of `kfgen check --help`.
+// The text of `kfgen check --help`.
 constexpr std::string_view check_help_text = R"(usage: kfgen check SPEC [OPTION ...] [@FILE ...]
        kfgen check SPEC|FILE.kfa --gradients [OPTION ...]
 

@@ -20,7 +20,7 @@ enum class Command : std::uint8_t { none, generate, check, list, inspect };
 enum class ErrorFormat : std::uint8_t { text, json };
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 
-/// Of `check --gradients`; see check/settings.h.
+/// The options of `check --gradients`; see check/settings.h.
 struct GradientOptions {
     bool wanted = false;
     std::string device;  ///< empty: the runtime's choice

@@ -124,7 +124,7 @@ public:
     }
 
 private:
-    /// Of the unit that comes next.
+    /// Adds the next unit's tasks.
     void add_tasks(const std::vector<std::string>& architectures) {
         const std::size_t unit = units_.size();
         for (const std::string& architecture : architectures)

@@ -18,7 +18,7 @@ struct CudaJob {
     const CudaCompiler& compiler;
     unsigned workers = 1;
     KernelStore* store = nullptr;  ///< not owned; may be null
-    /// Of cuda_headers(): what is stored is for these.
+    /// What cuda_headers() returned: stored cubins are for these.
     std::vector<std::filesystem::path> headers = {};
 };
 

@@ -60,7 +60,7 @@ bool find_all(void* library, Functions& f) {
            find(library, "nvrtcGetCUBIN", f.cubin) && find(library, "nvrtcGetErrorString", f.error_text);
 }
 
-/// Without the zero that NVRTC counts as part of its texts.
+/// Removes the zero that NVRTC counts as part of its texts.
 std::string until_zero(std::string text) {
     text.resize(std::min(text.size(), text.find('\0')));
     return text;

@@ -65,7 +65,7 @@ std::vector<Function> with_defaults(const CallSpec& call, const Module& module,
 
 std::vector<CallSpec> shorter_calls(const CallSpec& call, const std::vector<const Function*>& candidates) {
     std::vector<CallSpec> calls;
-    // Of backward(x, y) y would be k of f(x, k), or the result of f(x).
+    // The y of backward(x, y) would be k of f(x, k), or the result of f(x).
     if (call.backward.enabled || call.forward_diff) return calls;
     const std::vector<Parameter>& parameters = candidates.front()->parameters;
     for (std::size_t left = 1; left <= parameters.size(); ++left) {

@@ -113,7 +113,7 @@ private:
         move_leaves(made.host, next() - primal.host.leaf);
         for (std::int64_t i = primal.host.leaf; i < primal.host.leaf + primal.host.leaves; ++i) {
             PlannedArgument leaf = made_.arguments[static_cast<std::size_t>(i)];
-            // Of fields that are only read no tangent comes back: they stand in their places.
+            // Fields that are only read stand in their places, and no tangent of them comes back.
             const bool stays = primal.role == Role::inout && leaf.host.role == Role::in && role == Role::out;
             leaf.host.name = tangent_name(leaf.host.name);
             leaf.host.tangent_of = i;

@@ -30,7 +30,8 @@ std::string declared_at(const Function& function) {
            std::to_string(function.location.line);
 }
 
-/// Slang gives vectors of nine and arrays of none without a word.
+/// Whether all extents are ones that types can have: Slang silently makes vectors of nine, and arrays of
+/// none.
 bool has_extents(const TypeText& type) {
     const bool is_vector = type.name == "vector" || type.name == "matrix";
     for (std::size_t i = 0; i < type.arguments.size(); ++i) {

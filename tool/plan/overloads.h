@@ -14,9 +14,9 @@ struct Fit {
     const Function* candidate = nullptr;  ///< as declared
     PlannedCall planned;
     bool is_general = false;  ///< generic, or with interfaces
-    /// For each argument, in an order that all overloads share: by how many dimensions the element that the
-    /// kind names and the parameter's type differ, twice, and 1 more where they are not the same type (a
-    /// float3 and a float[3]); 0 where the kind names none.
+    /// The conversion cost of each argument, in an order that all overloads share: twice the number of
+    /// dimensions by which the kind's element type and the parameter's type differ, and 1 more where they
+    /// are not the same type (a float3 and a float[3]); 0 where the kind names none.
     std::vector<std::int64_t> distances;
 };
 

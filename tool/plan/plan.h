@@ -80,7 +80,7 @@ struct PlannedFunction {
 
     [[nodiscard]] bool is_hidden() const { return is_jvp || is_choice; }
 
-    /// Of a member: its name in the owner.
+    /// Returns a member's name in its owner.
     [[nodiscard]] std::string member_name() const {
         return name.substr(owner.empty() ? 0 : owner.size() + 1);
     }

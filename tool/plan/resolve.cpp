@@ -140,7 +140,7 @@ Diagnostics check_outputs(const PlannedCall& call, bool alternatives) {
     for (const PlannedArgument& argument : call.arguments) {
         if (!is_output(argument.host) || argument.host.call_rank == rank) continue;
         if (argument.host.role != Role::inout && may_combine(call, argument)) continue;
-        // Of a struct that is passed whole one field is enough.
+        // One error is enough for all fields of a struct.
         if (!errors.empty() && errors.back().location == argument.location) continue;
         const std::string name = argument.is_result ? "the result" : "output '" + argument.host.name + "'";
         errors.push_back({Severity::error,
@@ -271,7 +271,7 @@ private:
         return fit;
     }
 
-    /// With generic parameters settled for a call of that rank; 0: not known.
+    /// Fits a call with generic parameters settled for its rank; 0: not known.
     Outcome<Fit> fit_with(const Function& function, const KindCombination& kinds, std::int64_t rank) {
         Outcome<Instance> instance = instantiate(function, call_, kinds.parameters, rank, types_);
         if (!instance) return instance.errors();
@@ -656,7 +656,7 @@ private:
         for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
             const PlannedArgument& argument = planned.arguments[i];
             const bool wishes = grads[i].overwrites || grads[i].gradient == Gradient::required;
-            // Of a struct one field with a gradient is enough.
+            // One field with a gradient is enough for a struct.
             const bool met = std::any_of(
                 planned.arguments.begin(), planned.arguments.end(), [&](const PlannedArgument& other) {
                     return other.host.gradient != Gradient::never && other.location == argument.location;

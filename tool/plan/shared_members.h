@@ -22,7 +22,7 @@ struct KnownMembers {
     std::string open;  ///< "Box<T>" where the call lacks the type's arguments, as in "Box.area"; else empty
 };
 
-/// For the message when there is no such member. Errors are the compiler's own failures.
+/// Returns the members for the message that there is no such one. Errors are the compiler's own failures.
 Outcome<KnownMembers> known_members(const CallSpec& call, const Module& module, TypeLookup& types);
 
 }  // namespace kf::gen

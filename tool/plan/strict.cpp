@@ -25,7 +25,7 @@ Diagnostics check_strict(const PlannedCall& call, bool alternatives) {
         // Outputs are never broadcast; one value for all calls has no shape.
         if (is_output(host) || !has_host_value(host) || host.call_rank == 0 || host.call_rank == call.rank)
             continue;
-        // Of a struct that is passed whole one field is enough.
+        // One error is enough for all fields of a struct.
         if (!errors.empty() && errors.back().location == argument.location) continue;
         errors.push_back({Severity::error,
                           "strict-broadcasting",

@@ -17,7 +17,7 @@ using manifest::Role;
 
 /// Fields lie this deep at most, as artifacts allow.
 constexpr int max_nesting = 6;
-/// And so many scalars are one argument's, or one field's, and so many bytes one struct's.
+/// The most scalars of one argument, or one field; then the most bytes of one struct.
 constexpr std::int64_t max_scalars = 4096;
 constexpr std::int64_t max_struct = 1 << 20;
 

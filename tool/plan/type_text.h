@@ -24,9 +24,9 @@ using Bindings = std::map<std::string, TypeText>;
 /// Nothing when the text is no type. "::" and "." are the same.
 std::optional<TypeText> parse_type(std::string_view text);
 
-/// As kinds and messages spell it: "float3", "int[2][3]", "ns.Box<float, 3>".
+/// Returns the type as kinds and messages spell it: "float3", "int[2][3]", "ns.Box<float, 3>".
 std::string spelled(const TypeText& type);
-/// As Slang reads it everywhere: its own arrays in brackets have the outermost extent last.
+/// Returns the type as Slang reads it everywhere: arrays in brackets have the outermost extent last.
 std::string slang_text(const TypeText& type);
 
 /// Whether the text is a number or true or false, which only value parameters take.

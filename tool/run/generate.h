@@ -22,7 +22,7 @@ struct OutputPaths {
 
     /// What users asked for.
     [[nodiscard]] std::vector<std::filesystem::path> outputs(bool with_python) const;
-    /// And all else that any run may write.
+    /// Returns all paths that any run may write.
     [[nodiscard]] std::vector<std::filesystem::path> all() const;
 };
 

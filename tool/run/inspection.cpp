@@ -34,7 +34,7 @@ std::string counted(std::size_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// By manifest::Passing.
+/// How a kernel gets its block, by manifest::Passing.
 constexpr std::array<std::string_view, 3> passing_words = {"", " in a uniform buffer", " by address"};
 
 static_assert(passing_words.size() == manifest::passing_names.size());

@@ -36,7 +36,7 @@ bool is_system_value(std::string_view word) {
            std::toupper(static_cast<unsigned char>(word[1])) == 'V' && word[2] == '_';
 }
 
-/// Of the function whose name starts the text: each parameter with such a semantic.
+/// Refuses each parameter with such a semantic of the function whose name starts the text.
 Diagnostics look_at(const Function& function, std::string_view whole, std::size_t start) {
     const std::string_view text = whole.substr(start);
     // A declaration's head is short, and what follows it is not looked at.

@@ -47,7 +47,7 @@ private:
     const Tokens& tokens_;
 };
 
-/// As macros are written.
+/// Whether a word is written as macros are.
 [[nodiscard]] bool is_in_capitals(std::string_view word);
 
 /// float3, half2x2.

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] T* get() const { return object_; }
     T* operator->() const { return object_; }
     explicit operator bool() const { return object_ != nullptr; }
-    /// For Slang's output parameters, which hand over a reference.
+    /// Returns the place for Slang's output parameters, which hand over a reference.
     T** out() {
         reset();
         return &object_;

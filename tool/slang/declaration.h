@@ -19,12 +19,12 @@ public:
     explicit SourceText(std::string text);
     /// Describes the declaration whose name is at `line` and `column` (from 1; columns count bytes).
     [[nodiscard]] DeclarationText declaration_at(std::int64_t line, std::int64_t column) const;
-    /// Of a declaration that ends on a line where "///<" follows: that comment, markers stripped.
+    /// Returns the "///<" comment behind a declaration that ends on that line, markers stripped.
     [[nodiscard]] std::string comment_behind(std::int64_t line, std::int64_t column) const;
     /// The source from there to the end of its line.
     [[nodiscard]] std::string_view text_at(std::int64_t line, std::int64_t column) const;
-    /// Of what is declared there inside an extension, or an interface, which `keyword` says: the type's name,
-    /// without blanks; else nothing.
+    /// Returns the name, without blanks, of the type whose extension, or interface (`keyword`), a declaration
+    /// there is inside of; else nothing.
     [[nodiscard]] std::string type_around(std::int64_t line, std::int64_t column,
                                           std::string_view keyword) const;
     /// Whether the declaration of the parameter whose name is there has the word in front of the name.

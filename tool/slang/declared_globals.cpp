@@ -115,7 +115,7 @@ const Declared* find_declared(const std::vector<Declared>& globals, slang::IComp
             if (global->variable == parameter) return global;
     }
     if (named.size() == 1) return named.front();
-    // Of several, the one that is declared where it is used.
+    // The one that is declared where it is used comes before others.
     for (const Declared* global : named)
         if (global->place.file == one.used.file) return global;
     return nullptr;

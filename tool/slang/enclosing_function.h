@@ -15,7 +15,7 @@ struct EnclosingFunction {
     bool differentiated = true;
 };
 
-/// Of the token number `at`, by the form of what stands before the braces around it.
+/// Finds the function around token number `at`, by what stands before the braces around it.
 [[nodiscard]] EnclosingFunction enclosing_function(const Tokens& tokens, std::size_t at);
 
 }  // namespace kf::gen

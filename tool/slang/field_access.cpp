@@ -231,7 +231,7 @@ public:
                                    text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
     }
 
-    /// From 0; in characters, as Slang counts them.
+    /// Returns the column from 0, in characters, as Slang counts them.
     [[nodiscard]] std::int64_t column(std::size_t offset) const {
         const std::size_t start = offset == 0 ? 0 : text_.rfind('\n', offset - 1) + 1;
         return std::count_if(text_.begin() + static_cast<std::ptrdiff_t>(start),

@@ -490,7 +490,7 @@ private:
         }
         int number = 0;
         for (const std::string& imports : session.further_imports(text)) {
-            // On the first line, so that the others keep their numbers.
+            // What is added is on the first line, so that the others keep their numbers.
             Outcome<slang::IModule*> again =
                 session.load_text(name + "_imports" + std::to_string(++number), imports + text);
             if (again || !is_unknown(again)) return again;

@@ -20,7 +20,7 @@ using Insertions = std::map<std::size_t, std::string>;
 /// Lines from 1.
 [[nodiscard]] std::size_t line_at(std::string_view text, std::size_t offset);
 
-/// In characters from 1, as Slang counts, not in bytes.
+/// Returns the column in characters from 1, as Slang counts, not in bytes.
 [[nodiscard]] std::size_t column_at(std::string_view text, std::size_t offset);
 
 }  // namespace kf::gen

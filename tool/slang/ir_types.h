@@ -9,7 +9,7 @@
 
 namespace kf::gen::ir {
 
-/// Of a parameter that a call may write: "OutParam(Float)".
+/// Whether it is the type of a parameter that a call may write: "OutParam(Float)".
 [[nodiscard]] bool is_written(Text type);
 /// "Float" of "OutParam(Float)" and "Ptr(Float)".
 [[nodiscard]] Text pointee(Text type);

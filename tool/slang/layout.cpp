@@ -49,7 +49,7 @@ Diagnostics describe_block(slang::ISession& session, slang::IComponentType& prog
         type = type->getElementTypeLayout();
     } else if (type->getKind() == slang::TypeReflection::Kind::Pointer) {
         type = type->getElementTypeLayout();
-        // For CUDA Slang reports Vulkan's pointee layout (bool of 4 bytes), but emits a plain struct.
+        // Slang reports Vulkan's pointee layout (bool of 4 bytes) for CUDA, too, but emits a plain struct.
         if (type != nullptr && target == CodeTarget::cuda_source) {
             type = session.getTypeLayout(type->getType());
         }

@@ -22,7 +22,7 @@ struct Lexeme {
     bool starts_line = false;  ///< nothing but blanks before it on its line
 };
 
-/// In order; blanks lie between them.
+/// Returns a text's lexemes in order; blanks lie between them.
 [[nodiscard]] std::vector<Lexeme> lex(std::string_view text);
 
 }  // namespace kf::gen

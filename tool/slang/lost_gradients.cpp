@@ -41,7 +41,7 @@ bool gives_bits(Text name) {
     return is_one_of(name, {"asint", "asuint", "asint16", "asuint16", "f32tof16", "f32tof16_", "packHalf2x16",
                             "packUnorm4x8", "packSnorm4x8", "packUnorm2x16", "packSnorm2x16", "asuint64"});
 }
-/// And those that make a number of bits.
+/// Whether an instruction of that name makes a number of bits.
 bool takes_bits(Text name) {
     return is_one_of(name, {"asfloat", "asdouble", "asfloat16", "f16tof32", "f16tof32_",
                             "unpackHalf2x16ToFloat", "unpackHalf2x16ToHalf", "unpackUnorm4x8ToFloat",

@@ -20,14 +20,14 @@ struct LostGradient {
     bool operator==(const LostGradient&) const = default;
 };
 
-/// Of a module's code, as Slang prints it. Follows what depends on differentiable inputs into calls that give
-/// it back without a derivative, by `out` or `inout`, in a struct or as bits, and from there to what the
-/// function gives. What only decides which way code takes isn't lost, nor what detach(), or a no_diff before
-/// a call that returns a value, marks.
+/// Finds them in a module's code, as Slang prints it. Follows what depends on differentiable inputs into
+/// calls that give it back without a derivative, by `out` or `inout`, in a struct or as bits, and from there
+/// to what the function gives. What only decides which way code takes isn't lost, nor what detach(), or a
+/// no_diff before a call that returns a value, marks.
 std::vector<LostGradient> lost_gradients(std::string_view code);
 
-/// As a warning; `line` is the source's where the call is: one that says no_diff before the call is meant,
-/// and gives nothing.
+/// Returns the warning; none where `line`, the source's with the call, has no_diff before the call: that is
+/// meant.
 Diagnostics warning_of(const LostGradient& lost, std::string_view line);
 
 }  // namespace kf::gen

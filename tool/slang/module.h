@@ -60,7 +60,7 @@ struct Type {
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
     bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
-    /// Of enums, in order, with their values.
+    /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};
 
     bool operator==(const Type&) const;
@@ -105,7 +105,7 @@ enum class Member : std::uint8_t {
     constructor,  ///< called as "Type"; its name is "Type.__init"
 };
 
-/// In a generic function the types that name generic parameters have the kind `other` and the text of
+/// A function. If it is generic, types that name generic parameters have the kind `other` and the text of
 /// their declaration as name: "vector<T,N>".
 struct Function {
     std::string name;  ///< as called: "add", "ns.add"; of a struct's member "Type.method"

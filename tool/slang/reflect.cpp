@@ -81,7 +81,7 @@ public:
         }
     }
 
-    // [BackwardDerivativeOf(f)] makes f differentiable without a word at f.
+    // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
     void apply_derivatives() {
         for (Function& function : *functions_) {
             const std::size_t dot = function.name.rfind('.');

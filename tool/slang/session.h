@@ -32,7 +32,7 @@ struct FileModule {
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:
-    /// With all of `support_modules` loaded. `global` and `sources` must outlive the session. Modules
+    /// Makes one with all `support_modules` loaded. `global` and `sources` must outlive the session. Modules
     /// are changed by the workarounds: see gradient_texts.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
                                    const CodeForm& form, Sources& sources, const Workarounds& workarounds,
@@ -83,7 +83,7 @@ private:
 
 slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value);
 
-/// What Slang said in `text` as errors; never empty: when Slang failed without a word, `otherwise`.
+/// What Slang said in `text` as errors; never empty: when Slang failed silently, `otherwise`.
 Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& otherwise);
 
 /// What Slang warns of in `text`, in users' files alone: those in support modules, kernels and Slang's own

@@ -76,7 +76,7 @@ private:
     Diagnostics refused_;
 };
 
-/// Without links and dots, whether it exists or not.
+/// Returns the path without links and dots, whether it exists or not.
 std::filesystem::path canonical_path(const std::filesystem::path& path);
 
 }  // namespace kf::gen

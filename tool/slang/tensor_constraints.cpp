@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// From the name on, with its arguments.
+/// Returns the type from its name on, with its arguments.
 std::string type_at(const LexedText& text, std::size_t name) {
     std::string type;
     int depth = 0;

@@ -15,7 +15,7 @@ namespace kf::gen {
 class TypeDescriber {
 public:
     explicit TypeDescriber(slang::ProgramLayout& program);
-    /// Of a type that names generic parameters: kind `other`, with the name that its declaration gives it.
+    /// Describes a type. One that names generic parameters has the kind `other` and its declaration's name.
     [[nodiscard]] Type describe(slang::TypeReflection* type) const;
     /// The type of that name: "ns.Ray", "Box<float>". Where there is none: kind `other`, and that name.
     [[nodiscard]] Type describe_named(const std::string& name) const;

@@ -14,7 +14,7 @@ namespace kf::gen {
 
 using detail::GeneratorKind;
 
-/// Of tensors, and of calls: what the runtime's shapes hold.
+/// The highest rank of tensors and calls: what the runtime's shapes hold.
 inline constexpr std::int64_t max_rank = 8;
 
 enum class Kind : std::uint8_t {

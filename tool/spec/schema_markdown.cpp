@@ -128,7 +128,7 @@ private:
         return text;
     }
 
-    /// As a person lays JSON out: objects over several lines when they hold objects, else on one.
+    /// Lays JSON out as a person does: objects over several lines when they hold objects, else on one.
     static std::string spaced(const ordered_json& value, std::size_t indent) {
         if (!value.is_structured() || value.empty()) {
             return value.dump();
@@ -158,7 +158,7 @@ private:
         return title;
     }
 
-    /// As GitHub makes a heading's anchor.
+    /// Returns a heading's anchor, as GitHub makes it.
     static std::string anchor(const std::string& title) {
         std::string result;
         for (const char c : title) {

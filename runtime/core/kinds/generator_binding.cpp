@@ -25,7 +25,7 @@ static_assert(sizeof(Grid<1>) == 3 * sizeof(std::int64_t) && sizeof(Grid<8>) == 
 
 constexpr std::uint32_t max_warmup = 1024;
 
-/// Past any shape that there can be: refused as a total that is too large.
+/// More than any shape can have: refused as a total that is too large.
 constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
 
 /// Holds a product of two int64, so that a range may span all of them.

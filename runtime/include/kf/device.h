@@ -64,9 +64,9 @@ public:
     /// Throws ArgumentError (device_mismatch) for another backend's device or another device's stream.
     [[nodiscard]] Device with_stream(void* stream) const;
 
-    /// From values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector or a span with a
-    /// shape. Copied before this returns. Throws ArgumentError where rows differ in length or the number of
-    /// values isn't the shape's.
+    /// Makes one of values: `tensor<float>({1, 2, 3})`, `tensor<float>({{1, 2}, {3, 4}})`, a vector or span
+    /// with a shape. Copied before this returns. Throws ArgumentError where rows differ in length or the
+    /// number of values isn't the shape's.
     template <class T>
     [[nodiscard]] Tensor<T, 1> tensor(std::initializer_list<T> values) const {
         return tensor<T>(std::span<const T>(values.begin(), values.size()), {count(values.size())});

@@ -23,7 +23,7 @@ T fitting(V given) {
 
 }  // namespace detail
 
-/// Of an argument a value, a tensor or what a struct's fields are, with the tangent along which the
+/// An argument (a value, a tensor or what a struct's fields are) with the tangent along which the
 /// derivative is taken. Without one it is 0: of tensors that is a null tensor. A tensor's tangent has its
 /// shape, and its layout may differ. What a forward derivative returns is `value`, as the function itself
 /// returns it, and `tangent`, with the same type: `auto [y, dy] = module.f.jvp({x, dx});`

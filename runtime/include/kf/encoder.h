@@ -31,7 +31,7 @@ public:
     }
     [[nodiscard]] Device device() const;
 
-    /// For the runtime itself: throws when submitted.
+    /// Returns the state, for the runtime itself. Throws once the encoder is submitted.
     [[nodiscard]] detail::EncoderState& state();
 
 private:

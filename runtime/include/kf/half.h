@@ -23,7 +23,7 @@ public:
     [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
 
 private:
-    /// To float with the last bit made odd when inexact, so that the second rounding can't go wrong.
+    /// Rounds to float, the last bit odd when inexact, so that the second rounding can't go wrong.
     static constexpr float narrow(double value) {
         const float rounded = static_cast<float>(value);
         const auto bits = std::bit_cast<std::uint32_t>(rounded);

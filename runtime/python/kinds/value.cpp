@@ -24,7 +24,7 @@ Arg convert_struct(CallItems& items, std::size_t i) {
     Host& host = items.host(i);
     const manifest::ParameterTree& structure = *items.item(i).structure;
     if (items.is_output(i)) {
-        // Of a backward call: what flows in.
+        // The gradient that flows into a backward call.
         const py::object gradient =
             host.differentiable != nullptr ? host.differentiable->grad() : py::object();
         if (!gradient) return Arg::none();

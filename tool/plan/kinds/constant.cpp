@@ -51,7 +51,7 @@ std::optional<std::string> floating_of(const std::string& text, double largest) 
     return result;
 }
 
-/// As the artifact holds it; nothing where the type has no such value.
+/// Returns the value as the artifact holds it, or nothing where the type has no such value.
 std::optional<std::string> value_of(const ConstantScalar& scalar, ScalarType type) {
     const std::string& text = scalar.text;
     if (type == ScalarType::boolean) {

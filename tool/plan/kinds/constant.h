@@ -8,7 +8,7 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::Constant;
 
-/// As feed(), for this kind. Errors: "argument-type", "type-not-supported", "constant-value".
+/// Answers feed() for this kind. Errors: "argument-type", "type-not-supported", "constant-value".
 Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Constant&) { return false; }

@@ -19,7 +19,8 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::Generator;
 
-/// As feed(), for these kinds. Errors: "argument-type", "argument-rank", "argument-map", "generator-output".
+/// Answers feed() for generators. Errors: "argument-type", "argument-rank", "argument-map",
+/// "generator-output".
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Generator&) { return false; }

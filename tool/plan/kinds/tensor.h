@@ -8,7 +8,7 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::Tensor;
 
-/// As feed(), for this kind.
+/// Answers feed() for this kind.
 Outcome<manifest::Argument> feed_tensor(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Tensor&) { return true; }

@@ -8,7 +8,7 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::Value;
 
-/// As feed(), for this kind.
+/// Answers feed() for this kind.
 Outcome<manifest::Argument> feed_value(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Value&) { return true; }

@@ -33,7 +33,7 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::WholeTensor;
 
-/// As feed(), for a kind `tensor` and a parameter that check_tensor_parameter() has let pass.
+/// Answers feed() for a kind `tensor` and a parameter that check_tensor_parameter() accepts.
 Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const WholeTensor&) { return true; }

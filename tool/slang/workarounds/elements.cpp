@@ -48,7 +48,7 @@ private:
         }
     };
 
-    /// By its name, of which there may be several.
+    /// A struct, by its name, which several may have.
     struct Struct {
         Declared fields;
         std::map<std::string_view, std::string_view> types;  ///< of fields; "" where there are two
@@ -266,7 +266,7 @@ private:
     /// what is written can't be, and else constants needn't.
     static bool meets_other(const std::vector<Read>& reads, const Read& read) {
         for (const Read& other : reads) {
-            // Under whatever name: it may be a copy.
+            // The name doesn't count: it may be a copy.
             if (other.index != read.index && (!read.constant || (other.written && !other.constant)))
                 return true;
         }

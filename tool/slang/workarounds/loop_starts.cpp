@@ -27,7 +27,7 @@ struct CounterStep {
     bool in_head = false;
 };
 
-/// Of a loop: `for (…)`, its body.
+/// The parts of a loop: `for (…)`, its body.
 struct SteppedLoop {
     std::size_t keyword = 0;
     std::size_t head = 0;  ///< the parenthesis; 0: none in front

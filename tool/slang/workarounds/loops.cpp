@@ -318,7 +318,7 @@ private:
         return at;
     }
 
-    /// As far as Slang sees it, too.
+    /// Reads a loop's count as far as Slang, too, sees it.
     [[nodiscard]] std::optional<Count> read_count(const Loop& loop) const {
         const std::size_t first = semicolon(loop.open + 1, loop.close);
         const std::size_t second = semicolon(first + 1, loop.close);

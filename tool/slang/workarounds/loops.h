@@ -48,7 +48,7 @@ struct LimitedLoop {
     bool operator==(const LimitedLoop&) const = default;
 };
 
-/// In the order of their keywords. A loop in a macro's definition or arguments isn't among them.
+/// Returns a text's loops with limits by their keywords' order, without those in macros and their arguments.
 [[nodiscard]] std::vector<LimitedLoop> limited_loops(std::string_view text, const Tokens& tokens);
 
 }  // namespace kf::gen

@@ -14,7 +14,7 @@ namespace {
 
 using ir::Text;
 
-/// By variable, or part of one: the call that wrote what it holds, on every way there. What several wrote is
+/// The call that wrote what a variable, or a part of one, holds on every way there. What several wrote is
 /// a value of its own.
 using Memory = std::map<std::string, const ir::Instruction*, std::less<>>;
 

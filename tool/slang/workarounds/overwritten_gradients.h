@@ -20,13 +20,13 @@ struct OverwrittenGradient {
     bool operator==(const OverwrittenGradient&) const = default;
 };
 
-/// Of a module's code, as Slang prints it: what is left of the fault that written_values.h and
+/// Finds in a module's code, as Slang prints it, what is left of the fault that written_values.h and
 /// written_scalars.h go round. A variable that a call has written is read, before anything else is done to
 /// it, in a block that runs more often than the call, or that an iteration in which the call is may leave
 /// out.
 std::vector<OverwrittenGradient> overwritten_gradients(std::string_view code);
 
-/// As a warning; `line` is the source's where the call is.
+/// Returns the warning; `line` is the source's where the call is.
 Diagnostic warning_of(const OverwrittenGradient& overwritten, std::string_view line);
 
 }  // namespace kf::gen

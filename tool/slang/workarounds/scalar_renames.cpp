@@ -137,7 +137,7 @@ private:
         return is_scalar(name) || names_inner_scalar(name);
     }
 
-    /// In some namespace or type of this file, and nothing else in another.
+    /// Whether it names a scalar in some namespace or type of this file, and nothing else in another.
     [[nodiscard]] bool names_inner_scalar(std::string_view name) const {
         return inner_.scalars.contains(name) && !inner_.others.contains(name);
     }
@@ -216,7 +216,7 @@ private:
         }
     }
 
-    /// From an attribute to the function's body.
+    /// Reads a function from an attribute to its body.
     void read_function() {
         Scope generics = generics_;
         std::size_t parameters = 0;
@@ -371,7 +371,7 @@ private:
         }
     }
 
-    /// With `precise` and what a type's name is within before it.
+    /// Whether a statement starts there: `precise` and what the type's name is within may come first.
     [[nodiscard]] bool starts_statement(std::size_t at) const {
         while (at > 1 && is_one_of(token(at - 1), ".", "precise")) {
             at -= token(at - 1) == "." ? 2 : 1;
@@ -548,7 +548,7 @@ private:
         }
     }
 
-    /// To the end of `a = 0, b = f(a, 1), c;`.
+    /// Reads variables up to the end of `a = 0, b = f(a, 1), c;`.
     std::size_t read_variables(std::size_t at, std::size_t end, int depth, Variables& variables) {
         while (at < end && is_word(at)) {
             const std::string_view behind = token(at + (token(at + 1) == ":" ? 3 : 1));
@@ -617,7 +617,7 @@ private:
         return false;
     }
 
-    /// With its attributes; 0 where no statement can stand before it.
+    /// Returns where a loop starts, with its attributes; 0 where no statement can stand before it.
     [[nodiscard]] std::size_t start_of_loop(std::size_t at) const {
         const bool ends_do = token(at) == "while" && token(at - 1) == "}";
         while (token(at - 1) == "]") {
@@ -650,7 +650,7 @@ private:
         bool written = false;
     };
 
-    /// Of `uniform float a`, `in a : float`.
+    /// Whether a modifier is there: `uniform float a`, `in a : float`.
     [[nodiscard]] bool has_modifier(std::size_t at) const {
         const bool known = is_one_of(token(at), "in", "out", "inout", "const", "precise", "uniform");
         return is_word(at) && is_word(at + 1) && (known || is_word(at + 2) || is_within(at + 2));

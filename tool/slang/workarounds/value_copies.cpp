@@ -238,7 +238,7 @@ private:
         return statements;
     }
 
-    /// Of what the calls in a statement write.
+    /// Returns copies of what the calls in a statement write.
     std::string copies(const Statement& statement, const Function& function) {
         const auto& [first, stop, bare] = statement;
         Names written;

@@ -9,7 +9,7 @@
 
 namespace kf::gen {
 
-/// In the order in which they change a text: docs/slang_faults.md tells of each.
+/// Returns them in the order in which they change a text; docs/slang_faults.md describes each.
 [[nodiscard]] std::span<const Workaround* const> workarounds();
 
 /// Some of them, in the same order.
