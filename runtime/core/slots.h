@@ -41,7 +41,7 @@ enum class SlotKind : std::uint8_t {
     extent,   ///< uint32: of dimension `dimension` of those after the call's
     counter,  ///< address of one uint32, 0 before the launch and after it: groups that are done; 0 without
               ///< scratch
-    // Of kernels that walk rows.
+    // Slots of kernels that walk rows.
     outer,       ///< int64: extent of call dimension `dimension`, 1 of those that make up a row
     rows,        ///< int64: how many there are
     row_length,  ///< int32: calls

@@ -120,6 +120,26 @@ def marks(_path: Path, lines: list[str]) -> Iterator[str]:
             yield f"line {number} has a mark of unfinished work"
 
 
+# A preposition that begins a comment needs the declaration below to be read first.
+MIDDLE = re.compile(r"\s*///? (Of|And|As) ")
+# Folders whose comments aren't rewritten yet.
+MIDDLES_LEFT = ("tool/emit", "runtime/vulkan", "runtime/cuda")
+
+
+def beginnings(path: Path, lines: list[str]) -> Iterator[str]:
+    """Comments begin with what the thing does or is, and can be read alone."""
+    if path.suffix not in {".h", ".cpp"} or path.parts[0] not in {"tool", "runtime"}:
+        return
+    if any(path.is_relative_to(folder) for folder in MIDDLES_LEFT):
+        return
+    before = ""
+    for number, line in enumerate(lines, 1):
+        found = MIDDLE.match(line)
+        if found and not before.lstrip().startswith("//"):
+            yield f"line {number} has a comment that begins in the middle, with '{found.group(1)}'"
+        before = line
+
+
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 IMPORT = re.compile(r"\s*(?:__exported\s+)?import\s+([\w.]+)\s*;")
 
@@ -226,7 +246,7 @@ def main() -> int:
     findings = 0
     for path in files(".h", ".cpp", ".cu", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
         lines = (ROOT / path).read_text().splitlines()
-        for rule in (opening, sizes, marks, includes, imports, kinds):
+        for rule in (opening, sizes, marks, beginnings, includes, imports, kinds):
             for finding in rule(path, lines):
                 findings += 1
                 print(f"{path}: {finding}")

@@ -10,6 +10,7 @@ from house_rules import (
     FENCES,
     MAY_INCLUDE,
     TESTS_ALSO,
+    beginnings,
     imports,
     includes,
     kinds,
@@ -111,6 +112,14 @@ def test_openings() -> None:
 
 def test_marks() -> None:
     assert findings(marks, "a.md", "done", "TO" + "DO: this") == ["line 2 has a mark of unfinished work"]
+
+
+def test_beginnings() -> None:
+    assert findings(beginnings, "tool/plan/new.h", "/// The names", "/// Of structs too.") == []
+    assert findings(beginnings, "tool/plan/new.h", "int a;  // Of structs too.", "/// Often empty.") == []
+    assert findings(beginnings, "tool/plan/new.h", "", "    /// Of structs too.") == [
+        "line 2 has a comment that begins in the middle, with 'Of'"
+    ]
 
 
 def test_kinds() -> None:

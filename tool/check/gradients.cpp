@@ -122,7 +122,7 @@ bool has_backward(const manifest::Function& function) {
                        [](const manifest::Call& call) { return call.has_backward; });
 }
 
-/// Of the ways in which values may be combined all are checked that can be; where none can, one is listed.
+/// Whether a way to accumulate is left out: all that can be checked are; where none can, one is listed.
 bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function& function) {
     if (manifest::is_jvp(function)) {
         const std::int64_t own = &function - manifest.functions.data();

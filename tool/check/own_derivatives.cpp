@@ -90,7 +90,7 @@ private:
         const double second = (4 * by_step[2] - by_step[1]) / 3;
         Difference made;
         made.slope = second;
-        // Of values that are as large as what comes of them.
+        // The rounding error of values as large as their results.
         made.rounding = 16 * precision_.epsilon / precision_.step * std::max(std::abs(second), scale);
         made.uncertainty = std::abs(first - second) + made.rounding;
         made.size = std::abs(second);

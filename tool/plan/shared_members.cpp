@@ -78,9 +78,9 @@ private:
     Bindings bindings_;
 };
 
-/// Of members that take the same Slang prefers those of extensions that say whose they are, as it does a
-/// type's own (0), to those of an extension of all that conform to an interface (1), and those to the
-/// interface's (2).
+/// Returns Slang's preference among members with the same parameters: those of extensions that name their
+/// type, and a type's own (0), to those of an extension of all that conform to an interface (1), and those to
+/// the interface's (2).
 int distance_of(const SharedMember& member) {
     const bool open = std::any_of(member.generics.begin(), member.generics.end(),
                                   [&](const GenericParameter& one) { return one.name == member.owner; });

@@ -14,7 +14,7 @@ namespace {
 
 using slang::DeclReflection;
 
-/// Of an operator or a constructor what is there isn't its name in calls, and nobody misses those.
+/// Whether calls use this name: those of operators and constructors don't, and nobody misses these.
 bool is_plain(const char* name) {
     return name != nullptr && (std::isalpha(static_cast<unsigned char>(*name)) != 0 || *name == '_');
 }

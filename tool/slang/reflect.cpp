@@ -236,7 +236,7 @@ private:
         }
         const std::string own = own_generics(scope);
         if (!own.empty()) {
-            // Of every Box<T>: as if it stood there. Others are told apart when a type is chosen.
+            // A member of every Box<T> is as one of Box<T>. Others are told apart when a type is chosen.
             std::string pattern = own;
             std::erase(pattern, ' ');
             const std::string name = text.substr(0, arguments);
@@ -363,7 +363,7 @@ private:
         shared_->push_back(std::move(member));
     }
 
-    // Of any type that conforms to an interface no more is differentiable than the interface says.
+    // A type that conforms to an interface is no more differentiable than the interface says.
     bool may_differentiate(const SharedMember& member) const {
         const auto named =
             std::find_if(member.generics.begin(), member.generics.end(),
@@ -458,7 +458,7 @@ private:
         return &texts_.emplace(file, SourceText(text != nullptr ? *text : std::string())).first->second;
     }
 
-    // Of a subscript's accessor the parameters are `subscript`'s.
+    // The parameters of a subscript's accessor are `subscript`'s.
     void add_function(DeclReflection& declaration, const Scope& scope, DeclReflection* subscript = nullptr) {
         slang::FunctionReflection* reflected = declaration.asFunction();
         const char* name = subscript != nullptr ? "[]" : declaration.getName();

@@ -50,7 +50,7 @@ constexpr std::array built_ins = {
     Numbered{4420, "a mask of lanes"},
 };
 
-// Of a reduction; scans are told by their group operation.
+// The names of reductions; scans are told by their group operation.
 constexpr std::array lane_operations = {
     Numbered{333, "WaveIsFirstLane"},   Numbered{334, "WaveActiveAllTrue"},
     Numbered{335, "WaveActiveAnyTrue"}, Numbered{336, "WaveActiveAllEqual"},
@@ -293,7 +293,7 @@ private:
         });
     }
 
-    /// Of those whose result depends on nothing but their operands.
+    /// Whether it is an instruction whose result depends on its operands only.
     static bool has_result(std::uint32_t opcode) {
         return opcode == op_composite_construct || opcode == op_composite_extract ||
                opcode == op_composite_insert || opcode == op_vector_shuffle || opcode == op_copy_object ||
