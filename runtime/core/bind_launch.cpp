@@ -85,7 +85,7 @@ constexpr std::int64_t part_alignment = 16;
     throw ArgumentError(ErrorCode::shape_mismatch, "the call needs more temporary memory than there can be");
 }
 
-std::int64_t take(TemporaryPlan& plan, std::int64_t bytes) {
+std::int64_t reserve(TemporaryPlan& plan, std::int64_t bytes) {
     const std::int64_t at = plan.size;
     if (bytes > std::numeric_limits<std::int64_t>::max() / 2 - at) {
         fail_without_memory();
@@ -107,7 +107,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     const bool scratch = std::any_of(binding.arguments.begin(), binding.arguments.end(),
                                      [](const BoundArgument& bound) { return bound.scratch_count > 0; });
     if (has(SlotKind::counter) && (scratch || !has(SlotKind::scratch))) {
-        plan.counter_at = take(plan, 4 * (1 + static_cast<std::int64_t>(request.arguments.size())));
+        plan.counter_at = reserve(plan, 4 * (1 + static_cast<std::int64_t>(request.arguments.size())));
     }
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {
         BoundArgument& bound = binding.arguments[i];
@@ -118,14 +118,14 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
             fail_without_memory();
         }
         if (bound.scratch_count > 0) {
-            bound.scratch_at = take(plan, bytes * bound.scratch_count);
+            bound.scratch_at = reserve(plan, bytes * bound.scratch_count);
         }
     }
     plan.read_begin = plan.size;
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const bool made = binding.arguments[i].allocate;
         if (!is_tensor(request, i) && !made && binding.arguments[i].mode != GradMode::none) {
-            binding.arguments[i].gradient_at = take(plan, element_bytes(request.call.arguments[i]));
+            binding.arguments[i].gradient_at = reserve(plan, element_bytes(request.call.arguments[i]));
         }
     }
     plan.zeroed = plan.size;
@@ -138,14 +138,14 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
             continue;
         }
         if (touches_data(argument, request.pass)) {
-            bound.value_at = take(plan, element_bytes(argument));
+            bound.value_at = reserve(plan, element_bytes(argument));
             if (runs_forward(request.pass)) {
                 plan.read_end = bound.value_at + element_bytes(argument);
                 ++values;
             }
         }
         if (bound.grad_in.present) {
-            bound.grad_in_at = take(plan, element_bytes(argument));
+            bound.grad_in_at = reserve(plan, element_bytes(argument));
         }
     }
     if (values > 1) {
@@ -153,7 +153,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         if (is_uploaded(request.call.arguments[i]) && request.arguments[i].kind != Arg::Kind::absent) {
-            binding.arguments[i].value_at = take(plan, element_bytes(request.call.arguments[i]));
+            binding.arguments[i].value_at = reserve(plan, element_bytes(request.call.arguments[i]));
         }
     }
 }

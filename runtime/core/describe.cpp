@@ -46,47 +46,48 @@ std::string describe(const manifest::Call& call, const manifest::ParameterTree& 
     return text + "}";
 }
 
-/// A struct that is given whole, and its name; null where the host passes the argument itself.
-struct Whole {
+/// The struct that the host passes an argument in, and its name; null where the host passes the argument
+/// itself.
+struct OwningStruct {
     const manifest::ParameterTree* parameter = nullptr;
     std::string name;
 };
 
-Whole find_whole(const std::vector<manifest::ParameterTree>& parameters, const std::string& before,
-                 std::int64_t argument) {
+OwningStruct find_owning_struct(const std::vector<manifest::ParameterTree>& parameters,
+                                const std::string& before, std::int64_t argument) {
     for (const manifest::ParameterTree& parameter : parameters) {
         if (argument < parameter.leaf || argument >= parameter.leaf + parameter.leaves) {
             continue;
         }
         const std::string name = before + parameter.name;
         if (parameter.form == manifest::Form::fields) {
-            return find_whole(parameter.fields, name + ".", argument);
+            return find_owning_struct(parameter.fields, name + ".", argument);
         }
-        return parameter.form == manifest::Form::leaf ? Whole() : Whole{&parameter, name};
+        return parameter.form == manifest::Form::leaf ? OwningStruct() : OwningStruct{&parameter, name};
     }
     return {};
 }
 
-Whole find_whole(const manifest::Call& call, std::size_t i) {
-    return find_whole(call.parameters, "", static_cast<std::int64_t>(i));
+OwningStruct find_owning_struct(const manifest::Call& call, std::size_t i) {
+    return find_owning_struct(call.parameters, "", static_cast<std::int64_t>(i));
 }
 
 }  // namespace
 
 std::string host_name(const manifest::Call& call, std::size_t i) {
-    const Whole whole = find_whole(call, i);
-    return whole.parameter == nullptr ? call.arguments[i].name : whole.name;
+    const OwningStruct owner = find_owning_struct(call, i);
+    return owner.parameter == nullptr ? call.arguments[i].name : owner.name;
 }
 
 std::string host_text(const manifest::Call& call, std::size_t i) {
-    const Whole whole = find_whole(call, i);
-    return whole.parameter == nullptr ? describe(call.arguments[i]) : describe(call, *whole.parameter);
+    const OwningStruct owner = find_owning_struct(call, i);
+    return owner.parameter == nullptr ? describe(call.arguments[i]) : describe(call, *owner.parameter);
 }
 
 Dims host_shape(const manifest::Call& call, std::size_t i, const Dims& flat_shape) {
-    const Whole whole = find_whole(call, i);
+    const OwningStruct owner = find_owning_struct(call, i);
     const auto rank = static_cast<std::size_t>(call.arguments[i].rank);
-    if (whole.parameter == nullptr || whole.parameter->form != manifest::Form::tensor ||
+    if (owner.parameter == nullptr || owner.parameter->form != manifest::Form::tensor ||
         flat_shape.size() < rank) {
         return flat_shape;
     }

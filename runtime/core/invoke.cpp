@@ -555,7 +555,7 @@ void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, 
         driver.admit();
     }
     LaunchKey key;
-    const bool known = encoder == nullptr && shape == nullptr && key.take(args, pass, function.options);
+    const bool known = encoder == nullptr && shape == nullptr && key.read(args, pass, function.options);
     if (known &&
         function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
         return;

@@ -236,7 +236,7 @@ bool LaunchKey::add_view(const AnyTensor& tensor, View& view) {
     return true;
 }
 
-bool LaunchKey::take(std::span<const Arg> arguments, PassKind pass, const Options& options) {
+bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Options& options) {
     if (arguments.size() > max_arguments || !add(options.deterministic.value_or(false) ? 1 : 0)) {
         return false;
     }

@@ -36,8 +36,9 @@ public:
     // Made for every call: what a key doesn't use is neither cleared nor looked at.
     LaunchKey() {}  // NOLINT(modernize-use-equals-default,cppcoreguidelines-pro-type-member-init)
 
-    /// False where a call isn't remembered: a value is to come back, or there is too much to compare.
-    bool take(std::span<const Arg> arguments, PassKind pass, const Options& options);
+    /// Reads a call. Returns false if it isn't remembered: a value is to come back, or too much is to
+    /// compare.
+    bool read(std::span<const Arg> arguments, PassKind pass, const Options& options);
 
     [[nodiscard]] std::span<const Arg> arguments() const { return arguments_; }
     [[nodiscard]] std::span<const std::uint64_t> words() const { return std::span(words_).first(count_); }

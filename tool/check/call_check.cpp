@@ -123,7 +123,7 @@ private:
             for (const auto& [leaf, values] : gradients) {
                 if (!comparisons.contains(leaf)) comparisons[leaf] = compare(trial, leaf, plan.components);
                 Trend& trend = trends_.try_emplace({leaf, pass.name}, precision_).first->second;
-                take(trial, leaf, values, comparisons[leaf], how, trend);
+                add_comparison(trial, leaf, values, comparisons[leaf], how, trend);
             }
         }
         for (const auto& [leaf, made] : comparisons) {
@@ -192,8 +192,8 @@ private:
         return trial.differentiate(index, moves, step, precision_.epsilon);
     }
 
-    void take(Trial& trial, std::size_t index, const std::vector<double>& gradients,
-              const std::vector<Comparison>& comparisons, const std::string& how, Trend& trend) {
+    void add_comparison(Trial& trial, std::size_t index, const std::vector<double>& gradients,
+                        const std::vector<Comparison>& comparisons, const std::string& how, Trend& trend) {
         std::vector<double> along;
         double scale = 0;
         for (const Comparison& one : comparisons) {

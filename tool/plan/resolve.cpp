@@ -339,10 +339,10 @@ private:
         std::vector<GradientWish> grads;
         for (std::size_t i = 0; i < kinds.parameters.size(); ++i) {
             // What is wrong with one is said when it is planned.
-            if (!is_auto(i)) (void)take(*kinds.parameters[i], target_of(function, i), others, grads);
+            if (!is_auto(i)) (void)feed_one(*kinds.parameters[i], target_of(function, i), others, grads);
         }
         if (has_result(function) && settled.result != nullptr && settled.result->kind != Kind::automatic)
-            (void)take(*settled.result, result_of(function), others, grads);
+            (void)feed_one(*settled.result, result_of(function), others, grads);
         const std::int64_t rank = call_rank(others.arguments);
         made.reserve(kinds.parameters.size() + 1);
         const auto replace = [&](const KindSpec*& kind) {
@@ -375,7 +375,8 @@ private:
         if (!errors.empty()) return errors;
         planned.rank = call_rank(planned.arguments);
         if (has_result(function) && kinds.result == nullptr) {
-            errors = take(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
+            errors =
+                feed_one(automatic_kind(planned.rank, call_.location), result_of(function), planned, grads);
             if (!errors.empty()) return errors;
         }
         std::vector<const KindSpec*> all_kinds = kinds.parameters;
@@ -450,8 +451,9 @@ private:
                 false};
     }
 
-    static Diagnostics take(const KindSpec& kind, const TreeTarget& target, PlannedCall& planned,
-                            std::vector<GradientWish>& grads) {
+    /// Feeds one parameter, or the result, and adds its leaves to the call.
+    static Diagnostics feed_one(const KindSpec& kind, const TreeTarget& target, PlannedCall& planned,
+                                std::vector<GradientWish>& grads) {
         Outcome<FedTree> fed = feed_tree(kind, target, static_cast<std::int64_t>(planned.arguments.size()));
         if (!fed) return fed.errors();
         FedTree& tree = fed.value();
@@ -467,7 +469,7 @@ private:
                                        PlannedCall& planned, std::vector<GradientWish>& grads) {
         Diagnostics errors;
         const auto add = [&](const KindSpec& kind, const TreeTarget& target) {
-            const Diagnostics found = take(kind, target, planned, grads);
+            const Diagnostics found = feed_one(kind, target, planned, grads);
             errors.insert(errors.end(), found.begin(), found.end());
         };
         for (std::size_t i = 0; i < function.parameters.size(); ++i)

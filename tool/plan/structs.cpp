@@ -69,8 +69,8 @@ struct Place {
     int depth = 0;
 };
 
-/// The struct that is passed whole, and where in it the walk is.
-struct Whole {
+/// The struct that is passed by value or in a tensor, and where in it the walk is.
+struct StructPlace {
     Form form = Form::value;
     std::int64_t size = 0;                ///< bytes of one element of the host's
     std::int64_t offset = 0;              ///< bytes
@@ -280,7 +280,8 @@ private:
         KindSpec each = kind;
         each.element.clear();
         each.rank -= taken;
-        Whole around{kind.kind == Kind::value ? Form::value : Form::tensor, layout_of(type).size, 0, {}, {}};
+        StructPlace around{
+            kind.kind == Kind::value ? Form::value : Form::tensor, layout_of(type).size, 0, {}, {}};
         ParameterTree parameter = walk_whole(each, type, place, around);
         parameter.offset = 0;
         return parameter;
@@ -374,12 +375,12 @@ private:
     }
 
     ParameterTree walk_whole(const KindSpec& kind, const Type& type, const Place& place,
-                             const Whole& around) {
+                             const StructPlace& around) {
         if (!holds_structs(type)) return whole_leaf(kind, type, place, around);
         ParameterTree parameter;
         parameter.form = around.form;
         parameter.leaf = next();
-        Whole here = around;
+        StructPlace here = around;
         Place there = place;
         for (const Type* array = &type; array->kind == TypeKind::array; array = &array->element.front()) {
             parameter.extents.push_back(array->extent);
@@ -393,7 +394,7 @@ private:
         parameter.size = layout.size;
         for (std::size_t i = 0; i < inner.fields.size(); ++i) {
             const Field& field = inner.fields[i];
-            Whole within = here;
+            StructPlace within = here;
             within.offset += layout.offsets[i];
             ParameterTree& made = parameter.fields.emplace_back(
                 walk_whole(kind, field.type, inside(there, inner, field), within));
@@ -405,7 +406,7 @@ private:
     }
 
     ParameterTree whole_leaf(const KindSpec& kind, const Type& type, const Place& place,
-                             const Whole& around) {
+                             const StructPlace& around) {
         Type looped = type;
         for (std::size_t i = around.extents.size(); i-- > 0;) looped = array_of(looped, around.extents[i]);
         if (!element_of(looped)) {

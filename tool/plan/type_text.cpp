@@ -53,9 +53,9 @@ private:
     std::optional<TypeText> parse_type() {
         std::optional<TypeText> type = parse_member();
         std::vector<TypeText> extents;
-        while (type && take('[')) {
+        while (type && accept('[')) {
             std::optional<TypeText> extent = parse_argument("]");
-            if (!extent || !take(']')) return std::nullopt;
+            if (!extent || !accept(']')) return std::nullopt;
             extents.push_back(std::move(*extent));
         }
         for (; type && !extents.empty(); extents.pop_back()) {
@@ -83,7 +83,7 @@ private:
             if (word.empty()) return std::nullopt;
             type.name += (type.name.empty() ? "" : ".") + std::string(word);
         } while (take_separator());
-        if (!take('<')) {
+        if (!accept('<')) {
             if (auto known = builtin(type.name)) return known;
             return type;
         }
@@ -91,8 +91,8 @@ private:
             std::optional<TypeText> argument = parse_argument(",>");
             if (!argument) return std::nullopt;
             type.arguments.push_back(std::move(*argument));
-        } while (take(','));
-        if (!take('>')) return std::nullopt;
+        } while (accept(','));
+        if (!accept('>')) return std::nullopt;
         return type;
     }
 
@@ -138,10 +138,10 @@ private:
             at_ += 2;
             return true;
         }
-        return take('.');
+        return accept('.');
     }
 
-    bool take(char c) {
+    bool accept(char c) {
         skip_spaces();
         if (at_ == text_.size() || text_[at_] != c) return false;
         ++at_;
