@@ -1,6 +1,7 @@
 // The small interface behind which the two drivers, Vulkan and CUDA, stand.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,9 @@
 
 namespace kf::driver {
 
+/// Groups in x, y and z. Nothing runs where one of them is 0.
+using Grid = std::array<std::uint32_t, 3>;
+
 struct Info {
     std::string backend;  ///< "vulkan" or "cuda"
     int index = 0;        ///< within the backend
@@ -21,10 +25,10 @@ struct Info {
     std::uint64_t memory = 0;           ///< bytes of device memory
     std::vector<std::string> features;  ///< in the words of manifest::Image::features, sorted
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_block_size = 0;    ///< bytes of a parameter block passed by value
-    std::uint32_t max_groups = 65535;    ///< in one dimension
-    std::uint32_t processors = 1;        ///< multiprocessors (CUDA) or a guess good enough to size launches
-    std::uint32_t calls_per_thread = 0;  ///< at most, where groups allow it; 0: any number
+    std::uint32_t max_block_size = 0;      ///< bytes of a parameter block passed by value
+    Grid max_groups{65535, 65535, 65535};  ///< in each dimension
+    std::uint32_t processors = 1;          ///< multiprocessors (CUDA) or a guess good enough to size launches
+    std::uint32_t calls_per_thread = 0;    ///< at most, where groups allow it; 0: any number
 };
 
 /// Device memory; freed (returned to the device's cache) once the last owner and the last submission
@@ -53,7 +57,7 @@ public:
 
 struct Dispatch {
     std::shared_ptr<Kernel> kernel;
-    std::uint32_t groups = 0;          ///< in x; y and z are 1
+    Grid groups{};
     std::span<const std::byte> block;  ///< the packed parameter block, copied before the call returns
     std::span<const Use> uses;
 };

@@ -340,7 +340,9 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         uses.add(made.state()->allocation, true);
         arguments[output.argument].allocated = std::move(made);
     }
-    device.driver().dispatch({known->kernel, known->groups, std::span(block).first(known->block.size()),
+    device.driver().dispatch({known->kernel,
+                              {known->groups, 1, 1},
+                              std::span(block).first(known->block.size()),
                               std::span(uses.list).first(uses.count)});
     return true;
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <typeinfo>
 
+#include "core/dispatch.h"
 #include "cuda/result.h"
 
 namespace kf::cuda {
@@ -48,13 +49,7 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
                                                             " bytes of parameters, not " +
                                                             std::to_string(dispatch.block.size()));
     }
-    const std::uint32_t max_groups = context_->physical().info.max_groups;
-    if (dispatch.groups > max_groups) {
-        throw ArgumentError(ErrorCode::value_range, "cuda: kernel '" + kernel->name() + "' is given " +
-                                                        std::to_string(dispatch.groups) +
-                                                        " groups; at most " + std::to_string(max_groups) +
-                                                        " fit");
-    }
+    driver::check_grid(context_->physical().info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
             check_range(use.allocation.get(), 0, 0, "use");
@@ -82,7 +77,7 @@ void Commands::check_copy(const driver::Allocation* target, std::uint64_t target
 }
 
 void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const {
-    if (dispatch.groups == 0) {
+    if (driver::is_empty(dispatch.groups)) {
         return;
     }
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
@@ -92,13 +87,14 @@ void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<
         std::array<void*, 5> extra{reinterpret_cast<void*>(launch_buffer_pointer),
                                    const_cast<std::byte*>(dispatch.block.data()),
                                    reinterpret_cast<void*>(launch_buffer_size), &size, nullptr};
+        const driver::Grid& groups = dispatch.groups;
         const std::array<std::uint32_t, 3>& threads = kernel.group_size();
         const CUresult result = context_->cu.cuLaunchKernel(
-            kernel.function(), dispatch.groups, 1, 1, threads[0], threads[1], threads[2], 0, stream->handle(),
-            nullptr, size == 0 ? nullptr : extra.data());
+            kernel.function(), groups[0], groups[1], groups[2], threads[0], threads[1], threads[2], 0,
+            stream->handle(), nullptr, size == 0 ? nullptr : extra.data());
         if (result != CUDA_SUCCESS) {
             context_->fail(result, "cuLaunchKernel failed for kernel '" + kernel.name() + "' (" +
-                                       std::to_string(dispatch.groups) + " groups)");
+                                       driver::to_string(groups) + " groups)");
         }
     });
 }

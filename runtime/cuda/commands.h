@@ -63,7 +63,7 @@ private:
     struct Command {
         Kind kind = Kind::dispatch;
         std::shared_ptr<driver::Kernel> kernel;
-        std::uint32_t groups = 0;
+        driver::Grid groups{};
         std::size_t block = 0;  ///< where in blocks_, and how long
         std::size_t block_size = 0;
         std::size_t use = 0;  ///< the first in uses_, and how many: of a fill and a copy, target and source

@@ -179,6 +179,16 @@ void CudaKernel::load(const manifest::Kernel& kernel) {
 }
 
 void CudaKernel::check_threads() {
+    const Physical& device = context()->physical();
+    for (std::size_t i = 0; i < group_size_.size(); ++i) {
+        if (group_size_[i] > device.max_group_size[i]) {
+            throw DeviceError(ErrorCode::missing_feature,
+                              "cuda: kernel '" + name_ + "' can't run on " + device.info.name +
+                                  ", which lacks: groups of " + std::to_string(group_size_[i]) +
+                                  " threads along dimension " + std::to_string(i) + " (at most " +
+                                  std::to_string(device.max_group_size[i]) + ")");
+        }
+    }
     const std::uint64_t threads = std::uint64_t{group_size_[0]} * group_size_[1] * group_size_[2];
     // Asking also makes the driver load the code now, where it would do so at the first launch.
     int most = 0;
@@ -189,7 +199,7 @@ void CudaKernel::check_threads() {
         throw DeviceError(ErrorCode::missing_feature, "cuda: kernel '" + name_ + "' has groups of " +
                                                           std::to_string(threads) + " threads; at most " +
                                                           std::to_string(most) + " of it run on " +
-                                                          context()->physical().info.name);
+                                                          device.info.name);
     }
     int groups = 0;
     context()->check(context()->cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, function_,

@@ -57,8 +57,6 @@ Physical describe(const Library& library, int ordinal) {
 
     physical.capability = {attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
                            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
-    physical.max_group_threads =
-        static_cast<std::uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
     driver::Info& info = physical.info;
     info.backend = "cuda";
     info.name = name.data();
@@ -67,7 +65,15 @@ Physical describe(const Library& library, int ordinal) {
     info.features = words();
     info.subgroup_size = warp;
     info.max_block_size = block_bytes;
-    info.max_groups = 0x7FFFFFFF;
+    const auto extents = [&](int first) {
+        driver::Grid found{};
+        for (std::uint32_t& extent : found) {
+            extent = static_cast<std::uint32_t>(attribute(first++));
+        }
+        return found;
+    };
+    info.max_groups = extents(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+    physical.max_group_size = extents(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
     info.processors = static_cast<std::uint32_t>(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 
     if (physical.capability < needed) {

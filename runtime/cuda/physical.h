@@ -21,7 +21,7 @@ struct Physical {
     CUdevice handle = 0;
     driver::Info info;
     Capability capability;
-    std::uint32_t max_group_threads = 0;
+    driver::Grid max_group_size{};     ///< threads of a group in each dimension
     std::vector<std::string> lacking;  ///< what it would need to run kernels; empty when it can
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/dispatch.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -130,18 +131,13 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
                                                             " bytes of parameters, not " +
                                                             std::to_string(dispatch.block.size()));
     }
-    if (dispatch.groups > context_->physical.info.max_groups) {
-        throw ArgumentError(ErrorCode::value_range,
-                            "vulkan: kernel '" + kernel->name() + "' is given " +
-                                std::to_string(dispatch.groups) + " groups; at most " +
-                                std::to_string(context_->physical.info.max_groups) + " fit");
-    }
+    driver::check_grid(context_->physical.info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
             checked(context_.get(), use.allocation.get(), 0, 0, "use");
         }
     }
-    if (dispatch.groups == 0) {
+    if (driver::is_empty(dispatch.groups)) {
         return;
     }
 
@@ -191,7 +187,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->block_size(),
                               dispatch.block.data());
     }
-    vk.vkCmdDispatch(buffer_, dispatch.groups, 1, 1);
+    vk.vkCmdDispatch(buffer_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
     ++size_;
 }
 

@@ -263,7 +263,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.info.features = words(features, subgroup, floats);
     physical.info.subgroup_size = subgroup.subgroupSize;
     physical.info.max_block_size = properties.limits.maxPushConstantsSize;
-    physical.info.max_groups = properties.limits.maxComputeWorkGroupCount[0];
+    std::copy_n(properties.limits.maxComputeWorkGroupCount, 3, physical.info.max_groups.begin());
     // llvmpipe ends all of a thread's loops after 65,535 turns: those over calls leave most of them to
     // functions.
     physical.info.calls_per_thread = physical.info.is_cpu ? 64 : 0;

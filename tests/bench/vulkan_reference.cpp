@@ -85,7 +85,7 @@ void HandWritten::dispatch(const std::string& name, std::uint32_t groups, const 
     bytes.resize(80);
     kf::driver::Dispatch dispatch;
     dispatch.kernel = kernels_.at(name);
-    dispatch.groups = groups;
+    dispatch.groups = {groups, 1, 1};
     dispatch.block = bytes;
     dispatch.uses = block.uses;
     driver_->dispatch(dispatch);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <kf/error.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +47,7 @@ void add_step(Commands& commands, const std::shared_ptr<driver::Kernel>& kernel,
     const driver::Use uses[] = {{target, true}, {source, false}};
     driver::Dispatch dispatch;
     dispatch.kernel = kernel;
-    dispatch.groups = (count + 63) / 64;
+    dispatch.groups = {(count + 63) / 64, 1, 1};
     dispatch.block = std::as_bytes(std::span(&block, 1));
     dispatch.uses = uses;
     commands.dispatch(dispatch);
@@ -60,6 +62,80 @@ std::string error_of(Function&& function) {
         return std::string(error_id(error.code())) + ": " + error.what();
     }
     return "";
+}
+
+/// The parameter block of the kernel add_place: adds 1 + x + 1000 y + 1000000 z to target[x + width (y +
+/// height z)] in every thread (x, y, z) inside of the extents, in groups of 4 x 2 x 3.
+struct AddPlace {
+    std::uint64_t target = 0;
+    driver::Grid extents{};
+    std::uint32_t unused = 0;
+};
+inline constexpr driver::Grid add_place_threads{4, 2, 3};
+inline constexpr std::uint32_t poison = 0xA5A5A5A5;
+
+/// Runs add_place with `groups` on poisoned memory; every word must have been added to once, and none past
+/// the extents.
+inline void expect_places(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel,
+                          const driver::Grid& groups, const driver::Grid& extents) {
+    const std::size_t count = std::size_t{extents[0]} * extents[1] * extents[2];
+    constexpr std::size_t guard = 1000;
+    Words expected(count + guard, poison);
+    const auto memory = upload(device, expected);
+    const AddPlace block{memory->address, extents, 0};
+    const driver::Use uses[] = {{memory, true}};
+    device.dispatch({kernel, groups, std::as_bytes(std::span(&block, 1)), uses});
+    for (std::uint32_t z = 0, i = 0; z < extents[2]; ++z) {
+        for (std::uint32_t y = 0; y < extents[1]; ++y) {
+            for (std::uint32_t x = 0; x < extents[0]; ++x, ++i) {
+                const bool runs = x / add_place_threads[0] < groups[0] &&
+                                  y / add_place_threads[1] < groups[1] &&
+                                  z / add_place_threads[2] < groups[2];
+                expected[i] += runs ? 1 + x + 1000 * y + 1000000 * z : 0;
+            }
+        }
+    }
+    EXPECT_TRUE(read(device, memory) == expected) << ::testing::PrintToString(groups) << " groups";
+}
+
+/// Grids of three dimensions: odd ones, those of one dimension each way, the largest, and those without
+/// groups.
+inline void expect_grids(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel) {
+    expect_places(device, kernel, {5, 3, 2}, {19, 5, 5});
+    expect_places(device, kernel, {1, 1, 1}, {4, 2, 3});
+    expect_places(device, kernel, {3, 7, 5}, {11, 13, 15});
+    expect_places(device, kernel, {2, 1, 3}, {19, 5, 11});  // more extents than threads
+    for (std::size_t d = 0; d < 3; ++d) {
+        driver::Grid groups{1, 1, 1};
+        driver::Grid extents = add_place_threads;
+        groups[d] = std::min(device.info().max_groups[d], 65535U);
+        extents[d] = add_place_threads[d] * groups[d];
+        expect_places(device, kernel, groups, extents);
+        groups = {3, 3, 3};
+        groups[d] = 0;
+        expect_places(device, kernel, groups, {12, 6, 9});
+        groups[(d + 1) % 3] = 0xFFFFFFFF;  // of no groups there are never too many
+        expect_places(device, kernel, groups, {12, 6, 9});
+    }
+}
+
+/// One group more than there may be, in each dimension, is an error that says which.
+inline void expect_limited_groups(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel,
+                                  std::span<const std::byte> block, std::span<const driver::Use> uses) {
+    for (std::size_t d = 0; d < 3; ++d) {
+        const std::uint32_t most = device.info().max_groups[d];
+        driver::Grid groups{1, 1, 1};
+        groups[d] = most + 1;
+        if (most != 0xFFFFFFFF) {
+            EXPECT_THAT(error_of([&] {
+                            device.dispatch({kernel, groups, block, uses});
+                        }),
+                        ::testing::HasSubstr("value-range: " + device.info().backend +
+                                             ": kernel 'add_step' is given " + std::to_string(most + 1) +
+                                             " groups in " + "xyz"[d] + "; at most " + std::to_string(most) +
+                                             " fit"));
+        }
+    }
 }
 
 }  // namespace kf::test

@@ -26,7 +26,7 @@ struct FakeKernel : driver::Kernel {
 struct Command {
     std::string what;  ///< "dispatch", "fill", "copy", "upload", "read_back", "flush", "wait", "submit"
     std::string kernel;
-    std::uint32_t groups = 0;
+    driver::Grid groups{};
     std::vector<std::byte> block;
     std::vector<driver::Use> uses;
     manifest::Kernel description;
@@ -108,7 +108,7 @@ public:
     void dispatch(const driver::Dispatch& dispatch) override { run(record(dispatch)); }
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
               std::uint32_t word) override {
-        commands.push_back({"fill", {}, 0, {}, {}, {}});
+        commands.push_back({"fill", {}, {}, {}, {}, {}});
         if (offset % 4 != 0 || size % 4 != 0 || offset + size > target->size) {
             throw std::logic_error("a bad fill");
         }
@@ -119,23 +119,23 @@ public:
     void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
               const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
               std::uint64_t size) override {
-        commands.push_back({"copy", {}, 0, {}, {}, {}});
+        commands.push_back({"copy", {}, {}, {}, {}, {}});
         std::memmove(bytes(target) + target_offset, bytes(source) + source_offset, size);
     }
     void upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                 std::span<const std::byte> source) override {
-        commands.push_back({"upload", {}, 0, {}, {}, {}});
+        commands.push_back({"upload", {}, {}, {}, {}, {}});
         check(target, offset, source.size());
         std::memcpy(bytes(target) + offset, source.data(), source.size());
     }
     void read_back(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
                    std::span<std::byte> target) override {
-        commands.push_back({"read_back", {}, 0, {}, {}, {}});
+        commands.push_back({"read_back", {}, {}, {}, {}, {}});
         check(source, offset, target.size());
         std::memcpy(target.data(), bytes(source) + offset, target.size());
     }
-    void flush() override { commands.push_back({"flush", {}, 0, {}, {}, {}}); }
-    void wait() override { commands.push_back({"wait", {}, 0, {}, {}, {}}); }
+    void flush() override { commands.push_back({"flush", {}, {}, {}, {}, {}}); }
+    void wait() override { commands.push_back({"wait", {}, {}, {}, {}, {}}); }
     std::unique_ptr<driver::Recorder> make_recorder() override;
     void submit(std::unique_ptr<driver::Recorder> recorder) override;
 
@@ -209,7 +209,7 @@ inline std::unique_ptr<driver::Recorder> FakeDevice::make_recorder() {
 }
 
 inline void FakeDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
-    commands.push_back({"submit", {}, 0, {}, {}, {}});
+    commands.push_back({"submit", {}, {}, {}, {}, {}});
     dynamic_cast<FakeRecorder&>(*recorder).run();
 }
 

@@ -74,7 +74,7 @@ TEST_F(InvokeTest, AllocatesTheResult) {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
     invoke(f, 0, PassKind::forward, args);
     EXPECT_EQ((Tensor<float, 1>(args[4].allocated)).to_vector(), (V{9, 23, 41, 63}));
-    EXPECT_EQ(fake->last_dispatch().groups, 1U);
+    EXPECT_EQ(fake->last_dispatch().groups, (driver::Grid{1, 1, 1}));
     EXPECT_EQ(fake->last_dispatch().uses.size(), 2U);
     EXPECT_FALSE(fake->last_dispatch().uses[0].writes);
     EXPECT_TRUE(fake->last_dispatch().uses[1].writes);

@@ -57,7 +57,7 @@ protected:
             kernel.layouts = {{"cuda", kernel.layouts.at("fake")}};
             const std::string entry = entry_of(kernel);
             kernel.images = {cuda_image("cubin", "sm_90", FakeCuda::cubin("sm_90", entries), entry)};
-            fake_.kernels[entry] = [&kernel, run](const std::byte* block, unsigned, unsigned) {
+            fake_.kernels[entry] = [&kernel, run](const std::byte* block, auto...) {
                 run({kernel, block});
                 return cuda::CUDA_SUCCESS;
             };

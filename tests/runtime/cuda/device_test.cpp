@@ -31,7 +31,7 @@ TEST_P(DeviceTest, DescribesItself) {
     EXPECT_FALSE(info.is_cpu);
     EXPECT_GT(info.memory, 1U << 20);
     EXPECT_EQ(info.max_block_size, 4096);
-    EXPECT_EQ(info.max_groups, 0x7FFFFFFFU);
+    EXPECT_EQ(info.max_groups, (driver::Grid{0x7FFFFFFF, 65535, 65535}));
     EXPECT_EQ(info.subgroup_size, 32);
     EXPECT_GE(info.processors, 1);
     EXPECT_TRUE(std::is_sorted(info.features.begin(), info.features.end()));
@@ -145,20 +145,28 @@ TEST_P(DeviceTest, ARefusedDispatchDoesNothing) {
     const AddStep block{data->address, data->address, 64, 100};
     const auto bytes = std::as_bytes(std::span(&block, 1));
     const driver::Use uses[] = {{data, true}};
+    expect_limited_groups(*device_, kernel, bytes, uses);
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({kernel, device_->info().max_groups + 1, bytes, uses});
-                }),
-                HasSubstr("value-range: cuda: kernel 'add_step' is given 2147483648 groups"));
-    EXPECT_THAT(error_of([&] {
-                    device_->dispatch({kernel, 1, bytes.first(8), uses});
+                    device_->dispatch({kernel, {1, 1, 1}, bytes.first(8), uses});
                 }),
                 HasSubstr("layout-mismatch: cuda: kernel 'add_step' takes 24 bytes of parameters, not 8"));
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({nullptr, 1, bytes, uses});
+                    device_->dispatch({nullptr, {1, 1, 1}, bytes, uses});
                 }),
                 HasSubstr("device-mismatch"));
     add_step(*device_, kernel, data, data, 1);
     EXPECT_THAT(read(*device_, data), Each(3U));
+}
+
+TEST_P(DeviceTest, RunsGridsOfThreeDimensions) {
+    expect_grids(*device_, device_->load_kernel(add_place_kernel()));
+}
+
+TEST_P(DeviceTest, RefusesGroupsThatAreTooLongInOneDimension) {
+    manifest::Kernel kernel = add_step_kernel();
+    kernel.group_size = {1, 1, 65};
+    EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
+                HasSubstr("which lacks: groups of 65 threads along dimension 2 (at most 64)"));
 }
 
 TEST_P(DeviceTest, RecordsNowAndRunsAtSubmit) {

@@ -26,33 +26,61 @@ inline manifest::Image cuda_image(const std::string& format, const std::string& 
 }
 
 /// With no image.
-inline manifest::Kernel bare_kernel() {
+inline manifest::Kernel bare_kernel(const std::string& name = "add_step",
+                                    const driver::Grid& group_size = {64, 1, 1},
+                                    std::int64_t block_size = sizeof(AddStep)) {
     manifest::Kernel kernel;
-    kernel.name = "add_step";
-    kernel.group_size = {64, 1, 1};
-    kernel.layouts["cuda"] = {sizeof(AddStep), {}, manifest::Passing::value};
+    kernel.name = name;
+    kernel.group_size = group_size;
+    kernel.layouts["cuda"] = {block_size, {}, manifest::Passing::value};
     return kernel;
 }
 
-/// PTX that a real driver takes, and that the fake one can read as much of as it needs.
-inline manifest::Kernel add_step_kernel() {
-    std::ifstream file(std::string(KF_SOURCE_DIR) + "/tests/runtime/cuda/kernels/add_step.ptx");
+/// With kernels/NAME.ptx, which a real driver takes, and of which the fake one can read what it needs.
+inline manifest::Kernel with_ptx(manifest::Kernel kernel) {
+    std::ifstream file(std::string(KF_SOURCE_DIR) + "/tests/runtime/cuda/kernels/" + kernel.name + ".ptx");
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     const auto bytes = std::as_bytes(std::span(text));
-    manifest::Kernel kernel = bare_kernel();
-    kernel.images.push_back(cuda_image("ptx", "sm_70", {bytes.begin(), bytes.end()}));
+    kernel.images.push_back(cuda_image("ptx", "sm_70", {bytes.begin(), bytes.end()}, kernel.name));
     return kernel;
 }
 
-inline cuda::CUresult run_add_step(const std::byte* block, unsigned groups, unsigned threads) {
+inline manifest::Kernel add_step_kernel() { return with_ptx(bare_kernel()); }
+
+inline manifest::Kernel add_place_kernel() {
+    return with_ptx(bare_kernel("add_place", add_place_threads, sizeof(AddPlace)));
+}
+
+inline cuda::CUresult run_add_step(const std::byte* block, const FakeCuda::Extents& groups,
+                                   const FakeCuda::Extents& threads) {
     AddStep parameters;
     std::memcpy(&parameters, block, sizeof parameters);
     auto* target = reinterpret_cast<std::uint32_t*>(parameters.target);
     const auto* source = reinterpret_cast<const std::uint32_t*>(parameters.source);
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(parameters.count, groups * threads); ++i) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(parameters.count, groups[0] * threads[0]); ++i) {
         target[i] = source[i] + parameters.step;
     }
     return cuda::CUDA_SUCCESS;
+}
+
+inline cuda::CUresult run_add_place(const std::byte* block, const FakeCuda::Extents& groups,
+                                    const FakeCuda::Extents& threads) {
+    AddPlace parameters;
+    std::memcpy(&parameters, block, sizeof parameters);
+    auto* target = reinterpret_cast<std::uint32_t*>(parameters.target);
+    const auto& [width, height, depth] = parameters.extents;
+    for (std::uint32_t z = 0; z < std::min(depth, groups[2] * threads[2]); ++z) {
+        for (std::uint32_t y = 0; y < std::min(height, groups[1] * threads[1]); ++y) {
+            for (std::uint32_t x = 0; x < std::min(width, groups[0] * threads[0]); ++x) {
+                target[x + width * (y + height * z)] += 1 + x + 1000 * y + 1000000 * z;
+            }
+        }
+    }
+    return cuda::CUDA_SUCCESS;
+}
+
+inline void add_kernels(FakeCuda& fake) {
+    fake.kernels = {{"add_step", &run_add_step}, {"add_place", &run_add_place}};
 }
 
 /// The fake driver, of which nothing may be left over or have gone wrong in the end.
@@ -60,7 +88,7 @@ class FakeCudaTest : public ::testing::Test {
 protected:
     FakeCudaTest() {
         options_.lookup = &FakeCuda::lookup;
-        fake_.kernels["add_step"] = &run_add_step;
+        add_kernels(fake_);
     }
     ~FakeCudaTest() override {
         EXPECT_THAT(fake_.violations, ::testing::IsEmpty());
@@ -93,7 +121,7 @@ protected:
         } else {
             fake_.emplace();
             fake_->gpus.resize(gpus_);
-            fake_->kernels["add_step"] = &run_add_step;
+            add_kernels(*fake_);
             options_.lookup = &FakeCuda::lookup;
             application_ = fake_application(*fake_);
         }

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/fake_driver/cuda_errors.h"
+
 namespace kf::test {
 namespace {
 
@@ -235,35 +237,15 @@ CUresult cuDriverGetVersion(int* version) {
     return CUDA_SUCCESS;
 }
 
-const std::map<CUresult, std::pair<const char*, const char*>>& texts() {
-    static const std::map<CUresult, std::pair<const char*, const char*>> list{
-        {2, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
-        {100, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
-        {200, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
-        {201, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
-        {209, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
-        {218, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
-        {222,
-         {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-          "the provided PTX was compiled with an unsupported toolchain."}},
-        {500, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
-        {700, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
-        {701, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
-        {803,
-         {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-          "system has unsupported display driver / cuda driver combination"}},
-    };
-    return list;
-}
 CUresult cuGetErrorName(CUresult error, const char** text) {
-    const auto found = texts().find(error);
-    *text = found == texts().end() ? nullptr : found->second.first;
-    return found == texts().end() ? 1 : CUDA_SUCCESS;
+    const auto found = cuda_errors().find(error);
+    *text = found == cuda_errors().end() ? nullptr : found->second.first;
+    return found == cuda_errors().end() ? 1 : CUDA_SUCCESS;
 }
 CUresult cuGetErrorString(CUresult error, const char** text) {
-    const auto found = texts().find(error);
-    *text = found == texts().end() ? nullptr : found->second.second;
-    return found == texts().end() ? 1 : CUDA_SUCCESS;
+    const auto found = cuda_errors().find(error);
+    *text = found == cuda_errors().end() ? nullptr : found->second.second;
+    return found == cuda_errors().end() ? 1 : CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int* count) {
@@ -286,7 +268,12 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
     KF_ENTER(cuDeviceGetAttribute)
     const FakeCuda::Gpu& gpu = world->fake->gpus.at(static_cast<std::size_t>(device));
     switch (attribute) {
-        case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+        case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+        case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1: *value = 1024; break;
+        case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2: *value = 64; break;
+        case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7FFFFFFF; break;
+        case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1:
+        case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2: *value = 65535; break;
         case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
         case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = gpu.major; break;
         case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = gpu.minor; break;
@@ -715,7 +702,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, CUfunction, in
     *groups = 2048 / threads;
     return CUDA_SUCCESS;
 }
-CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, unsigned groups_z,
+CUresult cuLaunchKernel(CUfunction given, unsigned groups_x, unsigned groups_y, unsigned groups_z,
                         unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned, CUstream stream,
                         void** arguments, void** extra) {
     KF_ENTER(cuLaunchKernel)
@@ -729,7 +716,10 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, un
     if (found->capture != nullptr && !function.loaded) {
         violation("cuLaunchKernel: a kernel would be loaded during a capture");
     }
-    if (groups_y != 1 || groups_z != 1 || groups == 0 || arguments != nullptr) {
+    const FakeCuda::Extents groups{groups_x, groups_y, groups_z};
+    const FakeCuda::Extents threads{threads_x, threads_y, threads_z};
+    if (groups_x == 0 || groups_y == 0 || groups_y > 65535 || groups_z == 0 || groups_z > 65535 ||
+        arguments != nullptr) {
         return 1;
     }
     std::vector<std::byte> block;
@@ -741,7 +731,6 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups, unsigned groups_y, un
         const auto* bytes = static_cast<const std::byte*>(extra[1]);
         block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
     }
-    const unsigned threads = threads_x * threads_y * threads_z;
     enqueue(*found,
             [module = function.module, entry = function.entry, block = std::move(block), groups, threads] {
                 if (module->unloaded) {

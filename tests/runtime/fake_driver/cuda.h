@@ -1,6 +1,7 @@
 // A CUDA driver without a GPU: device memory is host memory, kernels are functions, and streams run late.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,8 +24,11 @@ public:
         int minor = 0;
         bool pools = true;
     };
+    /// Of a grid, or of a group.
+    using Extents = std::array<std::uint32_t, 3>;
     /// Runs a kernel: its parameter block, groups and threads a group. Anything but success loses the device.
-    using Kernel = std::function<cuda::CUresult(const std::byte* block, unsigned groups, unsigned threads)>;
+    using Kernel =
+        std::function<cuda::CUresult(const std::byte* block, const Extents& groups, const Extents& threads)>;
 
     FakeCuda();
     ~FakeCuda();

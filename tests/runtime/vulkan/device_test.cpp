@@ -32,7 +32,7 @@ TEST_P(VulkanTest, DescribesItself) {
     EXPECT_FALSE(info.driver.empty());
     EXPECT_GT(info.memory, 1U << 20);
     EXPECT_GE(info.max_block_size, 128);
-    EXPECT_GE(info.max_groups, 65535);
+    EXPECT_THAT(info.max_groups, Each(::testing::Ge(65535U)));
     EXPECT_GE(info.subgroup_size, 1);
     EXPECT_GE(info.processors, 1);
     EXPECT_TRUE(std::is_sorted(info.features.begin(), info.features.end()));
@@ -194,18 +194,13 @@ TEST_P(VulkanTest, ARefusedDispatchLeavesTheBatchAlone) {
     const AddStep block{data->address, data->address, 64, 100};
     const auto bytes = std::as_bytes(std::span(&block, 1));
     const driver::Use uses[] = {{data, true}};
-    if (device_->info().max_groups < 0xFFFFFFFFU) {
-        EXPECT_THAT(error_of([&] {
-                        device_->dispatch({kernel, device_->info().max_groups + 1, bytes, uses});
-                    }),
-                    HasSubstr("value-range: vulkan: kernel 'add_step' is given"));
-    }
+    expect_limited_groups(*device_, kernel, bytes, uses);
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({kernel, 1, bytes.first(8), uses});
+                    device_->dispatch({kernel, {1, 1, 1}, bytes.first(8), uses});
                 }),
                 HasSubstr("layout-mismatch: vulkan: kernel 'add_step' takes 24 bytes of parameters, not 8"));
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({nullptr, 1, bytes, uses});
+                    device_->dispatch({nullptr, {1, 1, 1}, bytes, uses});
                 }),
                 HasSubstr("device-mismatch"));
     add_step(*device_, kernel, data, data, 1);
@@ -217,9 +212,20 @@ TEST_P(VulkanTest, DispatchesUpToMaxGroups) {
     const auto data = upload(*device_, Words(100, 1));
     const AddStep block{data->address, data->address, 100, 1};
     const driver::Use uses[] = {{data, true}};
-    const std::uint32_t groups = std::min(device_->info().max_groups, 65535U);
-    device_->dispatch({kernel, groups, std::as_bytes(std::span(&block, 1)), uses});
+    const std::uint32_t groups = std::min(device_->info().max_groups[0], 65535U);
+    device_->dispatch({kernel, {groups, 1, 1}, std::as_bytes(std::span(&block, 1)), uses});
     EXPECT_THAT(read(*device_, data), Each(2U));
+}
+
+TEST_P(VulkanTest, RunsGridsOfThreeDimensions) {
+    expect_grids(*device_, device_->load_kernel(add_place_kernel()));
+}
+
+TEST_P(VulkanTest, RefusesGroupsThatAreTooLongInOneDimension) {
+    manifest::Kernel kernel = add_step_kernel();
+    kernel.group_size = {1, 1, 1U << 20};
+    EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
+                HasSubstr("which lacks: groups of 1048576 threads along dimension 2 (at most "));
 }
 
 TEST_P(VulkanTest, WhatACommandUsesLivesUntilItIsDone) {

@@ -1,34 +1,20 @@
 // What the tests of the Vulkan driver share: a device that must stay silent, and two small kernels.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <kf/error.h>
-
 #include <fstream>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <vector>
 
+#include "runtime/driver_testing.h"
 #include "vulkan/driver.h"
 
 namespace kf::test {
 
-/// The parameter block of add_step_by_*.spvasm: target[i] = source[i] + step for i < count, groups of 64.
-struct AddStep {
-    std::uint64_t target = 0;
-    std::uint64_t source = 0;
-    std::uint32_t count = 0;
-    std::uint32_t step = 1;
-};
-
 inline constexpr manifest::Passing passings[] = {manifest::Passing::value, manifest::Passing::uniform,
                                                  manifest::Passing::address};
 
-inline manifest::Kernel add_step_kernel(manifest::Passing passing = manifest::Passing::value) {
-    const std::string file_name =
-        std::string("add_step_by_") + manifest::passing_names.at(static_cast<std::size_t>(passing));
+/// kernels/FILE.spvasm, with the layout of its block.
+inline manifest::Kernel spirv_kernel(const std::string& file_name, const std::string& name,
+                                     const driver::Grid& group_size, manifest::BlockLayout layout) {
     std::ifstream file(std::string(KF_TEST_KERNELS) + "/" + file_name + ".spv", std::ios::binary);
     const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     manifest::Image image;
@@ -38,41 +24,21 @@ inline manifest::Kernel add_step_kernel(manifest::Passing passing = manifest::Pa
     const auto words = std::as_bytes(std::span(bytes));
     image.bytes = std::vector<std::byte>(words.begin(), words.end());
     manifest::Kernel kernel;
-    kernel.name = "add_step";
-    kernel.group_size = {64, 1, 1};
-    kernel.layouts["vulkan"] = {sizeof(AddStep), {}, passing};
+    kernel.name = name;
+    kernel.group_size = group_size;
+    kernel.layouts["vulkan"] = std::move(layout);
     kernel.images.push_back(std::move(image));
     return kernel;
 }
 
-using Words = std::vector<std::uint32_t>;
-
-inline std::shared_ptr<driver::Allocation> upload(driver::Device& device, const Words& words) {
-    auto allocation = device.allocate(words.size() * 4);
-    device.upload(allocation, 0, std::as_bytes(std::span(words)));
-    return allocation;
+inline manifest::Kernel add_step_kernel(manifest::Passing passing = manifest::Passing::value) {
+    const std::string way = manifest::passing_names.at(static_cast<std::size_t>(passing));
+    return spirv_kernel("add_step_by_" + way, "add_step", {64, 1, 1}, {sizeof(AddStep), {}, passing});
 }
 
-inline Words read(driver::Device& device, const std::shared_ptr<driver::Allocation>& allocation) {
-    Words words(allocation->size / 4);
-    device.read_back(allocation, 0, std::as_writable_bytes(std::span(words)));
-    return words;
-}
-
-/// Dispatches add_step on a driver::Device or a driver::Recorder.
-template <class Commands>
-void add_step(Commands& commands, const std::shared_ptr<driver::Kernel>& kernel,
-              const std::shared_ptr<driver::Allocation>& target,
-              const std::shared_ptr<driver::Allocation>& source, std::uint32_t step) {
-    const auto count = static_cast<std::uint32_t>(target->size / 4);
-    const AddStep block{target->address, source->address, count, step};
-    const driver::Use uses[] = {{target, true}, {source, false}};
-    driver::Dispatch dispatch;
-    dispatch.kernel = kernel;
-    dispatch.groups = (count + 63) / 64;
-    dispatch.block = std::as_bytes(std::span(&block, 1));
-    dispatch.uses = uses;
-    commands.dispatch(dispatch);
+inline manifest::Kernel add_place_kernel() {
+    return spirv_kernel("add_place", "add_place", add_place_threads,
+                        {sizeof(AddPlace), {}, manifest::Passing::value});
 }
 
 /// With and without direct mapping, so that a driver that could always map also runs the staging path.
@@ -92,16 +58,5 @@ protected:
     vulkan::OpenOptions options_;
     std::shared_ptr<driver::Device> device_;
 };
-
-/// "code: message" of the kf::Error that `function` throws, or "" when it doesn't.
-template <class Function>
-std::string error_of(Function&& function) {
-    try {
-        function();
-    } catch (const Error& error) {
-        return std::string(error_id(error.code())) + ": " + error.what();
-    }
-    return "";
-}
 
 }  // namespace kf::test

@@ -65,7 +65,7 @@ std::string run_on(driver::Device& device, const CompiledKernel& compiled) {
     const std::array<driver::Use, 1> uses = {{{memory, true}}};
     driver::Dispatch dispatch;
     dispatch.kernel = device.load_kernel(kernel);
-    dispatch.groups = 1;
+    dispatch.groups = {1, 1, 1};
     dispatch.block = std::as_bytes(std::span(&memory->address, 1));
     dispatch.uses = uses;
     device.dispatch(dispatch);
