@@ -31,13 +31,23 @@ struct Info {
     std::uint32_t calls_per_thread = 0;    ///< at most, where groups allow it; 0: any number
 };
 
-/// Device memory; freed (returned to the device's cache) once the last owner and the last submission
-/// that uses it are done. Thread-safe.
+/// Device memory; freed (returned to the device's cache, or left to whose it is) once the last owner and the
+/// last submission that uses it are done. Thread-safe.
 class Allocation {
 public:
     virtual ~Allocation() = default;
     std::uint64_t address = 0;  ///< device address
     std::uint64_t size = 0;     ///< bytes, as asked for
+};
+
+/// Memory that somebody else owns, as Device::wrap() takes it.
+struct ForeignMemory {
+    /// CUDA: a device address. Vulkan: a VkBuffer of the device's, with the usages that storage buffers,
+    /// device addresses, and transfers from and to it need.
+    std::uint64_t handle = 0;
+    std::uint64_t offset = 0;     ///< bytes from there to the first one
+    std::uint64_t size = 0;       ///< bytes
+    std::shared_ptr<void> owner;  ///< keeps the memory; null where the caller does
 };
 
 /// One buffer that a command touches; how barriers are found.
@@ -99,6 +109,13 @@ public:
     virtual std::shared_ptr<Allocation> allocate_scratch(std::uint64_t size) { return allocate(size); }
     /// Zeros, `size` bytes or more, for one call that leaves zeros behind; null where the device keeps none.
     virtual std::shared_ptr<Allocation> zeros([[maybe_unused]] std::uint64_t size) { return nullptr; }
+    /// An allocation of memory that somebody else owns, for every command. What others do to the memory must
+    /// be done, or come before on the device's queue or on this device's stream; on CUDA two allocations of
+    /// the same memory are in order on one stream only. `owner` is let go when no allocation and no command
+    /// needs the memory, which any call may find out, maybe under the device's lock: that must not call the
+    /// device. Throws kf::ArgumentError: missing_argument for no handle, device_mismatch for an address that
+    /// isn't this device's (CUDA), index_range for bytes that certainly lie outside of a buffer (Vulkan).
+    virtual std::shared_ptr<Allocation> wrap(ForeignMemory memory) = 0;
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.
     virtual std::shared_ptr<Kernel> load_kernel(const manifest::Kernel& kernel) = 0;

@@ -60,7 +60,7 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
 
 void Commands::check_fill(const driver::Allocation* target, std::uint64_t offset, std::uint64_t size) const {
     check_range(target, offset, size, "fill");
-    if (offset % 4 != 0 || size % 4 != 0) {
+    if ((target->address + offset) % 4 != 0 || size % 4 != 0) {
         throw ArgumentError(ErrorCode::layout_mismatch, "cuda: a fill's offset and size are multiples of 4");
     }
 }
@@ -70,8 +70,9 @@ void Commands::check_copy(const driver::Allocation* target, std::uint64_t target
                           std::uint64_t size) const {
     check_range(target, target_offset, size, "copy to");
     check_range(source, source_offset, size, "copy from");
-    if (target == source && target_offset < source_offset + size && source_offset < target_offset + size &&
-        size != 0) {
+    const std::uint64_t to = target->address + target_offset;
+    const std::uint64_t from = source->address + source_offset;
+    if (to < from + size && from < to + size && size != 0) {
         throw ArgumentError(ErrorCode::aliasing, "cuda: a copy's source and target overlap");
     }
 }

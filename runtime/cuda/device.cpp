@@ -29,6 +29,7 @@ Shared::~Shared() {
         const Current current(*context);
         memory->close();
         (void)context->cu.cuStreamSynchronize(own->handle());
+        memory->release_owners();
     } catch (...) {  // a lost device, or the end of the process
     }
 }
@@ -129,6 +130,12 @@ std::shared_ptr<driver::Allocation> CudaDevice::zeros(std::uint64_t size) {
     return shared_->memory->take_zeros(size, stream_);
 }
 
+std::shared_ptr<driver::Allocation> CudaDevice::wrap(driver::ForeignMemory memory) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    return shared_->memory->wrap(std::move(memory), stream_);
+}
+
 std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& kernel) {
     shared_->context->check_usable();
     const Current current(*shared_->context);
@@ -227,6 +234,7 @@ void CudaDevice::wait() {
     refuse_capture("can't be waited for: end the capture first");
     const BesideCaptures beside(context);
     stream_->wait(while_waiting);
+    shared_->memory->release_owners();
 }
 
 std::unique_ptr<driver::Recorder> CudaDevice::make_recorder() {

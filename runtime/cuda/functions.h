@@ -50,6 +50,7 @@
     X(cuMemAllocFromPoolAsync,                                                                            \
       (CUdeviceptr * address, std::size_t bytes, CUmemoryPool pool, CUstream stream))                     \
     X(cuMemFreeAsync, (CUdeviceptr address, CUstream stream))                                             \
+    X(cuPointerGetAttribute, (void* value, int attribute, CUdeviceptr address))                           \
     X(cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                                         \
     X(cuMemHostAlloc, (void** host, std::size_t bytes, unsigned flags))                                   \
     X(cuMemFreeHost, (void* host))                                                                        \

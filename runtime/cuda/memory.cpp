@@ -24,7 +24,12 @@ CudaAllocation::CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<S
     : memory_(std::move(memory)), hazards_(std::move(maker)) {}
 
 CudaAllocation::~CudaAllocation() {
-    if (address != 0 && !of_graph_ && context()->process.is_here()) {
+    if (!context()->process.is_here()) {
+        return;
+    }
+    if (owner_.use_count() != 0) {  // it may own without pointing anywhere
+        memory_->leave(*this);
+    } else if (address != 0 && !lent_) {
         memory_->give(*this);
     }
 }
@@ -51,6 +56,10 @@ Memory::~Memory() {
     try {
         const Current current(*context_);
         give_left();
+        if (!leaving_.empty()) {
+            (void)context_->cu.cuStreamSynchronize(own_->handle());
+            release_owners();
+        }
         (void)context_->cu.cuMemPoolDestroy(pool_);
     } catch (...) {  // a lost device, or the end of the process: the memory went with it
     }
@@ -80,6 +89,7 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
     }
     const BesideCaptures beside(*context_);
     give_left();
+    release_owners();
     CUdeviceptr address = 0;
     CUresult result = allocate(address, size, *stream);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -104,6 +114,72 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
         stream->mark();
     }
     return allocation;
+}
+
+std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,
+                                             const std::shared_ptr<Stream>& stream) {
+    if (memory.handle == 0 && memory.size != 0) {
+        throw ArgumentError(ErrorCode::missing_argument, "cuda: memory to wrap has no address");
+    }
+    if (memory.handle != 0) {
+        int device = 0;
+        const CUresult result =
+            context_->cu.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, memory.handle);
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) {
+            context_->fail(result, "cuPointerGetAttribute failed");
+        }
+        if (result != CUDA_SUCCESS || device != context_->physical().handle) {
+            throw ArgumentError(ErrorCode::device_mismatch, "cuda: the memory to wrap is not of this device");
+        }
+    }
+    release_owners();
+    auto allocation = std::make_shared<CudaAllocation>(shared_from_this(), stream);
+    allocation->address = memory.handle + memory.offset;
+    allocation->size = memory.size;
+    allocation->lent_ = true;
+    allocation->owner_ = std::move(memory.owner);
+    if (!stream->owned() && !stream->is_capturing()) {
+        const std::lock_guard lock(order_mutex_);
+        stream->mark();
+    }
+    return allocation;
+}
+
+void Memory::leave(CudaAllocation& allocation) {
+    try {
+        const Current current(*context_);
+        const BesideCaptures beside(*context_);
+        Leaving leaving{nullptr, allocation.owner_};
+        context_->check(context_->cu.cuEventCreate(&leaving.event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+        {
+            const std::lock_guard lock(order_mutex_);
+            if (streams_.load(std::memory_order_relaxed)) {
+                allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+            }
+            (void)context_->cu.cuEventRecord(leaving.event, own_->handle());
+        }
+        {
+            const std::lock_guard lock(leaving_mutex_);
+            leaving_.push_back(std::move(leaving));
+        }
+        allocation.owner_ = nullptr;
+        release_owners();
+    } catch (...) {  // a lost device, or the end of the process: no command needs the memory
+    }
+}
+
+void Memory::release_owners() {
+    std::vector<Leaving> done;  // let go without the lock
+    const BesideCaptures beside(*context_);
+    const std::lock_guard lock(leaving_mutex_);
+    std::erase_if(leaving_, [&](Leaving& one) {
+        if (context_->cu.cuEventQuery(one.event) == CUDA_ERROR_NOT_READY) {
+            return false;
+        }
+        (void)context_->cu.cuEventDestroy_v2(one.event);
+        done.push_back(std::move(one));
+        return true;
+    });
 }
 
 void Memory::fail_out_of_memory(std::uint64_t size) const {
@@ -200,7 +276,7 @@ std::shared_ptr<CudaAllocation> Memory::take_captured(Kept& kept, std::uint64_t 
                     "cuUserObjectCreate");
     (void)holder.release();
     // From here on the object returns the memory, whatever happens.
-    kept.memory->of_graph_ = true;
+    kept.memory->lent_ = true;
     kept = {nullptr, capture, &stream, std::move(kept.memory)};
     const CUresult result = cu.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
     if (result != CUDA_SUCCESS) {

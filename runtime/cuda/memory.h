@@ -15,7 +15,8 @@ namespace kf::cuda {
 
 class Memory;
 
-/// Comes back to the pool when the last owner lets go, ordered after all streams that used it.
+/// Comes back to the pool, or to whose it is, when the last owner lets go, ordered after all streams that
+/// used it.
 class CudaAllocation final : public driver::Allocation {
 public:
     CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<Stream> maker);
@@ -27,7 +28,8 @@ private:
     friend class Memory;
     std::shared_ptr<Memory> memory_;
     Hazards hazards_;
-    bool of_graph_ = false;  ///< a graph returns it
+    bool lent_ = false;            ///< a graph returns it, or somebody else does
+    std::shared_ptr<void> owner_;  ///< of somebody else's memory
 };
 
 /// The device's pool, which keeps what is returned until memory runs short. Thread-safe.
@@ -47,6 +49,11 @@ public:
     std::shared_ptr<CudaAllocation> take_scratch(std::uint64_t size, const std::shared_ptr<Stream>& stream);
     /// The same, with zeros in it, for a call that leaves zeros; null for more than driver::most_zeros.
     std::shared_ptr<CudaAllocation> take_zeros(std::uint64_t size, const std::shared_ptr<Stream>& stream);
+
+    /// Somebody else's memory, as it is when `stream` comes here.
+    std::shared_ptr<CudaAllocation> wrap(driver::ForeignMemory memory, const std::shared_ptr<Stream>& stream);
+    /// Lets go of the owners of memory that was wrapped and that no command needs any more.
+    void release_owners();
 
     /// From now on memory is used on several streams, and order() does something.
     void expect_streams() { streams_.store(true, std::memory_order_relaxed); }
@@ -74,6 +81,11 @@ private:
         std::shared_ptr<Left> left;
         CUdeviceptr address = 0;
     };
+    /// The owner of memory that was wrapped, until the commands before the event are done.
+    struct Leaving {
+        CUevent event = nullptr;
+        std::shared_ptr<void> owner;
+    };
     /// What calls share, one after the other.
     struct Kept {
         std::shared_ptr<CudaAllocation> memory;
@@ -88,6 +100,7 @@ private:
     [[nodiscard]] CUresult allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream);
     [[noreturn]] void fail_out_of_memory(std::uint64_t size) const;
     void give(CudaAllocation& allocation);
+    void leave(CudaAllocation& allocation);
     void give_left();
     /// Null where a call has it or it is smaller.
     std::shared_ptr<CudaAllocation> find_kept(Kept& kept, std::uint64_t size);
@@ -103,6 +116,8 @@ private:
     std::mutex kept_mutex_;           ///< taken before order_mutex_
     Kept scratch_;
     Kept zeros_;
+    std::mutex leaving_mutex_;
+    std::vector<Leaving> leaving_;
 };
 
 template <class Issue>

@@ -21,6 +21,11 @@ void memory_barrier(const DeviceFunctions& vk, VkCommandBuffer buffer, VkPipelin
     vk.vkCmdPipelineBarrier(buffer, from_stages, to_stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
+/// Of memory that was checked.
+const void* hazard_key(const driver::Use& use) {
+    return static_cast<const VulkanAllocation&>(*use.allocation).hazard_key();
+}
+
 constexpr VkPipelineStageFlags our_stages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 constexpr VkAccessFlags our_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -150,7 +155,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
             keep(use.allocation);
-            conflict = conflict || hazards_.conflicts(use.allocation.get(), use.writes);
+            conflict = conflict || hazards_.conflicts(hazard_key(use), use.writes);
         }
     }
     const manifest::Passing passing = kernel->passing();
@@ -165,7 +170,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
-            hazards_.note(use.allocation.get(), use.writes);
+            hazards_.note(hazard_key(use), use.writes);
         }
     }
 
@@ -194,7 +199,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
 void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                        std::uint64_t size, std::uint32_t word) {
     const VulkanAllocation& to = checked(context_.get(), target.get(), offset, size, "fill");
-    if (offset % 4 != 0 || size % 4 != 0) {
+    if ((to.offset() + offset) % 4 != 0 || size % 4 != 0) {
         throw ArgumentError(ErrorCode::layout_mismatch,
                             "vulkan: a fill's offset and size are multiples of 4");
     }
@@ -203,10 +208,10 @@ void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::u
     }
     begin();
     keep(target);
-    if (hazards_.conflicts(&to, true)) {
+    if (hazards_.conflicts(to.hazard_key(), true)) {
         barrier();
     }
-    hazards_.note(&to, true);
+    hazards_.note(to.hazard_key(), true);
     context_->vk.vkCmdFillBuffer(buffer_, to.buffer(), to.offset() + offset, size, word);
     ++size_;
 }
@@ -216,8 +221,9 @@ void CommandList::copy(const std::shared_ptr<driver::Allocation>& target, std::u
                        std::uint64_t size) {
     const VulkanAllocation& to = checked(context_.get(), target.get(), target_offset, size, "copy to");
     const VulkanAllocation& from = checked(context_.get(), source.get(), source_offset, size, "copy from");
-    if (&to == &from && target_offset < source_offset + size && source_offset < target_offset + size &&
-        size != 0) {
+    const VkBufferCopy region{from.offset() + source_offset, to.offset() + target_offset, size};
+    if (to.buffer() == from.buffer() && region.dstOffset < region.srcOffset + size &&
+        region.srcOffset < region.dstOffset + size && size != 0) {
         throw ArgumentError(ErrorCode::aliasing, "vulkan: a copy's source and target overlap");
     }
     if (size == 0) {
@@ -226,12 +232,11 @@ void CommandList::copy(const std::shared_ptr<driver::Allocation>& target, std::u
     begin();
     keep(target);
     keep(source);
-    if (hazards_.conflicts(&to, true) || hazards_.conflicts(&from, false)) {
+    if (hazards_.conflicts(to.hazard_key(), true) || hazards_.conflicts(from.hazard_key(), false)) {
         barrier();
     }
-    hazards_.note(&to, true);
-    hazards_.note(&from, false);
-    const VkBufferCopy region{from.offset() + source_offset, to.offset() + target_offset, size};
+    hazards_.note(to.hazard_key(), true);
+    hazards_.note(from.hazard_key(), false);
     context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), to.buffer(), 1, &region);
     ++size_;
 }
@@ -243,10 +248,10 @@ void CommandList::copy_in(const std::shared_ptr<driver::Allocation>& target, std
     begin();
     keep(target);
     keep(chunk);
-    if (hazards_.conflicts(&to, true)) {
+    if (hazards_.conflicts(to.hazard_key(), true)) {
         barrier();
     }
-    hazards_.note(&to, true);
+    hazards_.note(to.hazard_key(), true);
     const VkBufferCopy region{chunk_offset, to.offset() + offset, size};
     context_->vk.vkCmdCopyBuffer(buffer_, chunk->buffer().buffer, to.buffer(), 1, &region);
     ++size_;
@@ -259,10 +264,10 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
     begin();
     keep(source);
     keep(chunk);
-    if (hazards_.conflicts(&from, false)) {
+    if (hazards_.conflicts(from.hazard_key(), false)) {
         barrier();
     }
-    hazards_.note(&from, false);
+    hazards_.note(from.hazard_key(), false);
     const VkBufferCopy region{from.offset() + offset, chunk_offset, size};
     context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), chunk->buffer().buffer, 1, &region);
     ++size_;

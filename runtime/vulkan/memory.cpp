@@ -47,8 +47,36 @@ std::shared_ptr<VulkanAllocation> Memory::take_locked(std::uint64_t size) {
     const Buffer& block = blocks_[range->block];
     allocation->range_ = *range;
     allocation->buffer_ = block.buffer;
+    allocation->offset_ = range->offset;
     allocation->address = block.address + range->offset;
     allocation->mapped_ = block.mapped == nullptr ? nullptr : block.mapped + range->offset;
+    return allocation;
+}
+
+std::shared_ptr<VulkanAllocation> Memory::wrap(driver::ForeignMemory memory) {
+    auto buffer = reinterpret_cast<VkBuffer>(memory.handle);
+    if (buffer == VK_NULL_HANDLE) {
+        throw ArgumentError(ErrorCode::missing_argument, "vulkan: memory to wrap has no buffer");
+    }
+    VkMemoryRequirements needs{};
+    context_->vk.vkGetBufferMemoryRequirements(context_->device, buffer, &needs);
+    if (memory.offset > needs.size || memory.size > needs.size - memory.offset) {
+        throw ArgumentError(ErrorCode::index_range, "vulkan: bytes to wrap: " + std::to_string(memory.size) +
+                                                        " at " + std::to_string(memory.offset) + " of " +
+                                                        std::to_string(needs.size));
+    }
+    VkBufferDeviceAddressInfo address{};
+    address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    address.buffer = buffer;
+    auto allocation = std::make_shared<VulkanAllocation>();
+    allocation->address = context_->vk.vkGetBufferDeviceAddress(context_->device, &address) + memory.offset;
+    allocation->size = memory.size;
+    allocation->context_ = context_.get();
+    allocation->memory_ = shared_from_this();
+    allocation->owner_ = std::move(memory.owner);
+    allocation->hazard_key_ = buffer;
+    allocation->buffer_ = buffer;
+    allocation->offset_ = memory.offset;
     return allocation;
 }
 

@@ -13,16 +13,18 @@ namespace kf::vulkan {
 
 class Memory;
 
-/// A range of one of Memory's buffers; comes back to it when the last owner lets go. Command lists own what
-/// they use until the GPU is done, so a range that came back is idle.
+/// A range of one of Memory's buffers, or of somebody else's; comes back when the last owner lets go. Command
+/// lists own what they use until the GPU is done, so a range that came back is idle.
 class VulkanAllocation final : public driver::Allocation {
 public:
     ~VulkanAllocation() override;
 
     [[nodiscard]] VkBuffer buffer() const { return buffer_; }
-    [[nodiscard]] std::uint64_t offset() const { return range_.offset; }  ///< in buffer()
-    [[nodiscard]] std::byte* mapped() const { return mapped_; }  ///< null unless direct mapping is on
+    [[nodiscard]] std::uint64_t offset() const { return offset_; }  ///< in buffer()
+    [[nodiscard]] std::byte* mapped() const { return mapped_; }     ///< null unless direct mapping is on
     [[nodiscard]] const Context* context() const;
+    /// What hazards know it by: all that was wrapped of one buffer counts as one.
+    [[nodiscard]] const void* hazard_key() const { return hazard_key_; }
 
     /// The submission that uses it last; guarded by the device's lock.
     std::uint64_t last_use = 0;
@@ -30,8 +32,11 @@ public:
 private:
     friend class Memory;
     std::shared_ptr<Memory> memory_;  ///< null for an empty allocation of no memory
-    Heap::Range range_;
+    Heap::Range range_;               ///< of no size where somebody else owns the memory
+    std::shared_ptr<void> owner_;     ///< of somebody else's memory
+    const void* hazard_key_ = this;
     VkBuffer buffer_ = VK_NULL_HANDLE;
+    std::uint64_t offset_ = 0;
     std::byte* mapped_ = nullptr;
     const Context* context_ = nullptr;
 };
@@ -49,6 +54,8 @@ public:
     /// As take(), with a new block when nothing fits. Where the driver has no memory left, gives back unused
     /// blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is in vain.
     std::shared_ptr<VulkanAllocation> take_or_grow(std::uint64_t size);
+
+    std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
 
     struct Usage {
         std::uint64_t reserved = 0;  ///< bytes taken from the driver

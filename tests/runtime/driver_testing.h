@@ -24,6 +24,7 @@ struct AddStep {
 };
 
 using Words = std::vector<std::uint32_t>;
+inline constexpr std::uint32_t poison = 0xA5A5A5A5;
 
 inline std::shared_ptr<driver::Allocation> upload(driver::Device& device, const Words& words) {
     auto allocation = device.allocate(words.size() * 4);
@@ -64,6 +65,49 @@ std::string error_of(Function&& function) {
     return "";
 }
 
+/// Runs every kind of command on parts of memory that somebody else owns, 400 words of it, and compares all.
+inline void expect_foreign_memory(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel,
+                                  const driver::ForeignMemory& foreign) {
+    const auto wrapped = [&](std::size_t first, std::size_t count) {
+        return device.wrap({foreign.handle, foreign.offset + 4 * first, 4 * count, foreign.owner});
+    };
+    Words expected(400, poison);
+    const auto whole = wrapped(0, 400);
+    EXPECT_EQ(whole->size, 1600);
+    device.upload(whole, 0, std::as_bytes(std::span(expected)));
+    const auto part = wrapped(40, 100);
+    EXPECT_EQ(part->address, whole->address + 160);
+    EXPECT_EQ(part->size, 400);
+    const auto other = device.allocate(400);
+    device.fill(part, 0, 400, 7);
+    add_step(device, kernel, other, part, 5);  // 12
+    add_step(device, kernel, part, other, 1);  // 13
+    device.copy(part, 0, other, 0, 40);
+    const std::uint32_t last = 99;
+    device.upload(part, 396, std::as_bytes(std::span(&last, 1)));
+    std::fill_n(expected.begin() + 40, 100, 13);
+    std::fill_n(expected.begin() + 40, 10, 12);
+    expected[139] = last;
+    EXPECT_EQ(read(device, whole), expected);
+    EXPECT_TRUE(std::ranges::equal(read(device, part), std::span(expected).subspan(40, 100)));
+
+    for (std::uint32_t i = 0; i < 200; ++i) {  // through another allocation each time
+        add_step(device, kernel, wrapped(200, 100), wrapped(200, 100), 1);
+    }
+    auto recorder = device.make_recorder();
+    recorder->copy(whole, 1200, part, 0, 400);
+    recorder->fill(part, 4, 8, 3);
+    device.submit(std::move(recorder));
+    std::fill_n(expected.begin() + 200, 100, poison + 200);
+    std::copy_n(expected.begin() + 40, 100, expected.begin() + 300);
+    EXPECT_THAT(error_of([&] { device.fill(part, 0, 404, 0); }), ::testing::HasSubstr("index-range"));
+    EXPECT_THAT(error_of([&] { device.copy(whole, 164, part, 0, 8); }), ::testing::HasSubstr("aliasing"));
+    const auto odd = device.wrap({foreign.handle, foreign.offset + 162, 8, foreign.owner});
+    EXPECT_THAT(error_of([&] { device.fill(odd, 0, 4, 0); }), ::testing::HasSubstr("layout-mismatch"));
+    expected[41] = expected[42] = 3;
+    EXPECT_EQ(read(device, whole), expected);
+}
+
 /// The parameter block of the kernel add_place: adds 1 + x + 1000 y + 1000000 z to target[x + width (y +
 /// height z)] in every thread (x, y, z) inside of the extents, in groups of 4 x 2 x 3.
 struct AddPlace {
@@ -72,7 +116,6 @@ struct AddPlace {
     std::uint32_t unused = 0;
 };
 inline constexpr driver::Grid add_place_threads{4, 2, 3};
-inline constexpr std::uint32_t poison = 0xA5A5A5A5;
 
 /// Runs add_place with `groups` on poisoned memory; every word must have been added to once, and none past
 /// the extents.

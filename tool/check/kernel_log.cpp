@@ -12,6 +12,10 @@ std::set<const manifest::Kernel*> KernelLog::kernels_run() const {
     return run_;
 }
 
+std::shared_ptr<driver::Allocation> KernelLog::wrap(driver::ForeignMemory memory) {
+    return inner().wrap(std::move(memory));
+}
+
 std::shared_ptr<driver::Kernel> KernelLog::load_kernel(const manifest::Kernel& kernel) {
     std::shared_ptr<driver::Kernel> loaded = inner().load_kernel(kernel);
     const std::lock_guard lock(mutex_);

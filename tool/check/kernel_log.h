@@ -23,6 +23,7 @@ public:
     [[nodiscard]] const driver::Info& info() const override;
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) override;
+    std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory memory) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
     void dispatch(const driver::Dispatch& dispatch) override;
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,

@@ -75,6 +75,7 @@ KF_ALIKE(cuMemPoolGetAttribute, cuMemPoolGetAttribute);
 KF_ALIKE(cuMemPoolTrimTo, cuMemPoolTrimTo);
 KF_ALIKE(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync);
 KF_ALIKE(cuMemFreeAsync, cuMemFreeAsync);
+KF_ALIKE(cuPointerGetAttribute, cuPointerGetAttribute);
 KF_ALIKE(cuMemGetInfo_v2, cuMemGetInfo);
 KF_ALIKE(cuMemHostAlloc, cuMemHostAlloc);
 KF_ALIKE(cuMemFreeHost, cuMemFreeHost);
@@ -91,6 +92,7 @@ KF_ALIKE(cuLaunchKernel, cuLaunchKernel);
 
 #define KF_EQUAL(name) static_assert(static_cast<long>(cuda::name) == static_cast<long>(::name), #name)
 KF_EQUAL(CUDA_SUCCESS);
+KF_EQUAL(CUDA_ERROR_INVALID_VALUE);
 KF_EQUAL(CUDA_ERROR_OUT_OF_MEMORY);
 KF_EQUAL(CUDA_ERROR_STUB_LIBRARY);
 KF_EQUAL(CUDA_ERROR_NO_DEVICE);
@@ -132,6 +134,7 @@ KF_EQUAL(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 KF_EQUAL(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 KF_EQUAL(CU_MEM_ALLOCATION_TYPE_PINNED);
 KF_EQUAL(CU_MEM_LOCATION_TYPE_DEVICE);
+KF_EQUAL(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_NONE);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_ACTIVE);
 KF_EQUAL(CU_STREAM_CAPTURE_MODE_RELAXED);

@@ -22,6 +22,8 @@ public:
     CUcontext current() override { return FakeCuda::current(); }
     CUstream create_stream(int gpu) override { return fake_.create_stream(gpu); }
     void destroy_stream(CUstream stream) override { fake_.destroy_stream(stream); }
+    CUdeviceptr allocate(std::size_t size, int gpu) override { return fake_.allocate(size, gpu); }
+    void free(CUdeviceptr address) override { fake_.free(address); }
     void synchronize(CUstream stream) override { fake_.synchronize(stream); }
     void begin_capture(CUstream stream) override { fake_.begin_capture(stream); }
     CUgraph end_capture(CUstream stream) override { return fake_.end_capture(stream); }
@@ -60,6 +62,21 @@ public:
         return stream;
     }
     void destroy_stream(CUstream stream) override { call<CUstream>("cuStreamDestroy_v2", stream); }
+    CUdeviceptr allocate(std::size_t size, int gpu) override {
+        const CUcontext before = current();
+        set_current(context(gpu));
+        CUdeviceptr address = 0;
+        call<CUdeviceptr*, std::size_t>("cuMemAlloc_v2", &address, size);
+        set_current(before);
+        gpus_[address] = gpu;
+        return address;
+    }
+    void free(CUdeviceptr address) override {
+        const CUcontext before = current();
+        set_current(context(gpus_.at(address)));
+        call<CUdeviceptr>("cuMemFree_v2", address);
+        set_current(before);
+    }
     void synchronize(CUstream stream) override { call<CUstream>("cuStreamSynchronize", stream); }
     void begin_capture(CUstream stream) override {
         constexpr int global_mode = 0;  // the strictest
@@ -97,6 +114,7 @@ private:
     void* library_;
     std::map<int, CUcontext> contexts_;
     std::map<CUstream, int> streams_;
+    std::map<CUdeviceptr, int> gpus_;  ///< by address
     std::map<CUgraph, void*> graphs_;
 };
 

@@ -21,6 +21,9 @@ public:
     /// One that doesn't wait for the default stream.
     virtual cuda::CUstream create_stream(int gpu = 0) = 0;
     virtual void destroy_stream(cuda::CUstream stream) = 0;
+    /// Device memory.
+    virtual cuda::CUdeviceptr allocate(std::size_t size, int gpu = 0) = 0;
+    virtual void free(cuda::CUdeviceptr address) = 0;
     virtual void synchronize(cuda::CUstream stream) = 0;
     virtual void begin_capture(cuda::CUstream stream) = 0;
     /// What was captured, ready to run.

@@ -107,6 +107,93 @@ TEST_P(StreamTest, UploadsOnOneStreamLeaveThoseOfAnotherAlone) {
     EXPECT_THAT(read(*device_, mine), Each(19U));
 }
 
+TEST_P(StreamTest, MemoryOfTheApplicationsIsUsedInPlace) {
+    const auto address = application_->allocate(2000);
+    expect_foreign_memory(*device_, kernel_, {address, 256, 1600, nullptr});
+    expect_foreign_memory(*view_, kernel_, {address, 4, 1600, nullptr});
+    device_->wait();
+    application_->free(address);
+}
+
+TEST_P(StreamTest, OwnersOfMemoryStayUntilItsCommandsAreDone) {
+    for (driver::Device* device : {device_.get(), view_.get()}) {
+        bool freed = false;
+        const auto address = application_->allocate(4000);
+        const auto sum = device_->allocate(4000);
+        {
+            const std::shared_ptr<void> owner(nullptr, [&, address](void*) {
+                application_->free(address);
+                freed = true;
+            });
+            const auto memory = device->wrap({address, 0, 4000, owner});
+            device->fill(memory, 0, 4000, 5);
+            add_step(*device, kernel_, sum, memory, 1);
+            EXPECT_FALSE(freed);
+        }
+        if (fake_) {
+            EXPECT_FALSE(freed) << "the fake driver runs nothing before it is waited for";
+        }
+        device_->wait();
+        EXPECT_TRUE(freed);
+        EXPECT_THAT(read(*device_, sum), Each(6U));
+    }
+}
+
+TEST_P(StreamTest, OwnersOfMemoryGoWithTheDevice) {
+    int freed = 0;
+    const auto wrapped = [&](driver::Device& device) {
+        const auto address = application_->allocate(256);
+        const std::shared_ptr<void> owner(nullptr, [&, address](void*) {
+            application_->free(address);
+            ++freed;
+        });
+        auto memory = device.wrap({address, 0, 256, owner});
+        add_step(device, kernel_, memory, memory, 1);
+        return memory;
+    };
+    auto kept = wrapped(*device_);
+    (void)wrapped(*device_);
+    auto dropped = device_->make_recorder();
+    add_step(*dropped, kernel_, wrapped(*view_), wrapped(*view_), 1);
+    kernel_ = nullptr;
+    view_ = nullptr;
+    device_ = nullptr;
+    EXPECT_EQ(freed, 1);
+    kept = nullptr;
+    dropped = nullptr;
+    EXPECT_EQ(freed, 4);
+}
+
+TEST_P(StreamTest, MemoryThatIsNotTheDevicesIsNotWrapped) {
+    static std::uint64_t host = 0;
+    const auto owner = std::make_shared<int>(1);
+    EXPECT_THAT(error_of([&] {
+                    device_->wrap({0, 0, 4, owner});
+                }),
+                HasSubstr("missing-argument: cuda: memory to wrap has no address"));
+    EXPECT_THAT(error_of([&] {
+                    device_->wrap({reinterpret_cast<std::uintptr_t>(&host), 0, 8, owner});
+                }),
+                HasSubstr("device-mismatch: cuda: the memory to wrap is not of this device"));
+    EXPECT_EQ(owner.use_count(), 1);
+    EXPECT_EQ(device_->wrap({0, 0, 0, owner})->size, 0);
+}
+
+TEST_P(StreamTest, MemoryIsWrappedWhileAStreamIsCaptured) {
+    const auto address = application_->allocate(256);
+    const auto warm = upload(*view_, Words(64, 1));
+    add_step(*view_, kernel_, warm, warm, 1);
+    application_->synchronize(stream_);
+    application_->begin_capture(stream_);
+    const auto memory = view_->wrap({address, 0, 256, nullptr});
+    add_step(*view_, kernel_, memory, warm, 1);
+    const auto graph = application_->end_capture(stream_);
+    application_->launch(graph, stream_);
+    EXPECT_THAT(read(*view_, memory), Each(3U));
+    application_->destroy(graph);
+    application_->free(address);
+}
+
 TEST_P(StreamTest, ClosingTheDeviceLetsTheStreamsFinish) {
     auto data = upload(*device_, Words(1 << 20, 1));
     for (int i = 0; i < 10; ++i) {

@@ -64,8 +64,9 @@ struct Pool {
 struct Allocation {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size = 0;
-    Pool* pool = nullptr;
-    bool freed = false;  ///< cuMemFreeAsync was called
+    Pool* pool = nullptr;  ///< null: the application's
+    int gpu = 0;
+    bool freed = false;
 };
 
 struct Module {
@@ -526,6 +527,29 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
     of(pool)->reserved = of(pool)->used;
     return CUDA_SUCCESS;
 }
+/// Addresses as CUDA gives them: multiples of 256.
+CUdeviceptr new_memory(std::size_t size, Pool* pool, int gpu) {
+    Allocation allocation;
+    allocation.bytes = std::make_unique<std::byte[]>(size + 512);
+    allocation.size = size;
+    allocation.pool = pool;
+    allocation.gpu = gpu;
+    const auto base = (reinterpret_cast<CUdeviceptr>(allocation.bytes.get()) + 255) / 256 * 256;
+    std::memset(at(base), 0xCD, size);
+    world->memory[base] = std::move(allocation);
+    return base;
+}
+
+CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address) {
+    KF_ENTER(cuPointerGetAttribute)
+    const auto next = world->memory.upper_bound(address);
+    if (attribute != CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL || next == world->memory.begin() ||
+        address >= std::prev(next)->first + std::prev(next)->second.size) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    std::memcpy(value, &std::prev(next)->second.gpu, sizeof(int));
+    return CUDA_SUCCESS;
+}
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size, CUmemoryPool given,
                                  CUstream stream) {
     KF_ENTER(cuMemAllocFromPoolAsync)
@@ -544,15 +568,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t size, CUmemor
         pool.reserved += size;
     }
     pool.used += size;
-    Allocation allocation;
-    // Addresses as CUDA gives them: multiples of 256.
-    allocation.bytes = std::make_unique<std::byte[]>(size + 512);
-    allocation.size = size;
-    allocation.pool = &pool;
-    const auto base = (reinterpret_cast<CUdeviceptr>(allocation.bytes.get()) + 255) / 256 * 256;
-    std::memset(at(base), 0xCD, size);
-    world->memory[base] = std::move(allocation);
-    *address = base;
+    *address = new_memory(size, &pool, found->context->gpu);
     return CUDA_SUCCESS;
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -749,14 +765,6 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups_x, unsigned groups_y, 
 #undef KF_ENTER
 #undef KF_NEED
 
-std::vector<std::byte> image(const std::string& head, const std::string& architecture,
-                             const std::string& entries, int version) {
-    const std::string text = head + "arch=" + architecture + ";version=" + std::to_string(version) +
-                             ";entries=" + entries + ";" + std::string(1, '\0');
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    return {bytes, bytes + text.size()};
-}
-
 }  // namespace
 
 FakeCuda::FakeCuda() {
@@ -784,20 +792,6 @@ void* FakeCuda::lookup(const char* name) {
 #undef KF_ENTRY
     const auto found = functions.find(name);
     return found == functions.end() || world->fake->missing_function == name ? nullptr : found->second;
-}
-
-std::vector<std::byte> FakeCuda::cubin(const std::string& architecture, const std::string& entries,
-                                       int version) {
-    return image(
-        "\x7F"
-        "ELF" +
-            std::string(60, ' '),
-        architecture, entries, version);
-}
-
-std::vector<std::byte> FakeCuda::ptx(const std::string& architecture, const std::string& entries,
-                                     int version) {
-    return image("// ", architecture, entries, version);
 }
 
 void FakeCuda::recover() {
@@ -855,6 +849,18 @@ void FakeCuda::synchronize(CUstream stream) {
     const std::lock_guard lock(mutex);
     Stream* found = find("synchronize", stream);
     run_until(*found, found->issued);
+}
+
+CUdeviceptr FakeCuda::allocate(std::size_t size, int gpu) {
+    const std::lock_guard lock(mutex);
+    return new_memory(size, nullptr, gpu);
+}
+
+void FakeCuda::free(CUdeviceptr address) {
+    const std::lock_guard lock(mutex);
+    Allocation& allocation = world->memory.at(address);
+    allocation.freed = true;
+    std::memset(at(address), 0xDD, allocation.size);
 }
 
 std::size_t FakeCuda::live_allocations() const {

@@ -72,8 +72,10 @@ public:
     void launch(cuda::CUgraph graph, cuda::CUstream stream);
     void destroy(cuda::CUgraph graph);
     void synchronize(cuda::CUstream stream);
+    cuda::CUdeviceptr allocate(std::size_t size, int gpu = 0);
+    void free(cuda::CUdeviceptr address);  ///< not waited for: nobody may use it any more
 
-    [[nodiscard]] std::size_t live_allocations() const;  ///< for which cuMemFreeAsync wasn't called
+    [[nodiscard]] std::size_t live_allocations() const;  ///< that nobody freed
     [[nodiscard]] std::size_t live_objects() const;      ///< streams of the driver's, events, pools, modules
     [[nodiscard]] int retained(int gpu) const;  ///< references to the primary context, context()'s too
 };

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "testing.h"
+#include "vulkan/memory.h"
 
 namespace kf::test {
 namespace {
@@ -241,6 +242,59 @@ TEST_P(VulkanTest, WhatACommandUsesLivesUntilItIsDone) {
     EXPECT_THAT(read(*device_, result), Each(300U));
     device_->wait();
     EXPECT_EQ(vulkan::statistics(*device_).used, 256) << "only `result` is left";
+}
+
+/// Another allocation's memory, as if somebody else owned it.
+driver::ForeignMemory foreign(const std::shared_ptr<driver::Allocation>& memory) {
+    const auto& ours = dynamic_cast<const vulkan::VulkanAllocation&>(*memory);
+    return {reinterpret_cast<std::uintptr_t>(ours.buffer()), ours.offset(), ours.size, memory};
+}
+
+TEST_P(VulkanTest, MemoryOfOthersIsUsedInPlace) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto memory = device_->allocate(1600);
+    expect_foreign_memory(*device_, kernel, foreign(memory));
+}
+
+TEST_P(VulkanTest, OwnersOfMemoryStayUntilItsCommandsAreDone) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto sum = device_->allocate(4000);
+    auto recorder = device_->make_recorder();
+    const std::uint64_t used = vulkan::statistics(*device_).used;
+    std::weak_ptr<driver::Allocation> owner;
+    {
+        const auto memory = device_->allocate(4000);
+        owner = memory;
+        const auto wrapped = device_->wrap(foreign(memory));
+        device_->fill(wrapped, 0, 4000, 5);
+        add_step(*device_, kernel, sum, wrapped, 1);
+        add_step(*recorder, kernel, sum, wrapped, 2);
+    }
+    EXPECT_FALSE(owner.expired());
+    device_->wait();
+    EXPECT_THAT(read(*device_, sum), Each(6U));
+    EXPECT_FALSE(owner.expired()) << "the recorder needs it";
+    device_->submit(std::move(recorder));
+    EXPECT_THAT(read(*device_, sum), Each(7U));
+    device_->wait();
+    EXPECT_TRUE(owner.expired());
+    EXPECT_EQ(vulkan::statistics(*device_).used, used);
+}
+
+TEST_P(VulkanTest, MemoryThatLiesOutsideOfItsBufferIsNotWrapped) {
+    const auto memory = device_->allocate(1000);
+    driver::ForeignMemory wrong = foreign(memory);
+    wrong.offset = ~0ULL;
+    EXPECT_THAT(error_of([&] { device_->wrap(wrong); }),
+                HasSubstr("index-range: vulkan: bytes to wrap: 1000"));
+    wrong.offset = 256;
+    wrong.size = 1ULL << 50;
+    EXPECT_THAT(error_of([&] { device_->wrap(wrong); }), HasSubstr("index-range"));
+    EXPECT_THAT(error_of([&] {
+                    device_->wrap({0, 0, 4, memory});
+                }),
+                HasSubstr("missing-argument: vulkan: memory to wrap has no buffer"));
+    EXPECT_EQ(memory.use_count(), 2);
 }
 
 TEST_P(VulkanTest, MemoryAndKernelsOutliveTheDevice) {

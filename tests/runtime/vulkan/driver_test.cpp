@@ -11,6 +11,7 @@
 
 #include "runtime/fake_driver/vulkan.h"
 #include "testing.h"
+#include "vulkan/memory.h"
 
 namespace kf::test {
 namespace {
@@ -93,6 +94,29 @@ TEST_F(FakeDriverTest, AWaitThatIsGivenUpKeepsTheWork) {
             EXPECT_EQ(found[i], i < 64 ? i : 1U);
         }
     }
+}
+
+TEST_F(FakeDriverTest, OwnersOfMemoryStayWhileTheGpuIsBusy) {
+    const auto device = open();
+    const auto memory = device->allocate(400);
+    const auto& ours = dynamic_cast<const vulkan::VulkanAllocation&>(*memory);
+    auto owner = std::make_shared<int>(1);
+    const std::weak_ptr<int> seen = owner;
+    auto wrapped =
+        device->wrap({reinterpret_cast<std::uintptr_t>(ours.buffer()), ours.offset(), 400, std::move(owner)});
+    device->fill(wrapped, 0, 400, 7);
+    wrapped = nullptr;
+    fake_.stuck = true;
+    const auto other = device->allocate(400);
+    for (int i = 0; i < 3; ++i) {
+        device->fill(other, 0, 4, 7);
+        device->flush();
+    }
+    EXPECT_FALSE(seen.expired());
+    fake_.stuck = false;
+    device->wait();
+    EXPECT_TRUE(seen.expired());
+    EXPECT_THAT(read(*device, memory), Each(7U));
 }
 
 TEST_F(FakeDriverTest, ManyCallsWaitForRoomBeforeTheyBegin) {
@@ -456,6 +480,46 @@ TEST_F(AdoptTest, RunsOnTheCallersQueueUnderTheCallersLock) {
     add_step(*device, kernel, data, data, 1);
     EXPECT_THAT(read(*device, data), Each(2U));
     EXPECT_EQ(locks, 1);
+}
+
+TEST_F(AdoptTest, BuffersOfTheCallersAreUsedInPlace) {
+    auto* const device = static_cast<VkDevice>(adopted_.device);
+    VkBufferCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = 4000;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    ASSERT_EQ(device_vk_.vkCreateBuffer(device, &info, nullptr, &buffer), VK_SUCCESS);
+    VkMemoryRequirements needs{};
+    device_vk_.vkGetBufferMemoryRequirements(device, buffer, &needs);
+    VkMemoryAllocateFlagsInfo flags{};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo allocate{};
+    allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    allocate.pNext = &flags;
+    allocate.allocationSize = needs.size;
+    while ((needs.memoryTypeBits >> allocate.memoryTypeIndex & 1U) == 0) {
+        ++allocate.memoryTypeIndex;
+    }
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    ASSERT_EQ(device_vk_.vkAllocateMemory(device, &allocate, nullptr, &memory), VK_SUCCESS);
+    ASSERT_EQ(device_vk_.vkBindBufferMemory(device, buffer, memory, 0), VK_SUCCESS);
+
+    bool freed = false;
+    {
+        const std::shared_ptr<void> owner(nullptr, [&](void*) {
+            device_vk_.vkDestroyBuffer(device, buffer, nullptr);
+            device_vk_.vkFreeMemory(device, memory, nullptr);
+            freed = true;
+        });
+        const auto adopted = vulkan::adopt_vulkan(adopted_);
+        const auto kernel = adopted->load_kernel(add_step_kernel());
+        expect_foreign_memory(*adopted, kernel, {reinterpret_cast<std::uintptr_t>(buffer), 36, 1600, owner});
+        EXPECT_FALSE(freed);
+    }
+    EXPECT_TRUE(freed);
 }
 
 TEST_F(AdoptTest, RefusesWhatItCanSeeIsWrong) {
