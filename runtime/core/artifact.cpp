@@ -195,6 +195,9 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
         layouts[target] = {{"size", layout.size},
                            {"offsets", layout.offsets},
                            {"passing", name_of(passing_names, layout.passing)}};
+        if (!kernel.resources.empty()) {
+            layouts[target]["resource_places"] = layout.resource_places;
+        }
     }
     json images = json::array();
     for (const Image& image : kernel.images) {
@@ -204,15 +207,22 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
                           {"features", image.features},
                           {"blob", blobs.index_of(image)}});
     }
-    return {{"name", kernel.name},
-            {"variant", name_of(variant_names, kernel.variant)},
-            {"group_size", kernel.group_size},
-            {"calls_per_thread", kernel.calls_per_thread},
-            {"exact", kernel.exact},
-            {"slots", std::move(slots)},
-            {"layouts", std::move(layouts)},
-            {"source_hash", kernel.source_hash},
-            {"images", std::move(images)}};
+    json j = {{"name", kernel.name},
+              {"variant", name_of(variant_names, kernel.variant)},
+              {"group_size", kernel.group_size},
+              {"calls_per_thread", kernel.calls_per_thread},
+              {"exact", kernel.exact},
+              {"slots", std::move(slots)},
+              {"layouts", std::move(layouts)},
+              {"source_hash", kernel.source_hash},
+              {"images", std::move(images)}};
+    for (const ResourceSlot& slot : kernel.resources) {
+        j["resources"].push_back({{"name", slot.name},
+                                  {"kind", name_of(resource_kind_names, slot.kind)},
+                                  {"writes", slot.writes},
+                                  {"stride", slot.stride}});
+    }
+    return j;
 }
 
 json to_json(const Manifest& manifest) {
@@ -421,9 +431,20 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
         kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
                                 integer(slot.at(1)), integer(slot.at(2))});
     }
+    if (j.contains("resources")) {
+        for (const json& slot : list(j, "resources")) {
+            kernel.resources.push_back({text(slot, "name"),
+                                        enum_of<ResourceKind>(resource_kind_names, text(slot, "kind")),
+                                        flag(slot, "writes"), integer(slot.at("stride"))});
+        }
+    }
     for (const auto& [target, layout] : j.at("layouts").get_ref<const json::object_t&>()) {
-        kernel.layouts[target] = {integer(layout.at("size")), integers(layout.at("offsets")),
-                                  enum_of<Passing>(passing_names, text(layout, "passing"))};
+        BlockLayout& added = kernel.layouts[target];
+        added = {integer(layout.at("size")), integers(layout.at("offsets")),
+                 enum_of<Passing>(passing_names, text(layout, "passing"))};
+        if (layout.contains("resource_places")) {
+            added.resource_places = integers(layout.at("resource_places"));
+        }
     }
     kernel.source_hash = text(j, "source_hash");
     for (const json& image : list(j, "images")) {

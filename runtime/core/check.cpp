@@ -24,6 +24,7 @@ constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
 constexpr std::int64_t max_struct = 1 << 20;   // bytes
 constexpr int max_nesting = 8;                 // of structs
+constexpr std::size_t max_resources = 64;      // of a kernel
 constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
 
 std::int64_t scalars(const std::vector<std::int64_t>& extents, const std::string& where) {
@@ -196,6 +197,19 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
             "a tangent of no parameter");
 }
 
+/// Resources are numbered in order on Vulkan; on CUDA their handles follow the slots. `end`: of what lies in
+/// the block so far.
+void check_resource_places(const Kernel& kernel, bool vulkan, const BlockLayout& layout, std::int64_t& end,
+                           const std::string& where) {
+    for (std::size_t i = 0; i < kernel.resources.size(); ++i) {
+        const std::int64_t place = vulkan
+                                       ? static_cast<std::int64_t>(i)
+                                       : (end + handle_alignment - 1) / handle_alignment * handle_alignment;
+        require(layout.resource_places[i] == place, where, "a resource that isn't in its place");
+        end = vulkan ? end : place + handle_bytes(kernel.resources[i].kind);
+    }
+}
+
 /// Slots lie in their order, each at the first place that its alignment allows: vectors' in push constants,
 /// scalars' alone in uniform buffers, and one scalar's in memory and in CUDA's parameters.
 void check_layout(const Call& call, const Kernel& kernel, const std::string& target,
@@ -221,6 +235,7 @@ void check_layout(const Call& call, const Kernel& kernel, const std::string& tar
                 "a slot that isn't in its place");
         end = offset + slot_bytes(call, slot);
     }
+    check_resource_places(kernel, vulkan, layout, end, where);
     require(layout.size >= end && layout.size < end + largest_alignment, where,
             "a parameter block of another size than its slots");
 }
@@ -320,6 +335,17 @@ void check_kernel(const Kernel& kernel, ImageDigests& digests) {
     require(kernel.calls_per_thread >= 1 && kernel.calls_per_thread <= 64, where,
             "calls of a thread out of range");
     require(!kernel.layouts.empty() && !kernel.images.empty(), where, "no image");
+    require(kernel.resources.size() <= max_resources, where, "too many resources");
+    std::set<std::string> names;
+    for (const ResourceSlot& slot : kernel.resources) {
+        require(!slot.name.empty() && names.insert(slot.name).second, where,
+                "a resource's name that isn't unique");
+        require(slot.stride >= 1 && slot.stride <= max_struct, where, "a resource's stride out of range");
+    }
+    for (const auto& [target, layout] : kernel.layouts) {
+        require(layout.resource_places.size() == kernel.resources.size(), where,
+                "another number of places than resources");
+    }
     for (const Image& image : kernel.images) {
         require(!image.bytes.empty() && !image.entry_point.empty() && !image.format.empty(), where,
                 "an empty image");

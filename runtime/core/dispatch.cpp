@@ -24,4 +24,46 @@ std::string to_string(const Grid& groups) {
     return text;
 }
 
+void check_resource_slots(const Info& info, const manifest::Kernel& kernel,
+                          const manifest::BlockLayout& layout) {
+    bool whole = layout.resource_places.size() == kernel.resources.size();
+    for (const manifest::ResourceSlot& slot : kernel.resources) {
+        if (slot.kind != manifest::ResourceKind::buffer) {
+            const char* kind = manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind));
+            throw DeviceError(ErrorCode::missing_feature, info.backend + ": kernel '" + kernel.name +
+                                                              "' takes '" + slot.name + "' of the kind '" +
+                                                              kind + "', which this driver doesn't bind");
+        }
+        whole = whole && slot.stride > 0;
+    }
+    if (!whole) {
+        throw ArtifactError(ErrorCode::artifact_corrupt,
+                            info.backend + ": kernel '" + kernel.name + "' has no places for its resources");
+    }
+}
+
+void check_each_resource(const Info& info, const std::string& kernel,
+                         std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given) {
+    const std::string who = info.backend + ": kernel '" + kernel + "'";
+    if (given.size() != slots.size()) {
+        throw ArgumentError(ErrorCode::layout_mismatch, who + " takes " + std::to_string(slots.size()) +
+                                                            " resources, not " +
+                                                            std::to_string(given.size()));
+    }
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const auto& buffer = std::get<BufferRange>(given[i]);
+        if (buffer.allocation == nullptr || buffer.size == 0) {
+            throw ArgumentError(ErrorCode::missing_argument,
+                                who + " is given no memory for its buffer '" + slots[i].name + "'");
+        }
+        const std::uint64_t whole = buffer.allocation->size;
+        if (buffer.offset > whole || buffer.size > whole - buffer.offset) {
+            throw ArgumentError(ErrorCode::index_range, who + " is given " + std::to_string(buffer.size) +
+                                                            " bytes at " + std::to_string(buffer.offset) +
+                                                            " of " + std::to_string(whole) +
+                                                            " for its buffer '" + slots[i].name + "'");
+        }
+    }
+}
+
 }  // namespace kf::driver

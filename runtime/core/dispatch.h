@@ -1,6 +1,8 @@
 // What both drivers check of a dispatch before they run it.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "core/driver.h"
@@ -24,5 +26,29 @@ inline void check_grid(const Info& info, const std::string& kernel, const Grid& 
 
 /// "3 x 4 x 5", or "3" where y and z are 1.
 [[nodiscard]] std::string to_string(const Grid& groups);
+
+/// The memory of a resource.
+[[nodiscard]] inline const std::shared_ptr<Allocation>& memory_of(const Resource& resource) {
+    return std::visit(
+        [](const BufferRange& buffer) -> const std::shared_ptr<Allocation>& { return buffer.allocation; },
+        resource);
+}
+
+/// Throws kf::DeviceError (missing_feature), naming the resource, where the kernel takes one that no driver
+/// binds, and kf::ArtifactError where `layout` doesn't have a place for each.
+void check_resource_slots(const Info& info, const manifest::Kernel& kernel,
+                          const manifest::BlockLayout& layout);
+
+void check_each_resource(const Info& info, const std::string& kernel,
+                         std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given);
+
+/// Throws kf::ArgumentError unless each slot is given its resource: layout_mismatch where there are more or
+/// fewer, missing_argument for no memory, index_range for bytes outside of it.
+inline void check_resources(const Info& info, const std::string& kernel,
+                            std::span<const manifest::ResourceSlot> slots, std::span<const Resource> given) {
+    if (!slots.empty() || !given.empty()) {
+        check_each_resource(info, kernel, slots, given);
+    }
+}
 
 }  // namespace kf::driver

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/manifest.h"
@@ -58,6 +59,17 @@ struct Use {
 
 inline constexpr std::uint64_t most_zeros = 64ULL << 10;  ///< bytes that Device::zeros() may give
 
+/// Bytes [offset, offset + size) of an allocation, as a buffer of a kernel's.
+struct BufferRange {
+    std::shared_ptr<Allocation> allocation;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+};
+
+/// What a dispatch gives for one of its kernel's manifest::ResourceSlots, of the same kind. There is one kind
+/// so far: the drivers refuse to load kernels that take others.
+using Resource = std::variant<BufferRange>;
+
 /// A kernel made ready on one device.
 class Kernel {
 public:
@@ -68,8 +80,9 @@ public:
 struct Dispatch {
     std::shared_ptr<Kernel> kernel;
     Grid groups{};
-    std::span<const std::byte> block;  ///< the packed parameter block, copied before the call returns
-    std::span<const Use> uses;
+    std::span<const std::byte> block;          ///< the packed parameter block, copied before the call returns
+    std::span<const Use> uses;                 ///< the memory that addresses in the block lead to
+    std::span<const Resource> resources = {};  ///< one for each slot of the kernel's; they need no Use
 };
 
 /// An ordered list of commands. Hazards between them are found from their uses. Not thread-safe.

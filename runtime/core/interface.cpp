@@ -135,6 +135,11 @@ std::string interface_of(const Call& call, const Kernel& kernel, bool exact) {
         // Halves have sums beside them in either way, of other sizes.
         if (exact && with_sums.contains(i) && is_summed(argument)) writer.text("exact");
     }
+    for (const ResourceSlot& slot : kernel.resources) {
+        writer.word(slot.kind);
+        writer.number(slot.writes ? 1 : 0);
+        writer.number(slot.stride);
+    }
     return writer.digest();
 }
 

@@ -10,9 +10,9 @@
 
 namespace kf::manifest {
 
-/// 16 hex digits for the kernel's shape, its slots and all that its code was generated for of the arguments
-/// that they belong to: element types, dimensions, places in structs. Of the kernel everything but names,
-/// layouts and images counts. `exact`: its sums don't depend on the order.
+/// 16 hex digits for the kernel's shape, its slots, its resources and all that its code was generated for of
+/// the arguments that they belong to: element types, dimensions, places in structs. Of the kernel everything
+/// but names, layouts and images counts. `exact`: its sums don't depend on the order.
 [[nodiscard]] std::string interface_of(const Call& call, const Kernel& kernel, bool exact);
 
 /// "kf_add_forward_strided_0123456789abcdef": code and manifest that were not made together can't agree on

@@ -17,7 +17,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 10;
+inline constexpr std::int64_t abi_version = 11;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -42,9 +42,32 @@ struct BlockLayout {
     std::int64_t size = 0;              ///< bytes of the block
     std::vector<std::int64_t> offsets;  ///< of each slot, bytes
     Passing passing = Passing::value;
+    /// Of each resource: its number in descriptor set 1 on Vulkan; on CUDA where its handle lies in the
+    /// block, bytes.
+    std::vector<std::int64_t> resource_places = {};
 
     bool operator==(const BlockLayout&) const = default;
 };
+
+enum class ResourceKind : std::uint8_t { buffer, texture, writable_texture, sampler, acceleration_structure };
+
+inline constexpr std::array resource_kind_names{"buffer", "texture", "writable texture", "sampler",
+                                                "acceleration structure"};
+
+/// What a kernel takes beside its block: a descriptor on Vulkan, a handle in the block on CUDA.
+struct ResourceSlot {
+    std::string name;  ///< for messages: "positions"
+    ResourceKind kind = ResourceKind::buffer;
+    bool writes = false;      ///< the kernel may write to it
+    std::int64_t stride = 1;  ///< bytes of a buffer's element
+
+    bool operator==(const ResourceSlot&) const = default;
+};
+
+/// Bytes of a handle on CUDA, which lies at a multiple of 8: a buffer's address and how many elements it has,
+/// or the number of an object of the driver's.
+constexpr std::int64_t handle_bytes(ResourceKind kind) { return kind == ResourceKind::buffer ? 16 : 8; }
+inline constexpr std::int64_t handle_alignment = 8;
 
 struct Image {
     std::string format;                 ///< "spirv", "cubin" or "ptx"
@@ -70,6 +93,7 @@ struct Kernel {
     std::uint32_t calls_per_thread = 1;  ///< that a thread takes at a time; launches are sized by it
     bool exact = false;                  ///< its sums are exact: no number is too small to count
     std::vector<Slot> slots;
+    std::vector<ResourceSlot> resources = {};
     std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
     std::string source_hash;                     ///< SHA-256 of the generated source, hex
     std::vector<Image> images;

@@ -4,6 +4,7 @@
 #include <kf/error.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -13,6 +14,9 @@
 
 namespace kf::cuda {
 namespace {
+
+/// Bytes: of the largest vector that kernels load at once.
+constexpr std::uint64_t buffer_alignment = 16;
 
 /// As dynamic_cast to a final class, at a tenth of the cost: every call asks this of all that it uses.
 template <class Derived, class Base>
@@ -55,7 +59,40 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
             check_range(use.allocation.get(), 0, 0, "use");
         }
     }
+    driver::check_resources(context_->physical().info, kernel->name(), kernel->resources(),
+                            dispatch.resources);
+    for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
+        const auto check_buffer = [&](const driver::BufferRange& buffer) {
+            check_range(buffer.allocation.get(), buffer.offset, buffer.size, "bind");
+            if ((buffer.allocation->address + buffer.offset) % buffer_alignment != 0) {
+                throw ArgumentError(ErrorCode::layout_mismatch,
+                                    "cuda: kernel '" + kernel->name() + "': buffer '" +
+                                        kernel->resources()[i].name + "' must begin at a multiple of " +
+                                        std::to_string(buffer_alignment) + " bytes");
+            }
+        };
+        std::visit(check_buffer, dispatch.resources[i]);
+    }
     return *kernel;
+}
+
+Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
+    const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
+    Lowered lowered{{dispatch.block.begin(), dispatch.block.end()},
+                    {dispatch.uses.begin(), dispatch.uses.end()}};
+    for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
+        const manifest::ResourceSlot& slot = kernel.resources()[i];
+        std::byte* const place = lowered.block.data() + kernel.resource_places()[i];
+        const auto put_buffer = [&](const driver::BufferRange& buffer) {
+            const std::array<std::uint64_t, 2> handle{buffer.allocation->address + buffer.offset,
+                                                      buffer.size / static_cast<std::uint64_t>(slot.stride)};
+            static_assert(sizeof handle == manifest::handle_bytes(manifest::ResourceKind::buffer));
+            std::memcpy(place, handle.data(), sizeof handle);
+            lowered.uses.push_back({buffer.allocation, slot.writes});
+        };
+        std::visit(put_buffer, dispatch.resources[i]);
+    }
+    return lowered;
 }
 
 void Commands::check_fill(const driver::Allocation* target, std::uint64_t offset, std::uint64_t size) const {
@@ -79,6 +116,11 @@ void Commands::check_copy(const driver::Allocation* target, std::uint64_t target
 
 void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const {
     if (driver::is_empty(dispatch.groups)) {
+        return;
+    }
+    if (!dispatch.resources.empty()) {
+        const Lowered lowered = lower(dispatch);
+        this->dispatch({dispatch.kernel, dispatch.groups, lowered.block, lowered.uses}, stream);
         return;
     }
     const auto& kernel = static_cast<const CudaKernel&>(*dispatch.kernel);
@@ -130,6 +172,15 @@ void Commands::copy(const std::shared_ptr<driver::Allocation>& target, std::uint
 
 void CudaRecorder::dispatch(const driver::Dispatch& dispatch) {
     (void)commands_.check(dispatch);
+    if (!dispatch.resources.empty()) {
+        const Commands::Lowered lowered = Commands::lower(dispatch);
+        record({dispatch.kernel, dispatch.groups, lowered.block, lowered.uses});
+    } else {
+        record(dispatch);
+    }
+}
+
+void CudaRecorder::record(const driver::Dispatch& dispatch) {
     Command command;
     command.kernel = dispatch.kernel;
     command.groups = dispatch.groups;

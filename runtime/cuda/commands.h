@@ -37,6 +37,14 @@ public:
 
     [[nodiscard]] const Context* context() const { return context_.get(); }
 
+    /// What is left of a dispatch without its resources: a block with their handles, and their memory among
+    /// what is used.
+    struct Lowered {
+        std::vector<std::byte> block;
+        std::vector<driver::Use> uses;
+    };
+    static Lowered lower(const driver::Dispatch& dispatch);
+
 private:
     std::shared_ptr<Memory> memory_;
     std::shared_ptr<Context> context_;
@@ -74,6 +82,8 @@ private:
         std::uint32_t word = 0;
     };
 
+    /// Of what takes no resources.
+    void record(const driver::Dispatch& dispatch);
     void run(const Command& command, const std::shared_ptr<Stream>& stream) const;
 
     Commands commands_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/dispatch.h"
 #include "cuda/images.h"
 #include "cuda/result.h"
 
@@ -45,6 +46,16 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
                                                           std::to_string(found->second.size) +
                                                           " bytes of parameters; " + info.name + " takes " +
                                                           std::to_string(info.max_block_size));
+    }
+    driver::check_resource_slots(info, kernel, found->second);
+    for (std::size_t i = 0; i < kernel.resources.size(); ++i) {
+        const std::int64_t place = found->second.resource_places[i];
+        const std::int64_t last = found->second.size - manifest::handle_bytes(kernel.resources[i].kind);
+        if (place < 0 || place % manifest::handle_alignment != 0 || place > last) {
+            throw ArtifactError(ErrorCode::artifact_corrupt, "cuda: kernel '" + kernel.name +
+                                                                 "' has no place in its parameters for '" +
+                                                                 kernel.resources[i].name + "'");
+        }
     }
     return found->second;
 }
@@ -134,8 +145,13 @@ CUresult Modules::load_ptx(const manifest::Image& image, CUmodule& module, std::
 }
 
 CudaKernel::CudaKernel(std::shared_ptr<Modules> modules, const manifest::Kernel& kernel)
-    : modules_(std::move(modules)), name_(kernel.name), group_size_(kernel.group_size) {
-    block_size_ = static_cast<std::size_t>(find_layout(*context(), kernel).size);
+    : modules_(std::move(modules)),
+      name_(kernel.name),
+      group_size_(kernel.group_size),
+      resources_(kernel.resources) {
+    const manifest::BlockLayout& layout = find_layout(*context(), kernel);
+    block_size_ = static_cast<std::size_t>(layout.size);
+    resource_places_ = layout.resource_places;
     load(kernel);
     check_threads();
 }

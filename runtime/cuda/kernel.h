@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/driver.h"
 #include "cuda/context.h"
@@ -53,6 +54,9 @@ public:
     [[nodiscard]] CUfunction function() const { return function_; }
     [[nodiscard]] const std::array<std::uint32_t, 3>& group_size() const { return group_size_; }
     [[nodiscard]] std::size_t block_size() const { return block_size_; }  ///< bytes
+    [[nodiscard]] const std::vector<manifest::ResourceSlot>& resources() const { return resources_; }
+    /// Where their handles lie in the block, bytes.
+    [[nodiscard]] const std::vector<std::int64_t>& resource_places() const { return resource_places_; }
 
 private:
     void load(const manifest::Kernel& kernel);
@@ -62,6 +66,8 @@ private:
     std::string name_;
     std::array<std::uint32_t, 3> group_size_{};
     std::size_t block_size_ = 0;
+    std::vector<manifest::ResourceSlot> resources_;
+    std::vector<std::int64_t> resource_places_;
     CUfunction function_ = nullptr;
 };
 

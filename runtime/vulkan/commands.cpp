@@ -22,8 +22,8 @@ void memory_barrier(const DeviceFunctions& vk, VkCommandBuffer buffer, VkPipelin
 }
 
 /// Of memory that was checked.
-const void* hazard_key(const driver::Use& use) {
-    return static_cast<const VulkanAllocation&>(*use.allocation).hazard_key();
+const void* hazard_key(const driver::Allocation& memory) {
+    return static_cast<const VulkanAllocation&>(memory).hazard_key();
 }
 
 constexpr VkPipelineStageFlags our_stages =
@@ -34,7 +34,7 @@ constexpr VkAccessFlags our_accesses = our_writes | VK_ACCESS_SHADER_READ_BIT | 
 }  // namespace
 
 CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters)
-    : context_(std::move(context)), parameters_(std::move(parameters)) {
+    : context_(std::move(context)), parameters_(std::move(parameters)), descriptors_(context_) {
     const DeviceFunctions& vk = context_->vk;
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -124,6 +124,34 @@ std::uint64_t CommandList::store_block(std::span<const std::byte> block, std::ui
     return offset;
 }
 
+void CommandList::describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch) {
+    driver::check_resources(context_->physical.info, kernel.name(), kernel.resources(), dispatch.resources);
+    const Limits& limits = context_->physical.limits;
+    buffers_.clear();
+    for (std::size_t i = 0; i < dispatch.resources.size(); ++i) {
+        const auto add = [&](const driver::BufferRange& buffer) {
+            const VulkanAllocation& memory =
+                checked(context_.get(), buffer.allocation.get(), buffer.offset, buffer.size, "bind");
+            const std::uint64_t offset = memory.offset() + buffer.offset;
+            const auto what = [&] {
+                return "vulkan: kernel '" + kernel.name() + "': buffer '" + kernel.resources()[i].name + "' ";
+            };
+            if (offset % limits.buffer_alignment != 0) {
+                throw ArgumentError(ErrorCode::layout_mismatch, what() + "must begin at a multiple of " +
+                                                                    std::to_string(limits.buffer_alignment) +
+                                                                    " bytes");
+            }
+            if (buffer.size > limits.max_buffer) {
+                throw ArgumentError(ErrorCode::value_range, what() + "has " + std::to_string(buffer.size) +
+                                                                " bytes; at most " +
+                                                                std::to_string(limits.max_buffer) + " fit");
+            }
+            buffers_.push_back({memory.buffer(), offset, buffer.size});
+        };
+        std::visit(add, dispatch.resources[i]);
+    }
+}
+
 void CommandList::dispatch(const driver::Dispatch& dispatch) {
     const auto* kernel = dynamic_cast<const VulkanKernel*>(dispatch.kernel.get());
     if (kernel == nullptr || kernel->context() != context_.get()) {
@@ -142,6 +170,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
             checked(context_.get(), use.allocation.get(), 0, 0, "use");
         }
     }
+    describe(*kernel, dispatch);
     if (driver::is_empty(dispatch.groups)) {
         return;
     }
@@ -155,8 +184,18 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
             keep(use.allocation);
-            conflict = conflict || hazards_.conflicts(hazard_key(use), use.writes);
+            conflict = conflict || hazards_.conflicts(hazard_key(*use.allocation), use.writes);
         }
+    }
+    const std::vector<manifest::ResourceSlot>& slots = kernel->resources();
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const auto& memory = driver::memory_of(dispatch.resources[i]);
+        keep(memory);
+        conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
+    }
+    VkDescriptorSet resources = VK_NULL_HANDLE;
+    if (!slots.empty()) {
+        resources = descriptors_.make(kernel->resource_layout(), kernel->resource_numbers(), buffers_);
     }
     const manifest::Passing passing = kernel->passing();
     std::uint64_t block_at = 0;
@@ -170,8 +209,11 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     }
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
-            hazards_.note(hazard_key(use), use.writes);
+            hazards_.note(hazard_key(*use.allocation), use.writes);
         }
+    }
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        hazards_.note(hazard_key(*driver::memory_of(dispatch.resources[i])), slots[i].writes);
     }
 
     const DeviceFunctions& vk = context_->vk;
@@ -191,6 +233,10 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     } else if (kernel->block_size() != 0) {
         vk.vkCmdPushConstants(buffer_, kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->block_size(),
                               dispatch.block.data());
+    }
+    if (resources != VK_NULL_HANDLE) {
+        vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout(),
+                                   VulkanKernel::resource_set, 1, &resources, 0, nullptr);
     }
     vk.vkCmdDispatch(buffer_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
     ++size_;
@@ -289,6 +335,7 @@ void CommandList::reset() {
     hazards_.clear();
     bound_ = nullptr;
     blocks_ = nullptr;
+    descriptors_.reset();
     allocations_.clear();
     kernels_.clear();
     chunks_.clear();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "vulkan/descriptors.h"
 #include "vulkan/hazards.h"
 #include "vulkan/host_pool.h"
 #include "vulkan/kernel.h"
@@ -54,6 +55,8 @@ private:
     void keep(const std::shared_ptr<driver::Allocation>& allocation);
     void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
     void barrier();
+    /// Checks the resources and sets buffers_ to them.
+    void describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.
     std::uint64_t store_block(std::span<const std::byte> block, std::uint64_t room);
 
@@ -69,6 +72,8 @@ private:
     std::vector<std::shared_ptr<driver::Kernel>> kernels_;
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
+    Descriptors descriptors_;
+    std::vector<VkDescriptorBufferInfo> buffers_;  ///< of one dispatch
 };
 
 /// The command list of driver::Device::make_recorder().

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "core/dispatch.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -190,6 +191,9 @@ void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
     current().dispatch(dispatch);
     for (const driver::Use& use : dispatch.uses) {
         used_now(use.allocation.get());
+    }
+    for (const driver::Resource& resource : dispatch.resources) {
+        used_now(driver::memory_of(resource).get());
     }
     flush_if_full();
 }

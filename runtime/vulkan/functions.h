@@ -49,6 +49,7 @@
     X(vkDestroyDescriptorSetLayout)   \
     X(vkCreateDescriptorPool)         \
     X(vkDestroyDescriptorPool)        \
+    X(vkResetDescriptorPool)          \
     X(vkAllocateDescriptorSets)       \
     X(vkUpdateDescriptorSets)         \
     X(vkCmdBindDescriptorSets)        \

@@ -4,10 +4,13 @@
 #include <kf/error.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <vector>
 
+#include "core/dispatch.h"
 #include "core/interface.h"
 #include "core/spirv.h"
 #include "vulkan/residency.h"
@@ -90,6 +93,10 @@ void check_features(const Context& context, const manifest::Kernel& kernel, cons
         missing.push_back("groups of " + std::to_string(threads) + " threads (at most " +
                           std::to_string(limits.max_group_invocations) + ")");
     }
+    if (kernel.resources.size() > limits.max_buffers) {
+        missing.push_back(std::to_string(kernel.resources.size()) + " buffers (at most " +
+                          std::to_string(limits.max_buffers) + ")");
+    }
     if (!missing.empty()) {
         throw DeviceError(ErrorCode::missing_feature, "vulkan: kernel '" + kernel.name + "' can't run on " +
                                                           context.physical.info.name +
@@ -120,16 +127,38 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
     return layout;
 }
 
+/// The code names the descriptors for which the layout has numbers, and no others.
+void check_descriptors(const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
+                       const Words& words) {
+    std::set<std::int64_t> named;
+    bool known = true;
+    for (const auto& [set, number] : descriptors_of(words)) {
+        if (set == VulkanKernel::resource_set) {
+            named.insert(number);
+        } else {
+            known = known && set == 0;
+        }
+    }
+    const auto& numbers = layout.resource_places;
+    if (!known || named != std::set(numbers.begin(), numbers.end()) || named.size() != numbers.size()) {
+        throw ArtifactError(ErrorCode::artifact_corrupt, "vulkan: the image of kernel '" + kernel.name +
+                                                             "' takes other resources than the kernel");
+    }
+}
+
 }  // namespace
 
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
-    : context_(std::move(context)), name_(kernel.name) {
+    : context_(std::move(context)), name_(kernel.name), resources_(kernel.resources) {
     const manifest::Image& image = find_image(kernel);
     const Words words = adapted(*context_, kernel, image);
     check_features(*context_, kernel, image, words);
     const manifest::BlockLayout& layout = find_layout(*context_, kernel);
+    driver::check_resource_slots(context_->physical.info, kernel, layout);
+    check_descriptors(kernel, layout, words);
     block_size_ = static_cast<std::uint32_t>(layout.size);
     passing_ = layout.passing;
+    resource_numbers_ = layout.resource_places;
     try {
         create(kernel, image.entry_point, words);
     } catch (...) {
@@ -152,10 +181,14 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
     range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     range.size = passing_ == manifest::Passing::value ? block_size_ : 8;
     const bool uniform = passing_ == manifest::Passing::uniform;
+    if (!resources_.empty()) {
+        create_resource_layout();
+    }
+    const std::array sets{context_->block_layout, resource_layout_};
     VkPipelineLayoutCreateInfo layout{};
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout.setLayoutCount = uniform ? 1 : 0;
-    layout.pSetLayouts = &context_->block_layout;
+    layout.setLayoutCount = !resources_.empty() ? 2 : (uniform ? 1 : 0);
+    layout.pSetLayouts = sets.data();
     layout.pushConstantRangeCount = range.size == 0 || uniform ? 0 : 1;
     layout.pPushConstantRanges = &range;
     check(vk.vkCreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
@@ -197,9 +230,27 @@ void VulkanKernel::create(const manifest::Kernel& kernel, const std::string& ent
     }
 }
 
+void VulkanKernel::create_resource_layout() {
+    std::vector<VkDescriptorSetLayoutBinding> bindings;
+    for (const std::int64_t number : resource_numbers_) {
+        VkDescriptorSetLayoutBinding& binding = bindings.emplace_back();
+        binding.binding = static_cast<std::uint32_t>(number);
+        binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        binding.descriptorCount = 1;
+        binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    VkDescriptorSetLayoutCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    info.bindingCount = static_cast<std::uint32_t>(bindings.size());
+    info.pBindings = bindings.data();
+    check(context_->vk.vkCreateDescriptorSetLayout(context_->device, &info, nullptr, &resource_layout_),
+          "vkCreateDescriptorSetLayout");
+}
+
 void VulkanKernel::destroy() {
     context_->vk.vkDestroyPipeline(context_->device, pipeline_, nullptr);
     context_->vk.vkDestroyPipelineLayout(context_->device, layout_, nullptr);
+    context_->vk.vkDestroyDescriptorSetLayout(context_->device, resource_layout_, nullptr);
 }
 
 }  // namespace kf::vulkan

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/driver.h"
 #include "vulkan/context.h"
@@ -28,15 +29,24 @@ public:
     [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
     [[nodiscard]] std::uint32_t block_size() const { return block_size_; }  ///< bytes
     [[nodiscard]] manifest::Passing passing() const { return passing_; }
+    [[nodiscard]] const std::vector<manifest::ResourceSlot>& resources() const { return resources_; }
+    /// Their numbers in descriptor set resource_set, which is of resource_layout().
+    [[nodiscard]] const std::vector<std::int64_t>& resource_numbers() const { return resource_numbers_; }
+    [[nodiscard]] VkDescriptorSetLayout resource_layout() const { return resource_layout_; }
+    static constexpr std::uint32_t resource_set = 1;
 
 private:
     void create(const manifest::Kernel& kernel, const std::string& entry_point, const Words& words);
+    void create_resource_layout();
     void destroy();
 
     std::shared_ptr<const Context> context_;
     std::string name_;
     std::uint32_t block_size_ = 0;
     manifest::Passing passing_ = manifest::Passing::value;
+    std::vector<manifest::ResourceSlot> resources_;
+    std::vector<std::int64_t> resource_numbers_;
+    VkDescriptorSetLayout resource_layout_ = VK_NULL_HANDLE;  ///< null where there are none
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };

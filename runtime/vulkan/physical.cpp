@@ -274,6 +274,9 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
 
     std::copy_n(properties.limits.maxComputeWorkGroupSize, 3, physical.limits.max_group_size);
     physical.limits.max_group_invocations = properties.limits.maxComputeWorkGroupInvocations;
+    physical.limits.buffer_alignment = properties.limits.minStorageBufferOffsetAlignment;
+    physical.limits.max_buffer = properties.limits.maxStorageBufferRange;
+    physical.limits.max_buffers = properties.limits.maxPerStageDescriptorStorageBuffers;
     physical.limits.uniform_alignment = properties.limits.minUniformBufferOffsetAlignment;
     physical.limits.max_allocation = maintenance.maxMemoryAllocationSize;
     physical.limits.max_subgroup_size = size_control ? size.maxSubgroupSize : subgroup.subgroupSize;

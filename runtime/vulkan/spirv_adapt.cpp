@@ -30,6 +30,7 @@ enum Op : std::uint32_t {
     op_function_parameter = 55,
     op_function_end = 56,
     op_function_call = 57,
+    op_decorate = 71,
     op_convert_ptr_to_u = 117,
     op_convert_u_to_ptr = 120,
     op_bitcast = 124,
@@ -48,6 +49,8 @@ enum Op : std::uint32_t {
 constexpr std::size_t bound_at = 3;
 constexpr std::uint32_t physical_storage = 5349;
 constexpr std::uint32_t mode_denorm_preserve = 4459;
+constexpr std::uint32_t decoration_binding = 33;
+constexpr std::uint32_t decoration_set = 34;
 constexpr std::string_view add_extension = "SPV_EXT_shader_atomic_float_add";
 
 using Instruction = std::span<const std::uint32_t>;
@@ -299,6 +302,23 @@ Words keeping_subnormals(const Words& module) {
         result.insert(result.end(), one.begin(), one.end());
     }
     return result;
+}
+
+std::set<std::pair<std::uint32_t, std::uint32_t>> descriptors_of(const Words& module) {
+    std::map<std::uint32_t, std::uint32_t> sets;
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    for (const Instruction one : instructions_of(module)) {
+        if (opcode(one) == op_decorate && one.size() == 4 && one[2] == decoration_set) {
+            sets[one[1]] = one[3];
+        } else if (opcode(one) == op_decorate && one.size() == 4 && one[2] == decoration_binding) {
+            numbers[one[1]] = one[3];
+        }
+    }
+    std::set<std::pair<std::uint32_t, std::uint32_t>> found;
+    for (const auto& [variable, number] : numbers) {
+        found.emplace(sets[variable], number);
+    }
+    return found;
 }
 
 }  // namespace kf::vulkan

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace kf::vulkan {
@@ -19,5 +21,8 @@ bool uses_float_atomics(const Words& module);
 
 /// Asks for floats that are smaller than normal ones to be kept, where a device may take them as 0.
 Words keeping_subnormals(const Words& module);
+
+/// The descriptors that the module names: their sets, and their numbers there.
+std::set<std::pair<std::uint32_t, std::uint32_t>> descriptors_of(const Words& module);
 
 }  // namespace kf::vulkan

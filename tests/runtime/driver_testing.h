@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -178,6 +179,123 @@ inline void expect_limited_groups(driver::Device& device, const std::shared_ptr<
                                              " groups in " + "xyz"[d] + "; at most " + std::to_string(most) +
                                              " fit"));
         }
+    }
+}
+
+/// The resources of the kernel add_buffers: target[i] = source[i] + step where both have an i, groups of 64.
+inline std::vector<manifest::ResourceSlot> add_buffers_resources() {
+    return {{"source", manifest::ResourceKind::buffer, false, 4},
+            {"target", manifest::ResourceKind::buffer, true, 4}};
+}
+
+/// Dispatches add_buffers on a driver::Device or a driver::Recorder; its block has `size` bytes.
+template <class Commands>
+void add_buffers(Commands& commands, std::size_t size, const std::shared_ptr<driver::Kernel>& kernel,
+                 const std::vector<driver::Resource>& resources, std::uint32_t step,
+                 std::uint32_t groups = 16) {
+    Words block(size / 4, 0);
+    block[0] = step;
+    commands.dispatch({kernel, {groups, 1, 1}, std::as_bytes(std::span(block)), {}, resources});
+}
+
+inline driver::BufferRange range(const std::shared_ptr<driver::Allocation>& memory) {
+    return {memory, 0, memory->size};
+}
+
+/// Buffers are their ranges and no more, whatever is bound is in order with all else and lives as long as it
+/// must, and what is no buffer is refused by name.
+inline void expect_buffers(driver::Device& device, std::size_t size,
+                           const std::shared_ptr<driver::Kernel>& kernel,
+                           const std::shared_ptr<driver::Kernel>& add_step_kernel) {
+    Words numbers(1000);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const auto source = upload(device, numbers);
+    Words expected(1000, poison);
+    const auto target = upload(device, expected);
+    add_buffers(device, size, kernel,
+                {driver::BufferRange{source, 256, 400}, driver::BufferRange{target, 512, 280}}, 7);
+    add_buffers(device, size, kernel,
+                {driver::BufferRange{source, 0, 8}, driver::BufferRange{target, 2048, 1000}}, 9);
+    add_buffers(device, size, kernel, {range(source), range(target)}, 9, 0);
+    for (std::uint32_t i = 0; i < 70; ++i) expected[128 + i] = 64 + i + 7;
+    for (std::uint32_t i = 0; i < 2; ++i) expected[512 + i] = i + 9;
+    EXPECT_EQ(read(device, target), expected);
+    EXPECT_EQ(read(device, source), numbers);
+
+    auto sum = upload(device, Words(1000, 1));
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        const auto between = device.allocate(4000);
+        add_buffers(device, size, kernel, {range(sum), range(between)}, 1);  // waits for the last round
+        add_step(device, add_step_kernel, sum, between, 1);                  // through addresses
+        device.copy(between, 0, sum, 0, 4000);
+        add_buffers(device, size, kernel, {range(between), range(sum)}, 1);
+        device.fill(between, 0, 4000, 0);
+    }
+    EXPECT_THAT(read(device, sum), ::testing::Each(601U));
+    auto recorder = device.make_recorder();
+    for (int i = 0; i < 100; ++i) {
+        const auto between = device.allocate(4000);
+        add_buffers(*recorder, size, kernel, {range(sum), range(between)}, 1);
+        add_buffers(*recorder, size, kernel, {range(between), range(sum)}, 0);
+    }
+    add_buffers(device, size, kernel, {range(source), range(sum)}, 0);
+    device.submit(std::move(recorder));
+    std::ranges::for_each(numbers, [](std::uint32_t& number) { number += 100; });
+    EXPECT_EQ(read(device, sum), numbers);
+
+    const std::string who = device.info().backend + ": kernel 'add_buffers'";
+    const auto refusal = [&](const std::vector<driver::Resource>& resources) {
+        return error_of([&] { add_buffers(device, size, kernel, resources, 1); });
+    };
+    EXPECT_EQ(refusal({}), "layout-mismatch: " + who + " takes 2 resources, not 0");
+    EXPECT_EQ(refusal({range(sum), range(sum), range(sum)}),
+              "layout-mismatch: " + who + " takes 2 resources, not 3");
+    EXPECT_EQ(refusal({range(sum), driver::BufferRange{}}),
+              "missing-argument: " + who + " is given no memory for its buffer 'target'");
+    EXPECT_EQ(refusal({driver::BufferRange{sum, 16, 0}, range(sum)}),
+              "missing-argument: " + who + " is given no memory for its buffer 'source'");
+    EXPECT_EQ(refusal({range(sum), driver::BufferRange{sum, 256, 3752}}),
+              "index-range: " + who + " is given 3752 bytes at 256 of 4000 for its buffer 'target'");
+    EXPECT_EQ(
+        refusal({range(sum), driver::BufferRange{sum, ~0ULL, 4}}),
+        "index-range: " + who + " is given 4 bytes at 18446744073709551615 of 4000 for its buffer 'target'");
+    EXPECT_THAT(
+        refusal({driver::BufferRange{sum, 4, 8}, range(sum)}),
+        ::testing::HasSubstr("layout-mismatch: " + who + ": buffer 'source' must begin at a multiple of "));
+    const driver::Resource one[] = {range(sum)};
+    EXPECT_THAT(
+        error_of([&] {
+            const AddStep block{sum->address, sum->address, 1000, 1};
+            device.dispatch({add_step_kernel, {1, 1, 1}, std::as_bytes(std::span(&block, 1)), {}, one});
+        }),
+        ::testing::HasSubstr("takes 0 resources, not 1"));
+    EXPECT_EQ(read(device, sum), numbers);
+}
+
+/// Resources that nothing binds are refused when the kernel is loaded.
+inline void expect_only_buffers(driver::Device& device, const manifest::Kernel& good) {
+    for (const auto kind :
+         {manifest::ResourceKind::texture, manifest::ResourceKind::writable_texture,
+          manifest::ResourceKind::sampler, manifest::ResourceKind::acceleration_structure}) {
+        manifest::Kernel kernel = good;
+        kernel.resources[1].kind = kind;
+        EXPECT_EQ(error_of([&] { device.load_kernel(kernel); }),
+                  "missing-feature: " + device.info().backend +
+                      ": kernel 'add_buffers' takes 'target' of the kind '" +
+                      manifest::resource_kind_names.at(static_cast<std::size_t>(kind)) +
+                      "', which this driver doesn't bind");
+    }
+    manifest::Kernel kernel = good;
+    kernel.layouts.begin()->second.resource_places.pop_back();
+    EXPECT_THAT(error_of([&] { device.load_kernel(kernel); }), ::testing::HasSubstr("artifact-corrupt"));
+    kernel = good;
+    kernel.resources[0].stride = 0;
+    EXPECT_THAT(error_of([&] { device.load_kernel(kernel); }), ::testing::HasSubstr("artifact-corrupt"));
+    kernel = good;
+    for (const std::int64_t place : {-1LL, 2LL, 100LL, 1LL << 40}) {
+        kernel.layouts.begin()->second.resource_places[1] = place;
+        EXPECT_THAT(error_of([&] { device.load_kernel(kernel); }), ::testing::HasSubstr("artifact-corrupt"))
+            << place;
     }
 }
 

@@ -84,6 +84,11 @@ std::string kernel_text(std::size_t index, const manifest::Kernel& kernel, const
                 std::string(passing_words.at(static_cast<std::size_t>(layout.passing)));
     }
     text += "\n";
+    for (const manifest::ResourceSlot& slot : kernel.resources) {
+        text += std::string("  takes a ") + (slot.writes ? "written " : "") +
+                manifest::resource_kind_names.at(static_cast<std::size_t>(slot.kind)) + " '" + slot.name +
+                "'\n";
+    }
     for (const manifest::Image& image : kernel.images) text += image_text(image, holders);
     return text;
 }

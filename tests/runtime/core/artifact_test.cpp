@@ -156,6 +156,8 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
              [](auto& b) { b["blobs"][0]["bytes"] = "text"; },
              [](auto& b) { b["kernels"][0]["images"][0]["blob"] = 99; },
              [](auto& b) { b["kernels"][0]["images"][0]["blob"] = -1; },
+             [](auto& b) { b["kernels"][0]["resources"] = nlohmann::json::array({"table"}); },
+             [](auto& b) { b["kernels"][0]["layouts"]["fake"]["resource_places"] = 8; },
              [](auto& b) { b["kernels"][0]["group_size"][0] = 0; },
              [](auto& b) { b["kernels"][0]["slots"][0] = nlohmann::json::array({"total"}); }}) {
         EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt)
@@ -212,6 +214,28 @@ Manifest of_halves() {
                           as(Role::result, tensor("result", 1, ScalarType::float16))});
     add_deterministic(builder.get(), builder.get().functions[0].calls[0]);
     return builder.get();
+}
+
+/// negate(x), whose first kernel takes a buffer and a texture.
+Manifest of_resources() {
+    Manifest manifest = small();
+    Kernel& kernel = manifest.kernels[0];
+    kernel.resources = {{"table", ResourceKind::buffer, true, 12}, {"albedo", ResourceKind::texture}};
+    set_slots(kernel, manifest.functions[0].calls[0], {PassKind::forward, Variant::contiguous});
+    BlockLayout& layout = kernel.layouts["fake"];
+    kernel.layouts["vulkan"] = layout;
+    kernel.layouts["vulkan"].resource_places = {0, 1};
+    const std::int64_t first = (layout.size + 7) / 8 * 8;
+    layout.resource_places = {first, first + 16};
+    layout.size = first + 24;
+    return manifest;
+}
+
+TEST(Artifact, RoundTripsResources) {
+    const Manifest manifest = with_digests(of_resources());
+    EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
+    EXPECT_NE(manifest.kernels[0].images[0].entry_point, small().kernels[0].images[0].entry_point)
+        << "code is generated for the resources that it takes";
 }
 
 struct Inconsistency {
@@ -354,6 +378,55 @@ INSTANTIATE_TEST_SUITE_P(
             Inconsistency{"FieldInAnotherPlace", [](Manifest& m) { argument(m, 1).offset = 8; }, of_structs},
             Inconsistency{"FastSumsForExactOnes",
                           [](Manifest& m) { std::swap(call(m).backward, call(m).deterministic); }, of_halves},
+            Inconsistency{"AResourceThatTheCodeDoesNotTake",
+                          [](Manifest& m) {
+                              m.kernels[0].resources.push_back({"table"});
+                              m.kernels[0].layouts["fake"].size += 16;
+                              m.kernels[0].layouts["fake"].resource_places.push_back(
+                                  m.kernels[0].layouts["fake"].size - 16);
+                          }},
+            Inconsistency{"NoResources",
+                          [](Manifest& m) {
+                              m.kernels[0].resources.clear();
+                              for (auto& [target, layout] : m.kernels[0].layouts) {
+                                  layout.resource_places.clear();
+                              }
+                          },
+                          of_resources},
+            Inconsistency{"ResourceOfAnotherKind",
+                          [](Manifest& m) { m.kernels[0].resources[1].kind = ResourceKind::sampler; },
+                          of_resources},
+            Inconsistency{"ResourceThatIsOnlyRead",
+                          [](Manifest& m) { m.kernels[0].resources[0].writes = false; }, of_resources},
+            Inconsistency{"ResourceOfAnotherStride",
+                          [](Manifest& m) { m.kernels[0].resources[0].stride = 4; }, of_resources},
+            Inconsistency{"ResourceWithoutAStride",
+                          [](Manifest& m) { m.kernels[0].resources[1].stride = 0; }, of_resources},
+            Inconsistency{"TwoResourcesOfOneName",
+                          [](Manifest& m) { m.kernels[0].resources[1].name = "table"; }, of_resources},
+            Inconsistency{"ResourceWithoutAName", [](Manifest& m) { m.kernels[0].resources[1].name = ""; },
+                          of_resources},
+            Inconsistency{"TooManyResources",
+                          [](Manifest& m) { m.kernels[0].resources.resize(65, {"table"}); }, of_resources},
+            Inconsistency{"FewerPlacesThanResources",
+                          [](Manifest& m) { m.kernels[0].layouts["vulkan"].resource_places.pop_back(); },
+                          of_resources},
+            Inconsistency{"ResourcesInAnotherOrder",
+                          [](Manifest& m) {
+                              m.kernels[0].layouts["vulkan"].resource_places = {1, 0};
+                          },
+                          of_resources},
+            Inconsistency{"ResourceInASlotsPlace",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].resource_places[0] = 0; },
+                          of_resources},
+            Inconsistency{"ResourcesInOnePlace",
+                          [](Manifest& m) {
+                              auto& places = m.kernels[0].layouts["fake"].resource_places;
+                              places[1] = places[0] + 8;
+                          },
+                          of_resources},
+            Inconsistency{"ResourceOutsideOfTheBlock",
+                          [](Manifest& m) { m.kernels[0].layouts["fake"].size -= 24; }, of_resources},
             Inconsistency{"OverwrittenWithoutAGradient",
                           [](Manifest& m) { argument(m, 4).overwrite = true; }}),
     [](const auto& test) { return std::string(test.param.name); });

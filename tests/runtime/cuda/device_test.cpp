@@ -162,6 +162,13 @@ TEST_P(DeviceTest, RunsGridsOfThreeDimensions) {
     expect_grids(*device_, device_->load_kernel(add_place_kernel()));
 }
 
+TEST_P(DeviceTest, BindsBuffers) {
+    const auto steps = device_->load_kernel(add_step_kernel());
+    expect_buffers(*device_, 40, device_->load_kernel(add_buffers_kernel()), steps);
+}
+
+TEST_P(DeviceTest, RefusesResourcesThatItDoesNotBind) { expect_only_buffers(*device_, add_buffers_kernel()); }
+
 TEST_P(DeviceTest, RefusesGroupsThatAreTooLongInOneDimension) {
     manifest::Kernel kernel = add_step_kernel();
     kernel.group_size = {1, 1, 65};

@@ -115,6 +115,17 @@ TEST_P(StreamTest, MemoryOfTheApplicationsIsUsedInPlace) {
     application_->free(address);
 }
 
+TEST_P(StreamTest, BoundBuffersStayInOrderFromStreamToStream) {
+    const auto kernel = device_->load_kernel(add_buffers_kernel());
+    const auto a = upload(*device_, Words(1000, 1));
+    const auto b = device_->allocate(4000);
+    for (int i = 0; i < 20; ++i) {
+        add_buffers(*view_, 40, kernel, {range(a), range(b)}, 1);
+        add_buffers(*device_, 40, kernel, {range(b), range(a)}, 1);
+    }
+    EXPECT_THAT(read(*view_, a), Each(41U));
+}
+
 TEST_P(StreamTest, OwnersOfMemoryStayUntilItsCommandsAreDone) {
     for (driver::Device* device : {device_.get(), view_.get()}) {
         bool freed = false;

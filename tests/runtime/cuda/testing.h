@@ -51,6 +51,13 @@ inline manifest::Kernel add_place_kernel() {
     return with_ptx(bare_kernel("add_place", add_place_threads, sizeof(AddPlace)));
 }
 
+inline manifest::Kernel add_buffers_kernel() {
+    manifest::Kernel kernel = with_ptx(bare_kernel("add_buffers", {64, 1, 1}, 40));
+    kernel.resources = add_buffers_resources();
+    kernel.layouts["cuda"].resource_places = {8, 24};
+    return kernel;
+}
+
 inline cuda::CUresult run_add_step(const std::byte* block, const FakeCuda::Extents& groups,
                                    const FakeCuda::Extents& threads) {
     AddStep parameters;
@@ -79,8 +86,22 @@ inline cuda::CUresult run_add_place(const std::byte* block, const FakeCuda::Exte
     return cuda::CUDA_SUCCESS;
 }
 
+inline cuda::CUresult run_add_buffers(const std::byte* block, const FakeCuda::Extents& groups,
+                                      const FakeCuda::Extents& threads) {
+    std::array<std::uint64_t, 5> words{};  // step, source and its length, target and its length
+    std::memcpy(words.data(), block, sizeof words);
+    const auto* source = reinterpret_cast<const std::uint32_t*>(words[1]);
+    auto* target = reinterpret_cast<std::uint32_t*>(words[3]);
+    const std::uint64_t all = std::uint64_t{groups[0]} * threads[0];
+    for (std::uint64_t i = 0; i < std::min({all, words[2], words[4]}); ++i) {
+        target[i] = source[i] + static_cast<std::uint32_t>(words[0]);
+    }
+    return cuda::CUDA_SUCCESS;
+}
+
 inline void add_kernels(FakeCuda& fake) {
-    fake.kernels = {{"add_step", &run_add_step}, {"add_place", &run_add_place}};
+    fake.kernels = {
+        {"add_step", &run_add_step}, {"add_place", &run_add_place}, {"add_buffers", &run_add_buffers}};
 }
 
 /// The fake driver, of which nothing may be left over or have gone wrong in the end.

@@ -25,6 +25,12 @@ std::vector<std::byte> pattern(std::size_t size) {
     return bytes;
 }
 
+/// Another allocation's memory, as if somebody else owned it.
+driver::ForeignMemory foreign(const std::shared_ptr<driver::Allocation>& memory) {
+    const auto& ours = dynamic_cast<const vulkan::VulkanAllocation&>(*memory);
+    return {reinterpret_cast<std::uintptr_t>(ours.buffer()), ours.offset(), ours.size, memory};
+}
+
 TEST_P(VulkanTest, DescribesItself) {
     const driver::Info& info = device_->info();
     EXPECT_EQ(info.backend, "vulkan");
@@ -222,6 +228,38 @@ TEST_P(VulkanTest, RunsGridsOfThreeDimensions) {
     expect_grids(*device_, device_->load_kernel(add_place_kernel()));
 }
 
+TEST_P(VulkanTest, BindsBuffers) {
+    const auto steps = device_->load_kernel(add_step_kernel());
+    for (const manifest::Passing passing : {manifest::Passing::value, manifest::Passing::uniform}) {
+        expect_buffers(*device_, 8, device_->load_kernel(add_buffers_kernel(passing)), steps);
+    }
+}
+
+TEST_P(VulkanTest, BindsMemoryOfOthers) {
+    const auto memory = device_->allocate(4096);
+    const auto kernel = device_->load_kernel(add_buffers_kernel());
+    const auto ones = upload(*device_, Words(1000, 1));
+    for (std::uint32_t i = 0; i < 100; ++i) {  // another allocation each time
+        const auto wrapped = device_->wrap(foreign(memory));
+        add_buffers(*device_, 8, kernel, {range(ones), driver::BufferRange{wrapped, 0, 4000}}, i);
+        add_buffers(*device_, 8, kernel,
+                    {driver::BufferRange{device_->wrap(foreign(memory)), 0, 4000}, range(ones)}, 0);
+    }
+    EXPECT_THAT(read(*device_, ones), Each(1 + 99U * 100 / 2));
+}
+
+TEST_P(VulkanTest, RefusesResourcesThatItDoesNotBind) {
+    expect_only_buffers(*device_, add_buffers_kernel());
+    manifest::Kernel kernel = add_buffers_kernel();
+    kernel.layouts["vulkan"].resource_places = {1, 1};
+    EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
+                HasSubstr("takes other resources than the kernel"));
+    kernel.resources.clear();
+    kernel.layouts["vulkan"].resource_places.clear();
+    EXPECT_THAT(error_of([&] { device_->load_kernel(kernel); }),
+                HasSubstr("takes other resources than the kernel"));
+}
+
 TEST_P(VulkanTest, RefusesGroupsThatAreTooLongInOneDimension) {
     manifest::Kernel kernel = add_step_kernel();
     kernel.group_size = {1, 1, 1U << 20};
@@ -242,12 +280,6 @@ TEST_P(VulkanTest, WhatACommandUsesLivesUntilItIsDone) {
     EXPECT_THAT(read(*device_, result), Each(300U));
     device_->wait();
     EXPECT_EQ(vulkan::statistics(*device_).used, 256) << "only `result` is left";
-}
-
-/// Another allocation's memory, as if somebody else owned it.
-driver::ForeignMemory foreign(const std::shared_ptr<driver::Allocation>& memory) {
-    const auto& ours = dynamic_cast<const vulkan::VulkanAllocation&>(*memory);
-    return {reinterpret_cast<std::uintptr_t>(ours.buffer()), ours.offset(), ours.size, memory};
 }
 
 TEST_P(VulkanTest, MemoryOfOthersIsUsedInPlace) {

@@ -41,6 +41,14 @@ inline manifest::Kernel add_place_kernel() {
                         {sizeof(AddPlace), {}, manifest::Passing::value});
 }
 
+inline manifest::Kernel add_buffers_kernel(manifest::Passing passing = manifest::Passing::value) {
+    const std::string way = manifest::passing_names.at(static_cast<std::size_t>(passing));
+    manifest::Kernel kernel =
+        spirv_kernel("add_buffers_by_" + way, "add_buffers", {64, 1, 1}, {8, {}, passing, {1, 3}});
+    kernel.resources = add_buffers_resources();
+    return kernel;
+}
+
 /// With and without direct mapping, so that a driver that could always map also runs the staging path.
 class VulkanTest : public ::testing::TestWithParam<bool> {
 protected:

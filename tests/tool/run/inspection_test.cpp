@@ -149,6 +149,16 @@ TEST(Inspection, SaysHowBlocksArePassed) {
     EXPECT_THAT(inspection(manifest), HasSubstr("vulkan block 56 bytes in a uniform buffer\n"));
 }
 
+TEST(Inspection, NamesResources) {
+    manifest::Manifest manifest = sample();
+    manifest.kernels[0].resources = {{"sums", manifest::ResourceKind::buffer, true, 4},
+                                     {"albedo", manifest::ResourceKind::texture}};
+    EXPECT_THAT(inspection(manifest), HasSubstr("vulkan block 40 bytes\n"
+                                                "  takes a written buffer 'sums'\n"
+                                                "  takes a texture 'albedo'\n"
+                                                "  spirv "));
+}
+
 TEST(Inspection, PrintsTheBackwardPassWhereThereIsOne) {
     manifest::Manifest manifest = sample();
     manifest.functions[0].calls[0].backward.contiguous = 1;
