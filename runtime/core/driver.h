@@ -125,9 +125,9 @@ public:
     /// An allocation of memory that somebody else owns, for every command. What others do to the memory must
     /// be done, or come before on the device's queue or on this device's stream; on CUDA two allocations of
     /// the same memory are in order on one stream only. `owner` is let go when no allocation and no command
-    /// needs the memory, which any call may find out, maybe under the device's lock: that must not call the
-    /// device. Throws kf::ArgumentError: missing_argument for no handle, device_mismatch for an address that
-    /// isn't this device's (CUDA), index_range for bytes that certainly lie outside of a buffer (Vulkan).
+    /// needs the memory: any call may find that out, holding no lock of the device. Throws kf::ArgumentError:
+    /// missing_argument for no handle, device_mismatch for an address that isn't this device's (CUDA),
+    /// index_range for bytes that certainly lie outside of a buffer (Vulkan).
     virtual std::shared_ptr<Allocation> wrap(ForeignMemory memory) = 0;
     /// Takes a device's word for it that this kernel can run; throws with the kernel's and the missing
     /// feature's name where it can't. May be called from several threads; the caller caches the result.

@@ -91,8 +91,10 @@ void CommandList::begin() {
 }
 
 void CommandList::keep(const std::shared_ptr<driver::Allocation>& allocation) {
-    if (allocations_.empty() || allocations_.back() != allocation) {
-        allocations_.push_back(allocation);
+    const bool is_foreign = static_cast<const VulkanAllocation&>(*allocation).is_foreign();
+    std::vector<std::shared_ptr<driver::Allocation>>& kept = is_foreign ? foreign_ : allocations_;
+    if (kept.empty() || kept.back() != allocation) {
+        kept.push_back(allocation);
     }
 }
 
@@ -337,6 +339,7 @@ void CommandList::reset() {
     blocks_ = nullptr;
     descriptors_.reset();
     allocations_.clear();
+    foreign_.clear();
     kernels_.clear();
     chunks_.clear();
 }

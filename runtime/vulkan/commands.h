@@ -35,7 +35,9 @@ public:
                   const std::shared_ptr<HostPool::Chunk>& chunk, std::uint64_t chunk_offset);
 
     [[nodiscard]] std::size_t size() const { return size_; }  ///< commands
-    /// Everything the commands use, some of it several times.
+    /// Memory of others that the commands use. Letting go of it is up to the caller.
+    [[nodiscard]] std::vector<std::shared_ptr<driver::Allocation>>& foreign() { return foreign_; }
+    /// Everything else that the commands use, some of it several times.
     [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
         return allocations_;
     }
@@ -69,6 +71,7 @@ private:
     Hazards hazards_;
     const VulkanKernel* bound_ = nullptr;
     std::vector<std::shared_ptr<driver::Allocation>> allocations_;
+    std::vector<std::shared_ptr<driver::Allocation>> foreign_;
     std::vector<std::shared_ptr<driver::Kernel>> kernels_;
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go

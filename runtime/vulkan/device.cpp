@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -114,7 +115,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
     }
     {
         // Batches that are done since may have let go of enough.
-        const std::lock_guard lock(mutex_);
+        const Lock lock(*this);
         check_usable();
         reclaim();
     }
@@ -134,7 +135,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
         return nullptr;
     }
     {
-        const std::lock_guard lock(mutex_);
+        const Lock lock(*this);
         check_usable();
         if (zeros_ != nullptr) {
             return zeros_;
@@ -142,7 +143,7 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
     }
     std::shared_ptr<driver::Allocation> made = allocate(driver::most_zeros);
     // Kept under the same lock as the fill is recorded: a submission that fails forgets both.
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     if (zeros_ == nullptr) {
         current().fill(made, 0, driver::most_zeros, 0);
         used_now(made.get());
@@ -187,7 +188,7 @@ void VulkanDevice::flush_if_full() {
 }
 
 void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     current().dispatch(dispatch);
     for (const driver::Use& use : dispatch.uses) {
         used_now(use.allocation.get());
@@ -200,7 +201,7 @@ void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
 
 void VulkanDevice::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                         std::uint64_t size, std::uint32_t word) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     current().fill(target, offset, size, word);
     used_now(target.get());
     flush_if_full();
@@ -209,7 +210,7 @@ void VulkanDevice::fill(const std::shared_ptr<driver::Allocation>& target, std::
 void VulkanDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
                         const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
                         std::uint64_t size) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     current().copy(target, target_offset, source, source_offset, size);
     used_now(target.get());
     used_now(source.get());
@@ -218,7 +219,7 @@ void VulkanDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::
 
 void VulkanDevice::upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     check_usable();
     const VulkanAllocation& to =
         CommandList::checked(context_.get(), target.get(), offset, bytes.size(), "write");
@@ -275,7 +276,7 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
         pieces.pop_front();
     };
 
-    std::unique_lock lock(mutex_);
+    Lock lock(*this);
     check_usable();
     const VulkanAllocation& from =
         CommandList::checked(context_.get(), source.get(), offset, bytes.size(), "read");
@@ -329,7 +330,7 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
 }
 
 void VulkanDevice::flush() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     check_usable();
     flush_current();
 }
@@ -339,13 +340,13 @@ void VulkanDevice::wait() { wait_for_all(&VulkanDevice::wait_patiently); }
 void VulkanDevice::wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value)) {
     std::uint64_t value = 0;
     {
-        const std::lock_guard lock(mutex_);
+        const Lock lock(*this);
         check_usable();
         flush_current();
         value = submitted_;
     }
     (this->*wait_until)(value);
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     reclaim();
 }
 
@@ -361,7 +362,7 @@ void VulkanDevice::wait_for_room(std::uint64_t upload) {
     while (true) {
         std::uint64_t oldest = 0;
         {
-            const std::lock_guard lock(mutex_);
+            const Lock lock(*this);
             check_usable();
             if (has_room()) {
                 return;
@@ -382,7 +383,7 @@ void VulkanDevice::wait_for_room(std::uint64_t upload) {
 }
 
 std::unique_ptr<driver::Recorder> VulkanDevice::make_recorder() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     check_usable();
     return std::make_unique<VulkanRecorder>(new_list());
 }
@@ -393,7 +394,7 @@ void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
         throw ArgumentError(ErrorCode::device_mismatch,
                             "vulkan: the recorder to submit is not of this device");
     }
-    const std::lock_guard lock(mutex_);
+    const Lock lock(*this);
     check_usable();
     flush_current();
     std::unique_ptr<CommandList> list = ours->take();
@@ -431,6 +432,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
         if (result == VK_ERROR_DEVICE_LOST) {
             lost_ = true;  // the GPU may have begun: keep what it may use
         } else {
+            depart(*in_flight_.back().list);
             in_flight_.pop_back();
             waiting_ = in_flight_.size();
             zeros_ = nullptr;  // the list may be what fills them
@@ -463,6 +465,12 @@ VkResult VulkanDevice::submit_buffer(VkCommandBuffer buffer, std::uint64_t value
     return context_->vk.vkQueueSubmit(context_->queue, 1, &info, VK_NULL_HANDLE);
 }
 
+void VulkanDevice::depart(CommandList& list) {
+    departing_.insert(departing_.end(), std::make_move_iterator(list.foreign().begin()),
+                      std::make_move_iterator(list.foreign().end()));
+    list.foreign().clear();
+}
+
 void VulkanDevice::reclaim() {
     if (in_flight_.empty()) {
         return;
@@ -474,6 +482,7 @@ void VulkanDevice::reclaim() {
     while (!in_flight_.empty() && in_flight_.front().value <= completed_) {
         std::unique_ptr<CommandList> list = std::move(in_flight_.front().list);
         in_flight_.pop_front();
+        depart(*list);
         list->reset();
         idle_.push_back(std::move(list));
     }

@@ -56,6 +56,35 @@ private:
     /// Submissions at which admit() waits; bounds what waiting batches hold on to.
     static constexpr std::size_t max_waiting = 16;
 
+    /// Holds mutex_; lets go of departing_ once it is released, since others' owners may wait for their own
+    /// locks.
+    class Lock {
+    public:
+        explicit Lock(VulkanDevice& device) : device_(device) { lock(); }
+        ~Lock() {
+            if (held_) {
+                unlock();
+            }
+        }
+        Lock(const Lock&) = delete;
+        Lock& operator=(const Lock&) = delete;
+
+        void lock() {
+            device_.mutex_.lock();
+            held_ = true;
+        }
+        void unlock() {
+            const std::vector<std::shared_ptr<driver::Allocation>> departing = std::move(device_.departing_);
+            device_.departing_.clear();
+            held_ = false;
+            device_.mutex_.unlock();
+        }
+
+    private:
+        VulkanDevice& device_;
+        bool held_ = false;
+    };
+
     struct Submission {
         std::uint64_t value = 0;
         std::unique_ptr<CommandList> list;
@@ -70,6 +99,8 @@ private:
     void flush_current();
     void submit_list(std::unique_ptr<CommandList> list);
     VkResult submit_buffer(VkCommandBuffer buffer, std::uint64_t value);
+    /// Keeps the memory of others that the list used until mutex_ is released.
+    void depart(CommandList& list);
     void reclaim();
     void wait_oldest();
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
@@ -100,6 +131,7 @@ private:
     std::shared_ptr<HostPool::Chunk> staging_;   ///< of the batch being recorded
     std::uint64_t staged_ = 0;                   ///< bytes, in the batch being recorded
     std::shared_ptr<driver::Allocation> zeros_;  ///< null until a call needs them
+    std::vector<std::shared_ptr<driver::Allocation>> departing_;
     std::deque<Submission> in_flight_;
     std::atomic<std::size_t> waiting_ = 0;  ///< the size of in_flight_
     std::vector<std::unique_ptr<CommandList>> idle_;

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] std::uint64_t offset() const { return offset_; }  ///< in buffer()
     [[nodiscard]] std::byte* mapped() const { return mapped_; }     ///< null unless direct mapping is on
     [[nodiscard]] const Context* context() const;
+    [[nodiscard]] bool is_foreign() const { return hazard_key_ != this; }
     /// What hazards know it by: all that was wrapped of one buffer counts as one.
     [[nodiscard]] const void* hazard_key() const { return hazard_key_; }
 

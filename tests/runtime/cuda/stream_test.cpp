@@ -150,6 +150,22 @@ TEST_P(StreamTest, OwnersOfMemoryStayUntilItsCommandsAreDone) {
     }
 }
 
+TEST_P(StreamTest, OwnersOfMemoryMayCallTheDevice) {
+    const auto address = application_->allocate(4000);
+    int gone = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::shared_ptr<void> owner(nullptr, [&](void*) {
+            device_->fill(device_->allocate(4), 0, 4, 1);
+            ++gone;
+        });
+        device_->fill(device_->wrap({address, 0, 4000, owner}), 0, 4000, 5);
+    }
+    device_->wait();
+    EXPECT_EQ(gone, 100);
+    EXPECT_THAT(read(*device_, device_->wrap({address, 0, 4000, nullptr})), Each(5U));
+    application_->free(address);
+}
+
 TEST_P(StreamTest, OwnersOfMemoryGoWithTheDevice) {
     int freed = 0;
     const auto wrapped = [&](driver::Device& device) {

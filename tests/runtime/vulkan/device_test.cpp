@@ -235,6 +235,20 @@ TEST_P(VulkanTest, BindsBuffers) {
     }
 }
 
+TEST_P(VulkanTest, RefusesBuffersThatAreTooLarge) {
+    const auto kernel = device_->load_kernel(add_buffers_kernel());
+    const auto small = device_->allocate(64);
+    const auto large = device_->allocate((128U << 20) + 16);
+    const std::string error = error_of([&] {
+        add_buffers(*device_, 8, kernel, {range(large), range(small)}, 1);
+    });
+    if (!error.empty()) {  // llvmpipe's are smaller than GPUs'
+        EXPECT_THAT(error,
+                    HasSubstr("value-range: vulkan: kernel 'add_buffers': buffer 'source' has 134217744 "
+                              "bytes; at most "));
+    }
+}
+
 TEST_P(VulkanTest, BindsMemoryOfOthers) {
     const auto memory = device_->allocate(4096);
     const auto kernel = device_->load_kernel(add_buffers_kernel());
@@ -311,6 +325,22 @@ TEST_P(VulkanTest, OwnersOfMemoryStayUntilItsCommandsAreDone) {
     device_->wait();
     EXPECT_TRUE(owner.expired());
     EXPECT_EQ(vulkan::statistics(*device_).used, used);
+}
+
+TEST_P(VulkanTest, OwnersOfMemoryMayCallTheDevice) {
+    const auto memory = device_->allocate(4000);
+    int gone = 0;
+    for (int i = 0; i < 100; ++i) {
+        driver::ForeignMemory others = foreign(memory);
+        others.owner = std::shared_ptr<void>(nullptr, [&](void*) {
+            device_->flush();
+            ++gone;
+        });
+        device_->fill(device_->wrap(std::move(others)), 0, 4000, 5);
+    }
+    device_->wait();
+    EXPECT_EQ(gone, 100);
+    EXPECT_THAT(read(*device_, memory), Each(5U));
 }
 
 TEST_P(VulkanTest, MemoryThatLiesOutsideOfItsBufferIsNotWrapped) {
