@@ -51,18 +51,19 @@ void check_each_resource(const Info& info, const std::string& kernel,
                                                             std::to_string(given.size()));
     }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto& buffer = std::get<BufferRange>(given[i]);
-        if (buffer.allocation == nullptr || buffer.size == 0) {
-            throw ArgumentError(ErrorCode::missing_argument,
-                                who + " is given no memory for its buffer '" + slots[i].name + "'");
-        }
-        const std::uint64_t whole = buffer.allocation->size;
-        if (buffer.offset > whole || buffer.size > whole - buffer.offset) {
-            throw ArgumentError(ErrorCode::index_range, who + " is given " + std::to_string(buffer.size) +
-                                                            " bytes at " + std::to_string(buffer.offset) +
-                                                            " of " + std::to_string(whole) +
-                                                            " for its buffer '" + slots[i].name + "'");
-        }
+        const auto check_buffer = [&](const BufferRange& buffer) {
+            const std::string what = " for its buffer '" + slots[i].name + "'";
+            if (buffer.allocation == nullptr || buffer.size == 0) {
+                throw ArgumentError(ErrorCode::missing_argument, who + " is given no memory" + what);
+            }
+            const std::uint64_t whole = buffer.allocation->size;
+            if (buffer.offset > whole || buffer.size > whole - buffer.offset) {
+                throw ArgumentError(ErrorCode::index_range, who + " is given " + std::to_string(buffer.size) +
+                                                                " bytes at " + std::to_string(buffer.offset) +
+                                                                " of " + std::to_string(whole) + what);
+            }
+        };
+        std::visit(check_buffer, given[i]);
     }
 }
 
