@@ -121,14 +121,21 @@ inline constexpr driver::Grid add_place_threads{4, 2, 3};
 /// Runs add_place with `groups` on poisoned memory; every word must have been added to once, and none past
 /// the extents.
 inline void expect_places(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel,
-                          const driver::Grid& groups, const driver::Grid& extents) {
+                          const driver::Grid& groups, const driver::Grid& extents, bool recorded = false) {
     const std::size_t count = std::size_t{extents[0]} * extents[1] * extents[2];
     constexpr std::size_t guard = 1000;
     Words expected(count + guard, poison);
     const auto memory = upload(device, expected);
     const AddPlace block{memory->address, extents, 0};
     const driver::Use uses[] = {{memory, true}};
-    device.dispatch({kernel, groups, std::as_bytes(std::span(&block, 1)), uses});
+    const driver::Dispatch dispatch{kernel, groups, std::as_bytes(std::span(&block, 1)), uses};
+    if (recorded) {
+        auto recorder = device.make_recorder();
+        recorder->dispatch(dispatch);
+        device.submit(std::move(recorder));
+    } else {
+        device.dispatch(dispatch);
+    }
     for (std::uint32_t z = 0, i = 0; z < extents[2]; ++z) {
         for (std::uint32_t y = 0; y < extents[1]; ++y) {
             for (std::uint32_t x = 0; x < extents[0]; ++x, ++i) {
@@ -148,6 +155,8 @@ inline void expect_grids(driver::Device& device, const std::shared_ptr<driver::K
     expect_places(device, kernel, {5, 3, 2}, {19, 5, 5});
     expect_places(device, kernel, {1, 1, 1}, {4, 2, 3});
     expect_places(device, kernel, {3, 7, 5}, {11, 13, 15});
+    expect_places(device, kernel, {3, 7, 5}, {11, 13, 15}, true);
+    expect_places(device, kernel, {3, 0, 5}, {11, 13, 15}, true);
     expect_places(device, kernel, {2, 1, 3}, {19, 5, 11});  // more extents than threads
     for (std::size_t d = 0; d < 3; ++d) {
         driver::Grid groups{1, 1, 1};
