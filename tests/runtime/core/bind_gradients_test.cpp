@@ -191,9 +191,9 @@ TEST(BindGradients, ThatAreDeterministicMustBeGenerated) {
     // What calls share: an element of one gradient, or of the gradients of two inputs.
     const std::vector<std::pair<Dims, Given>> sums = {
         {{4, 1}, b}, {{4, 4}, b.out(at(D, {4, 4}, {1, 4}))}, {{4, 4}, b.out(at(D + 4, {4, 4}))}};
-    for (const auto& [shape, given] : sums) {
+    for (const auto& sum : sums) {
         expect_error(ErrorCode::no_deterministic_kernel, HasSubstr("argument 'a': deterministic"),
-                     [&] { run(shape, given); });
+                     [&] { run(sum.first, sum.second); });
     }
 }
 

@@ -132,7 +132,7 @@ TEST_P(AccumulateTest, FusedLosses) {
             const auto pushed = device_.zeros<float, 2>({rows, columns});
             (void)loss.accumulate({{"a.grad", "push"}}).fused(a.with_grads({}, pushed), x);
             EXPECT_EQ(pushed.to_vector(), squares);
-            kf::Diff weight(2.0F);
+            kf::Diff weight{2.0F};
             std::int32_t count = 77;
             const auto counted = module_.counted.options({.deterministic = deterministic});
             EXPECT_EQ(counted.fused(weight, device_.tensor<float>(values), count), 2 * total);

@@ -73,7 +73,7 @@ TEST_P(GeneratorsTest, GridsAndRanges) {
     EXPECT_THAT(module_.number(Range{10, 0, -4}).to_vector(), ElementsAre(10, 6, 2));
     EXPECT_EQ(module_.number(17), 17);
     EXPECT_EQ(module_.number.try_call(Range{0, 3, 0}).error().code(), ErrorCode::value_range);
-    EXPECT_THROW(module_.lattice(Grid<2>{{-1, 3}}), ArgumentError);
+    EXPECT_THROW((void)module_.lattice(Grid<2>{{-1, 3}}), ArgumentError);
 }
 
 TEST_P(GeneratorsTest, ThreadsAreCounted) {
