@@ -1,0 +1,86 @@
+"""kfgen check --gradients of every spec with gradients, as a user runs it, by the release build.
+
+The C++ test gradients_test.cpp checks the same artifacts under sanitizers. `./bootstrap test` runs this file
+first, because it leaves the driver's code for these kernels in Mesa's cache.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+# Functions whose derivatives are meant to be others, so that tests can tell who was called.
+MEANT_TO_DIFFER = {"gradients": {"squashed", "twice_rough"}, "jvp": {"scaled"}, "fused": {"given"}}
+# No result depends on it, but a load that whole subgroups share hides that.
+NOT_EXERCISED = {("each_once", "all.power")}
+SHAPES = {"neural_texture": {"w0": (16, 21), "w1": (16, 17), "w2": (3, 17)}}
+
+# The ones that take longest come first, so that no core waits for the last of them.
+SPECS = [
+    *(
+        f"tests/python/specs/{name}"
+        for name in (
+            "strategy",
+            "containers",
+            "accumulate",
+            "struct_tensors",
+            "gradients",
+            "jvp",
+            "fused",
+            "members",
+            "structs",
+            "tensors",
+            "generics",
+            "inferred",
+            "matrix",
+            "generators",
+            "conversions",
+        )
+    ),
+    "tests/runtime/devices/devices",
+    *(
+        f"samples/{name}/{name}"
+        for name in ("neural_texture", "differentiable_tensors", "methods", "polynomial", "raytrace_structs")
+    ),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_gradients_are_right(spec: str, build_dir: Path) -> None:
+    name = Path(spec).name
+    shapes = [
+        f"--shape={argument}={','.join(map(str, extents))}"
+        for argument, extents in SHAPES.get(name, {}).items()
+    ]
+    command = [build_dir / "tool" / "kfgen", "check", ROOT / f"{spec}.kf.json", "--gradients"]
+    options = ["--backend", "vulkan", "--device", "vulkan", "--format", "json", *shapes]
+    # Generating the specs has left their kernels there.
+    cache = {"KFGEN_CACHE_DIR": os.environ.get("KFGEN_CACHE_DIR", str(ROOT / "build" / "kernels"))}
+    done = subprocess.run(
+        [str(word) for word in (*command, *options)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **cache},
+    )
+    report = json.loads(done.stdout)
+    differing = MEANT_TO_DIFFER.get(name, set())
+    statuses = []
+    for call in report["calls"]:
+        function = call["function"].split(".jvp")[0]
+        assert not call.get("failure"), call
+        for one in call["inputs"]:
+            if one["status"] in ("no gradient", "unused"):
+                continue
+            expected = "WRONG" if function in differing else "right"
+            if (function, one["name"]) in NOT_EXERCISED:
+                expected = "not exercised"
+            assert one["status"] == expected, (call["overload"], one)
+            statuses.append(expected)
+    assert "right" in statuses
+    assert report["kernels_not_run"] == []
+    assert done.returncode == (1 if set(statuses) != {"right"} else 0), done.stderr
