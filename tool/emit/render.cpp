@@ -64,6 +64,60 @@ std::string joined_lines(std::string_view source) {
     return text;
 }
 
+/// Puts partials in their places.
+class Includer {
+public:
+    Includer(std::string_view name, const Partials& partials) : name_(name), partials_(partials) {}
+
+    Outcome<std::string> include(std::string_view source) {
+        add(source, "");
+        for (const auto& partial : partials_) {
+            if (!used_.contains(partial.first))
+                fail("no tag uses partial '" + std::string(partial.first) + "'", 0);
+        }
+        if (!errors_.empty()) return errors_;
+        return std::move(text_);
+    }
+
+private:
+    void add(std::string_view source, const std::string& indentation) {
+        while (!source.empty()) {
+            const auto end = std::min(source.find('\n'), source.size());
+            const std::string_view line = source.substr(0, end);
+            const std::string_view tag = trim(line);
+            if (tag.starts_with("{{>") && tag.find("}}") == tag.size() - 2) {
+                add_partial(trim(tag.substr(3, tag.size() - 5)),
+                            indentation + std::string(line.substr(0, line.find('{'))));
+            } else {
+                if (!tag.empty()) text_ += indentation;
+                text_ += source.substr(0, end + 1);
+            }
+            source.remove_prefix(std::min(end + 1, source.size()));
+        }
+    }
+
+    void add_partial(std::string_view name, const std::string& indentation) {
+        const auto partial = partials_.find(name);
+        if (partial == partials_.end()) return fail("there is no partial '" + std::string(name) + "'");
+        if (std::find(open_.begin(), open_.end(), name) != open_.end())
+            return fail("partial '" + std::string(name) + "' includes itself");
+        used_.insert(name);
+        open_.push_back(name);
+        add(partial->second, indentation);
+        open_.pop_back();
+    }
+
+    void fail(const std::string& what) { fail(what, 1 + std::count(text_.begin(), text_.end(), '\n')); }
+    void fail(const std::string& what, std::int64_t line) { errors_.push_back(fault(name_, line, what)); }
+
+    std::string_view name_;
+    const Partials& partials_;
+    std::string text_;
+    std::set<std::string_view> used_;
+    std::vector<std::string_view> open_;  ///< that the current line is in
+    Diagnostics errors_;
+};
+
 /// Reads the tags of a template; stops at the first that is wrong.
 class TagReader {
 public:
@@ -93,7 +147,8 @@ private:
         const bool marked = std::string_view("#^/!&>=").find(sigil) != std::string_view::npos;
         const std::string name(marked ? trim(content.substr(1)) : content);
         if (sigil == '!') return {};
-        if (sigil == '>' || sigil == '=') return "tag '" + std::string(content) + "' is not taken";
+        if (sigil == '>') return "partial '" + name + "' does not stand alone in its line";
+        if (sigil == '=') return "tag '" + std::string(content) + "' is not taken";
         if (sigil == '#' || sigil == '^') {
             open_.push_back({sigil == '#' ? TagKind::section : TagKind::inverted, name, line, {}});
             return {};
@@ -217,12 +272,15 @@ kainjow::mustache::data convert(const View& view) {
 
 }  // namespace
 
-Outcome<std::string> render(std::string_view name, std::string_view source, const View& view) {
-    auto tags = TagReader(name, source).read();
+Outcome<std::string> render(std::string_view name, std::string_view source, const View& view,
+                            const Partials& partials) {
+    const Outcome<std::string> whole = Includer(name, partials).include(source);
+    if (!whole) return whole.errors();
+    auto tags = TagReader(name, whole.value()).read();
     if (!tags) return tags.errors();
     if (Diagnostics errors = Checker(name).check(tags.value(), view); !errors.empty()) return errors;
 
-    kainjow::mustache::mustache filler(joined_lines(source));
+    kainjow::mustache::mustache filler(joined_lines(whole.value()));
     filler.set_custom_escape([](const std::string& text) { return text; });
     std::string text = filler.render(convert(view));
     if (!filler.is_valid()) return fault(name, 0, filler.error_message());

@@ -7,13 +7,13 @@
 namespace kf::gen {
 namespace {
 
-std::string filled(const std::string& source, const View& view) {
-    const auto outcome = render("t.mustache", source, view);
+std::string filled(const std::string& source, const View& view, const Partials& partials = {}) {
+    const auto outcome = render("t.mustache", source, view, partials);
     return outcome ? outcome.value() : "error: " + outcome.errors().front().message;
 }
 
-std::vector<std::string> faults(const std::string& source, const View& view) {
-    const auto outcome = render("t.mustache", source, view);
+std::vector<std::string> faults(const std::string& source, const View& view, const Partials& partials = {}) {
+    const auto outcome = render("t.mustache", source, view, partials);
     std::vector<std::string> messages;
     if (outcome) return messages;
     for (const Diagnostic& error : outcome.errors()) {
@@ -97,8 +97,30 @@ TEST(Render, RefusesBrokenTemplates) {
     EXPECT_THAT(faults("{{#a}}{{/b}}", View::Object{{"a", true}}),
                 testing::ElementsAre("1: '/b' closes no open section"));
     EXPECT_THAT(faults("x\n{{a", View::Object{}), testing::ElementsAre("2: a tag is not closed"));
-    EXPECT_THAT(faults("{{>a}}", View::Object{}), testing::ElementsAre("1: tag '>a' is not taken"));
     EXPECT_THAT(faults("{{=<% %>=}}", View::Object{}), testing::ElementsAre("1: tag '=<% %>=' is not taken"));
+}
+
+TEST(Render, PutsPartialsInWithTheirLinesIndentation) {
+    const View view = View::Object{{"a", "1"}, {"list", View::List{View::Object{{"b", "2"}}}}};
+    EXPECT_EQ(filled("{\n    {{>x}}\n}\n{{>x}}\n", view,
+                     {{"x", "{{!A comment.}}\n{{a}};\n\n{{#list}}\n  {{>y}}\n{{/list}}\n"},
+                      {"y", "{{a}}{{b}};\n"}}),
+              "{\n    1;\n\n      12;\n}\n1;\n\n  12;\n");
+}
+
+TEST(Render, ChecksPartialsAsPartsOfTheTemplate) {
+    EXPECT_THAT(faults("{{>x}}\n{{>x}}\n", View::Object{{"b", "1"}}, {{"x", "x\n{{a}}\n"}}),
+                testing::ElementsAre("2: 'a' has no value", "4: 'a' has no value", "0: no tag uses 'b'"));
+}
+
+TEST(Render, RefusesPartialsThatAreMissingUnusedMisplacedOrInThemselves) {
+    EXPECT_THAT(faults("x\n{{>a}}\n", View::Object{}), testing::ElementsAre("2: there is no partial 'a'"));
+    EXPECT_THAT(faults("x\n", View::Object{}, {{"a", ""}}),
+                testing::ElementsAre("0: no tag uses partial 'a'"));
+    EXPECT_THAT(faults("x {{>a}}\n{{>a}}\n", View::Object{}, {{"a", ""}}),
+                testing::ElementsAre("1: partial 'a' does not stand alone in its line"));
+    EXPECT_THAT(faults("{{>a}}\n", View::Object{}, {{"a", "{{>b}}\n"}, {"b", "{{>a}}\n"}}),
+                testing::ElementsAre("1: partial 'a' includes itself"));
 }
 
 }  // namespace
