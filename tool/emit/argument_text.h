@@ -1,145 +1,118 @@
-// Words of a kernel about one of its call's arguments: where it lies, and what the block holds of it.
+// How a kernel spells one of its call's arguments: where it lies, and what the block holds of it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "core/block_slots.h"
 #include "core/manifest.h"
 #include "emit/block.h"
-#include "emit/kernel_text.h"
 #include "emit/loops.h"
+#include "emit/run.h"
 #include "plan/plan.h"
 #include "plan/types.h"
 
 namespace kf::gen {
 
-/// Speaks of the argument that was selected last. `call` must outlive it.
+/// What the text of one kernel depends on.
+struct KernelContext {
+    const PlannedCall& call;
+    PassKind pass = PassKind::forward;
+    Sums sums = Sums::fast;
+    bool rows = false;
+    bool strided = false;  ///< by strides, in all dimensions or all but a row's
+    std::vector<BlockField> fields;
+    Run run;  ///< the kernel's longest, and how its calls lie
+
+    [[nodiscard]] bool is_exact() const { return sums == Sums::exact; }
+    /// Whether the kernel knows its call's index along each dimension.
+    [[nodiscard]] bool has_indices() const;
+    [[nodiscard]] std::string group_size() const { return std::to_string(call.group_size[0]); }
+    /// The block's field of the call itself.
+    [[nodiscard]] std::string args(manifest::SlotKind kind, std::int64_t dimension) const;
+};
+
+/// The call's index along a dimension.
+std::string index_name(std::int64_t dimension);
+/// The struct's part of names in the kernel; see argument_id().
+std::string struct_id(const PlannedParameter& parameter);
+
+/// Speaks of one argument of a kernel's call. The context must outlive it.
 class ArgumentText {
 public:
-    ArgumentText(const PlannedCall& call, PassKind pass, manifest::Variant variant,
-                 std::vector<BlockField> fields)
-        : call_(call),
-          pass_(pass),
-          strided_(variant != manifest::Variant::contiguous),
-          rows_(variant == manifest::Variant::rows),
-          fields_(std::move(fields)) {}
+    ArgumentText(const KernelContext& of_kernel, std::int64_t number)
+        : kernel(of_kernel),
+          index(number),
+          planned(kernel.call.arguments[static_cast<std::size_t>(index)]),
+          host(planned.host),
+          id(argument_id(host)) {}
 
-protected:
-    void select(std::size_t position) {
-        planned_ = &call_.arguments[position];
-        index_ = static_cast<std::int64_t>(position);
-    }
-
-    /// Selects each leaf of a parameter in turn.
-    template <class Visit>
-    void for_each_field(const PlannedParameter& parameter, Visit visit) {
-        for (std::int64_t i = parameter.host.leaf; i < parameter.host.leaf + parameter.host.leaves; ++i) {
-            select(static_cast<std::size_t>(i));
-            visit();
-        }
-    }
+    /// The argument that speaks for this one, see manifest::leader_of().
+    [[nodiscard]] std::optional<ArgumentText> leader(manifest::Part part) const;
 
     // ---- Where its element lies ----
 
-    std::string pointer(const std::string& address, const std::string& offset) const {
-        return strided_ ? "kf.at(" + address + ", " + offset + ")" : address + " + " + offset;
-    }
-    std::string element(const std::string& address, const std::string& offset) const {
-        return strided_ ? pointer(address, offset) + "[0]" : address + "[" + offset + "]";
-    }
-
-    std::string contiguous_index() const {
-        if (host().role != manifest::Role::in && !is_combined(host())) return "kf_call";
-        if (host().call_rank == 0) return "0";
-        return "kf_call * " + args(manifest::SlotKind::step);
-    }
-
+    [[nodiscard]] std::string pointer(const std::string& address, const std::string& offset) const;
+    [[nodiscard]] std::string element(const std::string& address, const std::string& offset) const;
+    /// The element's number in a contiguous tensor.
+    [[nodiscard]] std::string contiguous_index() const;
     /// Between the scalars of an element, along each of its dimensions.
-    std::vector<std::string> trailing_strides(manifest::SlotKind kind) const {
-        std::vector<std::string> strides;
-        if (rows_ || (!strided_ && (host().spacing.empty() || host().pitch == 0))) return dense_strides();
-        for (std::size_t i = 0; !strided_ && i < host().spacing.size(); ++i) {
-            strides.push_back(std::to_string(host().spacing[i]));
-        }
-        if (!strided_) return strides;
-        for (std::size_t i = 0; i < host().trailing.size(); ++i) {
-            strides.push_back(args(kind, static_cast<std::int64_t>(i)));
-        }
-        return strides;
-    }
-
+    [[nodiscard]] std::vector<std::string> trailing_strides(manifest::SlotKind kind) const;
     /// Scalars from one call's element to the next in contiguous kernels.
-    std::int64_t pitch() const { return host().pitch != 0 ? host().pitch : scalar_count(host().trailing); }
+    [[nodiscard]] std::int64_t pitch() const { return host.pitch != 0 ? host.pitch : scalars(); }
+    [[nodiscard]] std::vector<std::string> dense_strides() const { return gen::dense_strides(host.trailing); }
+    /// Whether a call is the first of those that share the element, by the strides of what they share.
+    [[nodiscard]] std::string is_first(manifest::SlotKind stride) const;
 
-    std::vector<std::string> dense_strides() const { return gen::dense_strides(host().trailing); }
+    // ---- The scalars of an element ----
 
-    std::string loop(const std::string& statement) const { return loop_over(host().trailing, statement); }
-    std::string subscripted(const std::string& place) const {
-        return gen::subscripted(place, host().trailing);
+    [[nodiscard]] std::int64_t scalars() const { return scalar_count(host.trailing); }
+    [[nodiscard]] std::string loop(const std::string& statement) const {
+        return loop_over(host.trailing, statement);
     }
-    std::string flat_index() const { return along(dense_strides()).substr(3); }
+    [[nodiscard]] std::string subscripted(const std::string& place) const {
+        return gen::subscripted(place, host.trailing);
+    }
+    /// The number of the scalar that the loops are at.
+    [[nodiscard]] std::string flat_index() const { return along(dense_strides()).substr(3); }
 
     // ---- What memory and the block hold, and what the function takes ----
 
-    std::string stored_scalar() const {
-        const ScalarType scalar = host().element.scalar;
-        return to_string(scalar == ScalarType::boolean ? ScalarType::uint8 : scalar);
-    }
-
-    std::string from_storage(const std::string& loaded) const {
-        if (is_enum()) return innermost_of(planned_->type).name + "(" + loaded + ")";
-        return host().element.scalar == ScalarType::boolean ? loaded + " != 0" : loaded;
-    }
-
-    std::string to_storage(const std::string& value, const std::vector<std::int64_t>& extents) const {
-        // Enums are looped over where they are several.
-        if (is_enum()) return stored_scalar() + "(" + value + ")";
-        if (host().element.scalar != ScalarType::boolean) return value;
-        return slang_name(manifest::Element{ScalarType::uint8, extents}) + "(" + value + ")";
-    }
-
-    bool is_enum() const { return innermost_of(planned_->type).is_enum; }
-
-    std::string narrowed(const std::string& value) const {
-        if (is_enum()) return from_storage(stored_scalar() + "(" + value + ")");
-        return gen::narrowed(value, host().element.scalar, slang_type());
-    }
-
-    // ---- Names ----
-
-    static std::string struct_id(const PlannedParameter& parameter) {
-        return parameter.role == manifest::Role::result ? "return" : parameter.host.name;
-    }
-
-    static std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
-
-    const manifest::Argument& host() const { return planned_->host; }
-
-    std::string slang_type() const { return declared_name(planned_->type); }
-
-    const std::string& field(manifest::SlotKind kind, std::int64_t dimension = -1) const {
-        return field_of(fields_, kind, index_, dimension);
-    }
-
-    std::string args(manifest::SlotKind kind, std::int64_t dimension = -1) const {
+    [[nodiscard]] std::string type() const { return declared_name(planned.type); }
+    [[nodiscard]] std::string scalar() const { return to_string(host.element.scalar); }
+    [[nodiscard]] std::string stored_scalar() const;
+    [[nodiscard]] std::string from_storage(const std::string& loaded) const;
+    [[nodiscard]] std::string to_storage(const std::string& value,
+                                         const std::vector<std::int64_t>& extents) const;
+    /// A value of the block, where small types are wide, as the type that the function takes.
+    [[nodiscard]] std::string narrowed(const std::string& value) const;
+    [[nodiscard]] std::string args(manifest::SlotKind kind, std::int64_t dimension = -1) const {
         return "kf_args." + field(kind, dimension);
     }
-
-    std::string argument_field(manifest::SlotKind kind, std::int64_t argument, std::int64_t dimension) const {
-        return "kf_args." + field_of(fields_, kind, argument, dimension);
+    [[nodiscard]] const std::string& field(manifest::SlotKind kind, std::int64_t dimension = -1) const {
+        return field_of(kernel.fields, kind, index, dimension);
     }
 
-    const PlannedCall& call_;
-    PassKind pass_;
-    bool strided_;  ///< by strides, in all dimensions or all but a row's
-    bool rows_;
-    std::vector<BlockField> fields_;
+    // ---- What the kernel does with it ----
 
-    // The argument being written, and its index.
-    const PlannedArgument* planned_ = nullptr;
-    std::int64_t index_ = 0;
+    [[nodiscard]] bool writes_gradient() const { return manifest::writes_gradient(host, kernel.pass); }
+    [[nodiscard]] bool sums_exactly() const { return is_summed_exactly(host, kernel.sums); }
+    /// Whether its gradients are summed in memory of their own.
+    [[nodiscard]] bool has_scratch() const { return needs_scratch(host, kernel.pass, kernel.sums); }
+
+    const KernelContext& kernel;
+    std::int64_t index;
+    const PlannedArgument& planned;
+    const manifest::Argument& host;
+    std::string id;  ///< its part of names in the kernel
+
+private:
+    [[nodiscard]] bool is_enum() const { return innermost_of(planned.type).is_enum; }
 };
+
+/// A parameter's leaves.
+std::vector<ArgumentText> leaves_of(const KernelContext& kernel, const PlannedParameter& parameter);
 
 }  // namespace kf::gen

@@ -48,8 +48,7 @@ public:
     std::vector<BlockField> write() const {
         std::vector<BlockField> fields;
         for (const Slot& slot : manifest::block_slots(host_, use_)) {
-            fields.push_back({type_of(slot), name_of(slot), slot, manifest::slot_bytes(host_, slot),
-                              manifest::slot_alignment(host_, slot)});
+            fields.push_back({type_of(slot), name_of(slot), slot});
         }
         return fields;
     }
@@ -150,19 +149,9 @@ bool needs_scratch(const Argument& argument, PassKind pass, Sums sums) {
 }
 
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums) {
-    const Argument& argument = call.arguments[static_cast<std::size_t>(index)].host;
-    if (supply_of(argument) != Supply::view || argument.pitch == 0) return index;
-    const auto parameter =
-        std::find_if(call.parameters.begin(), call.parameters.end(), [&](const PlannedParameter& one) {
-            return index >= one.host.leaf && index < one.host.leaf + one.host.leaves;
-        });
-    for (std::int64_t i = parameter->host.leaf; i < parameter->host.leaf + parameter->host.leaves; ++i) {
-        const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
-        const bool whole = part == Part::data && leaf.host.tangent_of < 0;
-        const bool sum = part != Part::sums || needs_scratch(leaf.host, PassKind::backward, sums);
-        if (whole || (is_differentiable_leaf(leaf) && sum)) return i;
-    }
-    return -1;
+    return manifest::find_leader(
+        call, index, part, sums == Sums::exact,
+        [](const auto& planned) -> const auto& { return planned.host; }, is_differentiable_leaf);
 }
 
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Variant variant, Sums sums) {
@@ -192,17 +181,8 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
            });
 }
 
-std::int64_t std430_size(const std::vector<BlockField>& fields) {
-    std::int64_t size = 0;
-    std::int64_t largest = 1;
-    const auto up = [](std::int64_t value, std::int64_t alignment) {
-        return (value + alignment - 1) / alignment * alignment;
-    };
-    for (const BlockField& field : fields) {
-        size = up(size, field.alignment) + field.size;
-        largest = std::max(largest, field.alignment);
-    }
-    return up(size, largest);
+std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<Slot>& slots) {
+    return manifest::push_constant_bytes(host_call(call), slots);
 }
 
 const std::string& field_of(const std::vector<BlockField>& fields, SlotKind kind, std::int64_t argument,

@@ -14,8 +14,6 @@ struct BlockField {
     std::string type;  ///< as Slang spells it
     std::string name;
     manifest::Slot slot;
-    std::int64_t size = 0;       ///< bytes, std430
-    std::int64_t alignment = 0;  ///< bytes, std430
 };
 
 /// Fields for everything that the kernel reads; see manifest::SlotKind for what each one means.
@@ -25,8 +23,8 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, man
 /// Whether a kernel that walks rows is of use: calls may share elements of gradients along some dimensions.
 bool can_walk_rows(const PlannedCall& call, PassKind pass);
 
-/// Bytes of the block as push constants.
-std::int64_t std430_size(const std::vector<BlockField>& fields);
+/// As manifest::push_constant_bytes().
+std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<manifest::Slot>& slots);
 
 /// The field that holds a slot; every slot that an emitter asks for is there.
 const std::string& field_of(const std::vector<BlockField>& fields, manifest::SlotKind kind,

@@ -1,9 +1,14 @@
 // Views of tensors in kernels.
 #include "emit/kinds/whole_tensor.h"
 
-#include "core/block_slots.h"
+#include <cstdint>
+#include <vector>
+
 #include "emit/element.h"
+#include "emit/element_statements.h"
+#include "emit/gradient_statements.h"
 #include "emit/kinds/tensor.h"
+#include "emit/tensor_argument.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -11,139 +16,145 @@ namespace kf::gen {
 using manifest::Argument;
 using manifest::SlotKind;
 
-std::string WholeTensorWriter::add_tangent_view() {
-    const std::int64_t primal = index_;
-    std::string view;
-    for (std::size_t i = 0; i < call_.arguments.size(); ++i) {
-        const Argument& tangent = call_.arguments[i].host;
-        if (tangent.tangent_of != primal || !tangent.differentiable) continue;
-        select(i);
-        view = add_view("kf_view_" + argument_id(host()), SlotKind::address, data_strides, "kf_at_");
-    }
-    select(static_cast<std::size_t>(primal));
+namespace {
+
+/// One of the views that a tensor is made of, and the names that begin with what it is.
+struct ViewPlace {
+    SlotKind address;
+    StrideKinds strides;
+    const char* name;
+    const char* offset;
+};
+constexpr ViewPlace data_view{SlotKind::address, data_strides, "kf_view_", "kf_at_"};
+constexpr ViewPlace grad_in_view{SlotKind::grad_in, grad_in_strides, "kf_flowview_", "kf_flowat_"};
+constexpr ViewPlace grad_out_view{SlotKind::grad_out, grad_out_strides, "kf_gradview_", "kf_gradat_"};
+
+TensorView tensor_view(const ArgumentText& x) {
+    TensorView view;
+    view.scalar_bytes = manifest::scalar_bytes(x.host.element.scalar);
+    const ArgumentText leader = x.leader(Part::data).value();
+    for (std::int64_t d = 0; d < x.host.inner_rank; ++d)
+        view.extents.push_back(leader.args(SlotKind::extent, d));
     return view;
 }
 
-std::string WholeTensorWriter::add_tensor() {
-    TensorViews views;
-    const std::string id = argument_id(host());
-    views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
-    if (reads_gradient(host(), pass_)) {
-        views.grad_in = add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
-    }
-    if (writes_gradient(host(), pass_)) views.grad_out = add_grad_out_view("kf_gradview_" + id);
-    if (call_.is_jvp) views.grad_in = views.grad_out = add_tangent_view();
-    std::string name = "kf_arg_" + id;
-    add_local("const " + slang_type(), name,
-              tensor_initializer(planned_->type.form, views, pass_ == PassKind::forward));
-    return name;
-}
-
-std::string WholeTensorWriter::add_struct_tensor(const PlannedParameter& parameter) {
-    TensorViews views;
-    const std::string id = struct_id(parameter);
-    const std::int64_t first = parameter.host.leaf;
-    views.data = add_view("kf_view_" + id, SlotKind::address, data_strides, "kf_at_");
-    if (lead(first, Part::gradient)) {
-        if (reads_gradient(host(), pass_)) {
-            views.grad_in = add_view("kf_flowview_" + id, SlotKind::grad_in, grad_in_strides, "kf_flowat_");
-        }
-        if (writes_gradient(host(), pass_)) {
-            views.grad_out =
-                add_view("kf_gradview_" + id, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
-        }
-    }
-    if (!views.grad_out.empty() && lead(first, Part::sums)) views.apart = add_sums_apart(parameter);
-    if (call_.is_jvp && lead(first, Part::gradient)) views.grad_in = views.grad_out = add_tangent_view();
-    std::string name = "kf_arg_" + id;
-    add_local("const " + declared_name(parameter.type), name,
-              tensor_initializer(parameter.type.form, views, pass_ == PassKind::forward));
-    return name;
-}
-
-bool WholeTensorWriter::lead(std::int64_t field, Part part) {
-    const std::int64_t leader = leader_of(call_, field, part, sums_);
-    if (leader >= 0) select(static_cast<std::size_t>(leader));
-    return leader >= 0;
-}
-
-std::string WholeTensorWriter::add_sums_apart(const PlannedParameter& parameter) {
-    const std::string scalars = std::to_string(scalar_count(host().trailing));
-    std::string first = "0";
-    if (host().call_rank > 0)
-        first = add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride) + " / " + scalars;
-    std::string text = "uint64_t(" + args(SlotKind::scratch) + "), " + first + ", " +
-                       args(SlotKind::scratch_count) + " / " + scalars;
-    for_each_field(parameter, [&] {
-        if (needs_scratch(host(), pass_, sums_)) add_tensor_scratch(tensor_view());
-    });
-    return text;
-}
-
-std::string WholeTensorWriter::add_view(const std::string& name, SlotKind address, StrideKinds strides,
-                                        const std::string& prefix) {
-    TensorView view = tensor_view();
-    view.before = host().offset;
-    // What the pass doesn't touch has extents all the same.
-    if (address == SlotKind::address && !touches_data(host(), pass_)) {
-        view.strides.assign(view.extents.size(), "0");
-    } else {
-        view.address = args(address);
-        view.strides = inner_strides(view, strides.trailing);
-        if (host().call_rank > 0) view.offset = add_offset(prefix + argument_id(host()), strides.call);
-    }
-    return add_view_local(name, view);
-}
-
-std::vector<std::string> WholeTensorWriter::inner_strides(const TensorView& view, SlotKind kind) const {
-    if (std::get<manifest::kinds::WholeTensor>(host().kind).contiguous_only)
-        return dense_inner_strides(view.extents, pitch());
+std::vector<std::string> inner_strides(const ArgumentText& x, const TensorView& view, SlotKind kind) {
+    if (std::get<manifest::kinds::WholeTensor>(x.host.kind).contiguous_only)
+        return dense_inner_strides(view.extents, x.pitch());
     std::vector<std::string> strides;
-    for (std::int64_t d = 0; d < host().inner_rank; ++d) strides.push_back(args(kind, d));
+    for (std::int64_t d = 0; d < x.host.inner_rank; ++d) strides.push_back(x.args(kind, d));
     return strides;
 }
 
-std::string WholeTensorWriter::add_grad_out_view(const std::string& name) {
-    if (!needs_scratch(host(), pass_, sums_)) {
-        return add_view(name, SlotKind::grad_out, grad_out_strides, "kf_gradat_");
-    }
-    TensorView view = tensor_view();
-    view.address = args(SlotKind::scratch);
-    view.scalar_bytes = sums_exactly() ? 8 * exact_words() : 4;
-    view.strides = dense_inner_strides(view.extents, scalar_count(host().trailing));
-    if (host().call_rank > 0) {
-        view.offset = add_offset("kf_scratchat_" + argument_id(host()), SlotKind::scratch_stride);
-    }
-    add_tensor_scratch(view);
-    return add_view_local(name, view);
-}
-
-TensorView WholeTensorWriter::tensor_view() const {
-    TensorView view;
-    view.scalar_bytes = manifest::scalar_bytes(host().element.scalar);
-    const std::int64_t leader = leader_of(call_, index_, Part::data);
-    for (std::int64_t d = 0; d < host().inner_rank; ++d)
-        view.extents.push_back(argument_field(SlotKind::extent, leader, d));
-    return view;
-}
-
-std::string WholeTensorWriter::add_view_local(const std::string& name, const TensorView& view) {
-    add_local("const kf.View<" + std::to_string(host().inner_rank) + ">", name, view_initializer(view));
+std::string add_view_local(Body& body, const ArgumentText& x, const std::string& name,
+                           const TensorView& view) {
+    body.add_local("const kf.View<" + std::to_string(x.host.inner_rank) + ">", name, view_initializer(view));
     return name;
 }
 
-void WholeTensorWriter::add_tensor_scratch(const TensorView& view) {
+/// `id`: the tensor's part of the name.
+std::string add_view(Body& body, const ArgumentText& x, const std::string& id, const ViewPlace& place) {
+    TensorView view = tensor_view(x);
+    view.before = x.host.offset;
+    // What the pass doesn't touch has extents all the same.
+    if (place.address == SlotKind::address && !touches_data(x.host, x.kernel.pass)) {
+        view.strides.assign(view.extents.size(), "0");
+    } else {
+        view.address = x.args(place.address);
+        view.strides = inner_strides(x, view, place.strides.trailing);
+        if (x.host.call_rank > 0) view.offset = body.add_offset(x, place.offset, place.strides.call);
+    }
+    return add_view_local(body, x, place.name + id, view);
+}
+
+/// The view of a whole tensor's tangent; empty where there is none.
+std::string add_tangent_view(Body& body, const ArgumentText& primal) {
+    std::string view;
+    const std::vector<PlannedArgument>& arguments = primal.kernel.call.arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const Argument& host = arguments[i].host;
+        if (host.tangent_of != primal.index || !host.differentiable) continue;
+        const ArgumentText tangent(primal.kernel, static_cast<std::int64_t>(i));
+        view = add_view(body, tangent, tangent.id, data_view);
+    }
+    return view;
+}
+
+void add_tensor_scratch(Body& body, const ArgumentText& x, const TensorView& view) {
     View::List dimensions;
     const auto add = [&](const std::string& extent, const std::string& stride) {
         dimensions.emplace_back(View::Object{{"extent", extent}, {"stride", stride}});
     };
-    std::vector<std::string> element = dense_strides();
-    for (std::size_t i = 0; i < host().spacing.size(); ++i) element[i] = std::to_string(host().spacing[i]);
-    for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(host().trailing[i]), element[i]);
-    const std::vector<std::string> strides = inner_strides(view, SlotKind::grad_out_trailing_stride);
+    std::vector<std::string> element = x.dense_strides();
+    for (std::size_t i = 0; i < x.host.spacing.size(); ++i) element[i] = std::to_string(x.host.spacing[i]);
+    for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(x.host.trailing[i]), element[i]);
+    const std::vector<std::string> strides = inner_strides(x, view, SlotKind::grad_out_trailing_stride);
     for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
-    add_call_dimensions(dimensions);
-    add_scratch_walk(dimensions, true);
+    add_call_dimensions(dimensions, x);
+    add_scratch_walk(body, x, dimensions, true);
+}
+
+/// Halves are summed in floats beside the gradient.
+std::string add_scratch_view(Body& body, const ArgumentText& x) {
+    TensorView view = tensor_view(x);
+    view.address = x.args(SlotKind::scratch);
+    view.scalar_bytes = x.sums_exactly() ? 8 * manifest::exact_words(x.host.element.scalar) : 4;
+    view.strides = dense_inner_strides(view.extents, x.scalars());
+    if (x.host.call_rank > 0) view.offset = body.add_offset(x, "kf_scratchat_", SlotKind::scratch_stride);
+    add_tensor_scratch(body, x, view);
+    return add_view_local(body, x, grad_out_view.name + x.id, view);
+}
+
+/// Of the field and those that follow: where their sums start, the number of the call's first element among
+/// them, and how many elements there are.
+std::string add_sums_apart(Body& body, const ArgumentText& field, const PlannedParameter& parameter) {
+    const std::string scalars = std::to_string(field.scalars());
+    std::string first = "0";
+    if (field.host.call_rank > 0)
+        first = body.add_offset(field, "kf_scratchat_", SlotKind::scratch_stride) + " / " + scalars;
+    for (const ArgumentText& leaf : leaves_of(field.kernel, parameter)) {
+        if (leaf.has_scratch()) add_tensor_scratch(body, leaf, tensor_view(leaf));
+    }
+    return "uint64_t(" + field.args(SlotKind::scratch) + "), " + first + ", " +
+           field.args(SlotKind::scratch_count) + " / " + scalars;
+}
+
+/// Declares the tensor itself, and returns its name.
+std::string add_tensor_local(Body& body, const KernelContext& kernel, const Type& type, const std::string& id,
+                             const TensorViews& views) {
+    std::string name = "kf_arg_" + id;
+    body.add_local("const " + declared_name(type), name,
+                   tensor_initializer(type.form, views, kernel.pass == PassKind::forward));
+    return name;
+}
+
+}  // namespace
+
+std::string add_tensor(Body& body, const ArgumentText& x) {
+    TensorViews views;
+    views.data = add_view(body, x, x.id, data_view);
+    if (reads_gradient(x.host, x.kernel.pass)) views.grad_in = add_view(body, x, x.id, grad_in_view);
+    if (x.writes_gradient()) {
+        views.grad_out = x.has_scratch() ? add_scratch_view(body, x) : add_view(body, x, x.id, grad_out_view);
+    }
+    if (x.kernel.call.is_jvp) views.grad_in = views.grad_out = add_tangent_view(body, x);
+    return add_tensor_local(body, x.kernel, x.planned.type, x.id, views);
+}
+
+std::string add_struct_tensor(Body& body, const KernelContext& kernel, const PlannedParameter& parameter) {
+    TensorViews views;
+    const std::string id = struct_id(parameter);
+    const ArgumentText first(kernel, parameter.host.leaf);
+    views.data = add_view(body, first, id, data_view);
+    if (const auto field = first.leader(Part::gradient)) {
+        if (reads_gradient(field->host, kernel.pass))
+            views.grad_in = add_view(body, *field, id, grad_in_view);
+        if (field->writes_gradient()) views.grad_out = add_view(body, *field, id, grad_out_view);
+        const auto summed = first.leader(Part::sums);
+        if (!views.grad_out.empty() && summed) views.apart = add_sums_apart(body, *summed, parameter);
+        if (kernel.call.is_jvp) views.grad_in = views.grad_out = add_tangent_view(body, *field);
+    }
+    return add_tensor_local(body, kernel, parameter.type, id, views);
 }
 
 }  // namespace kf::gen

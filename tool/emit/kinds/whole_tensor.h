@@ -1,13 +1,12 @@
 // Kernels and parameters that are tensors themselves: the function is handed a view of each.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "emit/gradient_writer.h"
+#include "emit/argument_text.h"
+#include "emit/body.h"
 #include "emit/kinds/questions.h"
-#include "emit/tensor_argument.h"
 
 namespace kf::gen::kinds {
 
@@ -32,31 +31,9 @@ std::string described(const WholeTensor& tensor, const PlannedArgument& item);
 
 namespace kf::gen {
 
-/// Declares the views that kernels hand to the function.
-class WholeTensorWriter : protected GradientWriter {
-protected:
-    using GradientWriter::GradientWriter;
-
-    /// The view of a whole tensor's tangent.
-    std::string add_tangent_view();
-    /// Declares a local that holds the tensor and returns its name.
-    std::string add_tensor();
-    /// One of structs: all of its fields are in one view, but for sums that lie apart.
-    std::string add_struct_tensor(const PlannedParameter& parameter);
-    /// Selects the field that speaks for the others; false where there is none.
-    bool lead(std::int64_t field, Part part);
-    /// Of the field that is selected and those that follow: where their sums start, the number of the call's
-    /// first element among them, and how many elements there are.
-    std::string add_sums_apart(const PlannedParameter& parameter);
-    std::string add_view(const std::string& name, manifest::SlotKind address, StrideKinds strides,
-                         const std::string& prefix);
-    [[nodiscard]] std::vector<std::string> inner_strides(const TensorView& view,
-                                                         manifest::SlotKind kind) const;
-    /// Halves are summed in floats beside the gradient.
-    std::string add_grad_out_view(const std::string& name);
-    [[nodiscard]] TensorView tensor_view() const;
-    std::string add_view_local(const std::string& name, const TensorView& view);
-    void add_tensor_scratch(const TensorView& view);
-};
+/// Declares a local that holds the tensor as the function takes it, and returns its name.
+std::string add_tensor(Body& body, const ArgumentText& tensor);
+/// One of structs: all of its fields are in one view, but for sums that lie apart.
+std::string add_struct_tensor(Body& body, const KernelContext& kernel, const PlannedParameter& parameter);
 
 }  // namespace kf::gen

@@ -1,0 +1,74 @@
+// What a kernel does for one call, or for the calls of a run: lists of statements, filled argument by
+// argument.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/argument_text.h"
+#include "emit/view.h"
+
+namespace kf::gen {
+
+/// Lists of text are of statements, unless said otherwise. See templates/kernel_call.slang.mustache and
+/// kernel_run.slang.mustache for the order in which they are made.
+struct Body {
+    /// `calls`: at a time.
+    explicit Body(std::int64_t calls) : run(calls) {}
+
+    /// Declares a local of each call's. `initial`: its value; `fill`: a statement after the declaration. Both
+    /// are empty for none.
+    void add_local(const std::string& type, const std::string& name, const std::string& initial,
+                   const std::string& fill = {});
+    void add_local(const std::string& type, const std::string& name, const View::List& fills);
+    /// Declares what has a value for each call of a run.
+    void keep(const std::string& type, const std::string& name);
+    /// Declares where the call's element starts by the strides of that kind, once, and returns the name.
+    std::string add_offset(const ArgumentText& argument, const std::string& prefix,
+                           manifest::SlotKind stride);
+    /// In kernels that walk rows: the scalars from one call's element to the next, declared once.
+    std::string step(const ArgumentText& argument);
+
+    /// What the template has for one call: `stores` and `adds` of one call alone are its results.
+    [[nodiscard]] View::Object view(const KernelContext& kernel) const;
+
+    std::int64_t run;
+
+    // Before all calls.
+    View::List shared;  ///< elements that all calls share
+    View::List steps;
+    View::List wholes;     ///< of kernels that walk rows: what must be 0 to move runs whole
+    View::List gradients;  ///< sums
+    View::List row_gradients;
+
+    // Of one call.
+    View::List offsets;
+    std::map<std::int64_t, View::List> row_offsets;  ///< what an index along each dimension adds to
+    View::List locals;
+    std::vector<std::string> passed;  ///< to the function, or to its derivative
+    std::vector<std::string> primal;  ///< of fused kernels: to the function itself
+    std::string result;               ///< "kf_arg_return = ", or nothing
+    View::List results;
+    View::List stores;
+    View::List adds;
+
+    // Around the calls of a run.
+    View::List kept;
+    View::List loads;
+    View::List run_loads;
+    View::List run_stores;
+
+    // After all calls.
+    View::List scratches;                      ///< sums that the last group rounds
+    std::vector<std::string> scratch_targets;  ///< whose sums are rounded so far
+
+private:
+    /// Whether something of that name is to be declared; it is from then on.
+    bool is_new(const std::string& name);
+
+    std::vector<std::string> declared_;
+};
+
+}  // namespace kf::gen
