@@ -132,6 +132,16 @@ def test_structs_are_added_to(structs: Any, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", SIZES)
+def test_elements_that_are_read_are_added_to_others(structs: Any, count: int) -> None:
+    lights, sums = filled(structs.Light.dtype, count), filled(structs.Light.dtype, 6, seed=1)
+    given = tensor(sums)
+    structs.collect_read(indices(count), tensor(lights), given[1:5])
+    for name in ("color", "power"):
+        np.add.at(sums[name], 1 + np.arange(count) % 4, lights[name])
+    same(given.to_numpy(), sums, 1e-4)
+
+
+@pytest.mark.parametrize("count", SIZES)
 def test_halves_are_added_to_in_place(structs: Any, count: int) -> None:
     """Five elements of three halves: words hold halves of two elements. Sums are exact."""
     random = np.random.default_rng(count)

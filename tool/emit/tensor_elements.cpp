@@ -44,6 +44,10 @@ public:
         for (const PlannedParameter* parameter : structs) {
             if (is_differentiable(parameter->type.form)) add_struct(*parameter, true);
         }
+        // So does one that the function adds to.
+        std::stable_partition(structs.begin(), structs.end(), [](const PlannedParameter* parameter) {
+            return parameter->type.form == TensorForm::atomic;
+        });
         for (const PlannedParameter* parameter : structs) add_struct(*parameter, false);
         bool any = !structs.empty();
         for (const PlannedArgument& argument : call_.arguments) {
