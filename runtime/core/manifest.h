@@ -42,8 +42,8 @@ struct BlockLayout {
     std::int64_t size = 0;              ///< bytes of the block
     std::vector<std::int64_t> offsets;  ///< of each slot, bytes
     Passing passing = Passing::value;
-    /// Of each resource: its number in descriptor set 1 on Vulkan; on CUDA where its handle lies in the
-    /// block, bytes.
+    /// Where each resource is: on Vulkan its number in descriptor set 1, on CUDA its handle's offset in the
+    /// block, in bytes.
     std::vector<std::int64_t> resource_places = {};
 
     bool operator==(const BlockLayout&) const = default;

@@ -318,7 +318,7 @@ private:
         return at;
     }
 
-    /// Reads a loop's count as far as Slang, too, sees it.
+    /// Returns a loop's count where Slang can know it, too.
     [[nodiscard]] std::optional<Count> read_count(const Loop& loop) const {
         const std::size_t first = semicolon(loop.open + 1, loop.close);
         const std::size_t second = semicolon(first + 1, loop.close);
