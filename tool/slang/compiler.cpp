@@ -55,14 +55,16 @@ std::string seconds_text(std::chrono::milliseconds time) {
 class IsolatedCompiler final : public Compiler {
 public:
     IsolatedCompiler(CompilerOptions options,
-                     std::vector<std::pair<std::string, std::string>> support_modules)
+                     std::vector<std::pair<std::string, std::string>> support_modules,
+                     std::shared_ptr<StartedSlang> started)
         : options_(std::move(options)),
           support_modules_(std::move(support_modules)),
+          started_(std::move(started)),
           worker_([this, compiler = std::shared_ptr<Compiler>()](const std::string& request) mutable {
               // In the child: Slang starts with its first request. A child that replaces another has
               // the modules and texts of the last reflect(), which the parent wrote into options_.
               if (!compiler) {
-                  compiler = make_in_process_compiler(options_, support_modules_);
+                  compiler = make_in_process_compiler(options_, support_modules_, started_);
               }
               return answer(*compiler, request);
           }) {}
@@ -178,14 +180,16 @@ private:
 
     CompilerOptions options_;
     std::vector<std::pair<std::string, std::string>> support_modules_;
+    std::shared_ptr<StartedSlang> started_;
     WorkerProcess worker_;
 };
 
 }  // namespace
 
 Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules) {
-    auto compiler = std::make_unique<IsolatedCompiler>(options, support_modules);
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
+    std::shared_ptr<StartedSlang> started) {
+    auto compiler = std::make_unique<IsolatedCompiler>(options, support_modules, std::move(started));
     if (!compiler->running()) {
         return Diagnostic{Severity::error, "slang-internal", {}, "no process could be started for Slang", {}};
     }

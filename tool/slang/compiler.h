@@ -91,12 +91,20 @@ std::vector<std::string> module_names(const std::vector<std::filesystem::path>& 
 /// The name as an identifier: other characters become _.
 std::string module_identifier(std::string name);
 
+/// Slang with its core module loaded. Not thread-safe.
+class StartedSlang;
+
+/// Starts Slang in this process, for the compilers of children that are forked later: each has it from its first
+/// request on, and the time that a start takes is spent once. Throws std::runtime_error where Slang can't be started.
+std::shared_ptr<StartedSlang> start_slang();
+
 /// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next
 /// call starts another. Slang itself starts with the first call (about 0.25 s). Call it before other
 /// threads start. `support_modules` are built-in modules (name, text) such as kf, for `import kf;`: the first
 /// is always loaded, all others where the user's modules don't load without them, and each where a kernel
-/// imports it.
+/// imports it. Children have `started`, if any, and start Slang by themselves otherwise.
 Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules);
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
+    std::shared_ptr<StartedSlang> started = nullptr);
 
 }  // namespace kf::gen

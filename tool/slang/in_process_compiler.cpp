@@ -20,6 +20,7 @@
 #include "slang/session.h"
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
+#include "slang/started_slang.h"
 #include "slang/types.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
@@ -31,16 +32,6 @@
 namespace kf::gen {
 
 namespace {
-
-/// Ends Slang's CUDA prelude with a line that can be found again in what it generates.
-void mark_cuda_prelude(slang::IGlobalSession& global) {
-    ComPtr<slang::IBlob> prelude;
-    global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
-    std::string text;
-    if (prelude) text.assign(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
-    text += "\n" + std::string(cuda_prelude_end);
-    global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
-}
 
 // A session keeps all that it compiled, so it is replaced after so many kernels.
 constexpr int kernels_per_session = 64;
@@ -173,11 +164,13 @@ using SupportModules = std::vector<std::pair<std::string, std::string>>;
 
 class InProcessCompiler final : public Compiler {
 public:
-    InProcessCompiler(CompilerOptions options, SupportModules support_modules)
+    InProcessCompiler(CompilerOptions options, SupportModules support_modules,
+                      std::shared_ptr<StartedSlang> started)
         : options_(std::move(options)),
           support_modules_(std::move(support_modules)),
           workarounds_(chosen_workarounds(options_)),
-          sources_(options_.sources) {}
+          sources_(options_.sources),
+          started_(std::move(started)) {}
 
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
@@ -299,12 +292,7 @@ private:
 
     // The session with all modules loaded.
     Outcome<Session*> session_for(const CodeForm& form) {
-        if (!global_) {
-            if (SLANG_FAILED(slang::createGlobalSession(global_.out()))) {
-                return internal_error("it could not be started");
-            }
-            mark_cuda_prelude(*global_.get());
-        }
+        if (!started_) started_ = start_slang();
         Entry& kept = entry(form);
         if (kept.session && kept.kernels < kernels_per_session) {
             return &*kept.session;
@@ -361,7 +349,7 @@ private:
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
                                   bool keeps_gradients) {
         Outcome<Session> created =
-            Session::create(*global_.get(), options_, form, sources_,
+            Session::create(started_->global(), options_, form, sources_,
                             keeps_gradients ? workarounds_ : Workarounds(), support_modules);
         if (!created) {
             return created.errors();
@@ -612,7 +600,7 @@ private:
         }
         // Without it Slang gives unoptimised code and says nothing; drivers refuse some of that.
         if (target == CodeTarget::spirv &&
-            SLANG_FAILED(global_->checkPassThroughSupport(SLANG_PASS_THROUGH_SPIRV_OPT))) {
+            SLANG_FAILED(started_->global().checkPassThroughSupport(SLANG_PASS_THROUGH_SPIRV_OPT))) {
             return Diagnostic{Severity::error,
                               "slang-optimiser-missing",
                               {},
@@ -675,7 +663,7 @@ private:
     bool needs_support_ = false;               ///< of all of them
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said
-    ComPtr<slang::IGlobalSession> global_;     // likewise
+    std::shared_ptr<StartedSlang> started_;    // likewise
     std::optional<SpirvValidator> validator_;  ///< once there is code for it
     std::array<Entry, 4> entries_;             ///< by entry()
 };
@@ -683,8 +671,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Compiler> make_in_process_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules) {
-    return std::make_unique<InProcessCompiler>(options, support_modules);
+    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
+    std::shared_ptr<StartedSlang> started) {
+    return std::make_unique<InProcessCompiler>(options, support_modules, std::move(started));
 }
 
 }  // namespace kf::gen

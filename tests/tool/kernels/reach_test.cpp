@@ -50,7 +50,7 @@ protected:
         if (!spec) return {spec.errors(), {}};
         CompilerOptions options;
         options.search_paths = {folder_.path()};
-        auto compiler = make_slang_compiler(options, support_modules());
+        auto compiler = make_slang_compiler(options, support_modules(), started_slang());
         const Outcome<Module> module = compiler.value()->reflect({path});
         if (!module) return {module.errors(), {}};
         const Outcome<Plan> plan = resolve(spec.value(), module.value(), compiler.value().get());

@@ -26,9 +26,14 @@ std::filesystem::path ScratchFolder::write(const std::string& name, const std::s
     return file;
 }
 
+std::shared_ptr<StartedSlang> started_slang() {
+    static const std::shared_ptr<StartedSlang> started = start_slang();
+    return started;
+}
+
 std::unique_ptr<Compiler> make_compiler(const CompilerOptions& options,
                                         const SupportModules& support_modules) {
-    auto compiler = make_slang_compiler(options, support_modules);
+    auto compiler = make_slang_compiler(options, support_modules, started_slang());
     EXPECT_TRUE(compiler.ok());
     return std::move(compiler.value());
 }

@@ -28,6 +28,9 @@ private:
 
 using SupportModules = std::vector<std::pair<std::string, std::string>>;
 
+/// Slang, started once for all compilers of a test program, which would take most of its time otherwise.
+std::shared_ptr<StartedSlang> started_slang();
+
 std::unique_ptr<Compiler> make_compiler(const CompilerOptions& options = {},
                                         const SupportModules& support_modules = {});
 

@@ -1,0 +1,33 @@
+// Slang's global session, which holds its core module.
+#include "slang/started_slang.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// Ends Slang's CUDA prelude with a line that can be found again in what it generates.
+void mark_cuda_prelude(slang::IGlobalSession& global) {
+    ComPtr<slang::IBlob> prelude;
+    global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
+    std::string text;
+    if (prelude) text.assign(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
+    text += "\n" + std::string(cuda_prelude_end);
+    global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
+}
+
+}  // namespace
+
+StartedSlang::StartedSlang() {
+    if (SLANG_FAILED(slang::createGlobalSession(global_.out())))
+        throw std::runtime_error("it could not be started");
+    mark_cuda_prelude(global());
+}
+
+std::shared_ptr<StartedSlang> start_slang() { return std::make_shared<StartedSlang>(); }
+
+}  // namespace kf::gen
