@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/image_digests.h"
 #include "core/items.h"
 #include "core/sha256.h"
@@ -186,9 +186,10 @@ private:
 };
 
 json to_json(const Kernel& kernel, BlobWriter& blobs) {
-    json slots = json::array();
-    for (const Slot& slot : kernel.slots) {
-        slots.push_back(json::array({name_of(slot_names, slot.kind), slot.argument, slot.dimension}));
+    json records = json::array();
+    for (const Record& record : kernel.records) {
+        records.push_back(json::array({name_of(record_names, record.kind), record.argument, record.dimensions,
+                                       record.trailing, record.flagged}));
     }
     json layouts = json::object();
     for (const auto& [target, layout] : kernel.layouts) {
@@ -212,7 +213,7 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
               {"group_size", kernel.group_size},
               {"calls_per_thread", kernel.calls_per_thread},
               {"exact", kernel.exact},
-              {"slots", std::move(slots)},
+              {"records", std::move(records)},
               {"layouts", std::move(layouts)},
               {"source_hash", kernel.source_hash},
               {"images", std::move(images)}};
@@ -427,9 +428,10 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
     }
     kernel.calls_per_thread = static_cast<std::uint32_t>(calls);
     kernel.exact = flag(j, "exact");
-    for (const json& slot : list(j, "slots")) {
-        kernel.slots.push_back({enum_of<SlotKind>(slot_names, slot.at(0).get<std::string>()),
-                                integer(slot.at(1)), integer(slot.at(2))});
+    for (const json& record : list(j, "records")) {
+        kernel.records.push_back({enum_of<RecordKind>(record_names, record.at(0).get<std::string>()),
+                                  integer(record.at(1)), integers(record.at(2)), integer(record.at(3)),
+                                  record.at(4).get<bool>()});
     }
     if (j.contains("resources")) {
         for (const json& slot : list(j, "resources")) {

@@ -76,7 +76,7 @@ struct Walk {
     bool keeps_columns = false;  ///< some gradient is shared by rows: a tile is as wide as a lane's calls
 };
 
-/// What SlotKind::along_reciprocal holds: kernels divide by `along`, at least 1, by multiplying.
+/// What kf.Walk::along_reciprocal holds: kernels divide by `along`, at least 1, by multiplying.
 std::uint32_t along_reciprocal(std::int64_t along);
 
 /// Memory that lives for one launch: [counter, scratch, value gradients][value outputs][uploads].

@@ -14,7 +14,7 @@ namespace {
 
 using manifest::Argument;
 using manifest::GradMode;
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 bool is_tensor(const BindRequest& request, std::size_t i) {
     return request.arguments[i].kind == Arg::Kind::tensor;
@@ -100,13 +100,14 @@ std::int64_t element_bytes(const Argument& argument) {
 
 void plan_temporary(const BindRequest& request, Binding& binding) {
     TemporaryPlan& plan = binding.temporary;
-    const auto& slots = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)].slots;
-    const auto has = [&](SlotKind kind) {
-        return std::any_of(slots.begin(), slots.end(), [&](const auto& slot) { return slot.kind == kind; });
+    const auto& records = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)].records;
+    const auto has = [&](RecordKind kind) {
+        return std::any_of(records.begin(), records.end(),
+                           [&](const auto& record) { return record.kind == kind; });
     };
     const bool scratch = std::any_of(binding.arguments.begin(), binding.arguments.end(),
                                      [](const BoundArgument& bound) { return bound.scratch_count > 0; });
-    if (has(SlotKind::counter) && (scratch || !has(SlotKind::scratch))) {
+    if (has(RecordKind::counter) && (scratch || !has(RecordKind::sums))) {
         plan.counter_at = reserve(plan, 4 * (1 + static_cast<std::int64_t>(request.arguments.size())));
     }
     for (std::size_t i = 0; i < binding.arguments.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/artifact.h"
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/consistency.h"
 #include "core/convert.h"
 #include "core/image_digests.h"
@@ -197,8 +197,8 @@ void check_tangent_argument(const Call& call, const Argument& argument, const st
             "a tangent of no parameter");
 }
 
-/// Resources are numbered in order on Vulkan; on CUDA their handles follow the slots. `end`: of what lies in
-/// the block so far.
+/// Resources are numbered in order on Vulkan; on CUDA their handles follow the records. `end`: of what lies
+/// in the block so far.
 void check_resource_places(const Kernel& kernel, bool vulkan, const BlockLayout& layout, std::int64_t& end,
                            const std::string& where) {
     for (std::size_t i = 0; i < kernel.resources.size(); ++i) {
@@ -210,45 +210,47 @@ void check_resource_places(const Kernel& kernel, bool vulkan, const BlockLayout&
     }
 }
 
-/// Slots lie in their order, each at the first place that its alignment allows: vectors' in push constants,
-/// scalars' alone in uniform buffers, and one scalar's in memory and in CUDA's parameters.
+/// Records lie in their order, each at the first place that its alignment allows: vectors' in push constants,
+/// scalars' alone in uniform buffers, and one scalar's in memory and in CUDA's parameters. In uniform buffers
+/// a record may begin in the padding of the one before.
 void check_layout(const Call& call, const Kernel& kernel, const std::string& target,
                   const BlockLayout& layout, const std::string& where) {
     const bool vulkan = target == "vulkan";
     const bool by_vectors = !vulkan || layout.passing != Passing::uniform;
     const bool by_scalars = !vulkan || layout.passing != Passing::value;
     require(layout.size >= 0 && layout.size <= max_block, where, "a parameter block of impossible size");
-    require(layout.offsets.size() == kernel.slots.size(), where, "another number of offsets than slots");
+    require(layout.offsets.size() == kernel.records.size(), where, "another number of offsets than records");
     constexpr std::int64_t largest_alignment = 16;
     std::int64_t end = 0;
-    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
-        const Slot& slot = kernel.slots[i];
+    for (std::size_t i = 0; i < kernel.records.size(); ++i) {
+        const Record& record = kernel.records[i];
         const std::int64_t offset = layout.offsets[i];
-        const std::int64_t aligned = slot_alignment(call, slot);
+        const std::int64_t aligned = record_alignment(call, record);
         const std::int64_t scalar =
-            slot.kind == SlotKind::value
+            record.kind == RecordKind::value
                 ? scalar_bytes(
-                      widened_element(call.arguments[static_cast<std::size_t>(slot.argument)]).scalar)
+                      widened_element(call.arguments[static_cast<std::size_t>(record.argument)]).scalar)
                 : aligned;
         const auto up = [&](std::int64_t alignment) { return (end + alignment - 1) / alignment * alignment; };
         require((by_vectors && offset == up(aligned)) || (by_scalars && offset == up(scalar)), where,
-                "a slot that isn't in its place");
-        end = offset + slot_bytes(call, slot);
+                "a record that isn't in its place");
+        const bool padded = by_vectors || record.kind == RecordKind::value;
+        end = offset + (padded ? record_bytes(call, record) : record_layout(record).end);
     }
     check_resource_places(kernel, vulkan, layout, end, where);
     require(layout.size >= end && layout.size < end + largest_alignment, where,
-            "a parameter block of another size than its slots");
+            "a parameter block of another size than its records");
 }
 
 void check_passing(const Call& call, const Kernel& kernel, const std::string& where) {
     for (const auto& [target, layout] : kernel.layouts) {
         const Passing expected =
-            target == "vulkan" ? vulkan_passing(push_constant_bytes(call, kernel.slots)) : Passing::value;
+            target == "vulkan" ? vulkan_passing(push_constant_bytes(call, kernel.records)) : Passing::value;
         require(layout.passing == expected, where + " for " + target, "parameters passed in another way");
     }
 }
 
-/// The code was generated for these slots and arguments.
+/// The code was generated for these records and arguments.
 void check_interface(const Call& call, const Kernel& kernel, bool exact, const std::string& where) {
     const std::string interface = interface_of(call, kernel, exact);
     for (const Image& image : kernel.images) {
@@ -276,8 +278,8 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, co
         const Kernel& kernel = manifest.kernels[static_cast<std::size_t>(index)];
         const std::string kernel_where = where + ": kernel '" + kernel.name + "'";
         require(kernel.variant == variant, kernel_where, "the other variant's kernel");
-        require(kernel.slots == block_slots(call, {use.pass, variant, use.exact}), kernel_where,
-                "slots that aren't those of the pass and its arguments");
+        require(kernel.records == block_records(call, {use.pass, variant, use.exact}), kernel_where,
+                "records that aren't those of the pass and its arguments");
         for (const auto& [target, layout] : kernel.layouts) {
             check_layout(call, kernel, target, layout, kernel_where + " for " + target);
         }

@@ -41,7 +41,7 @@ std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) 
         return root_->kernel(kernel);
     }
     (void)driver();
-    // The images' digests name the code; slots and layouts are a function of the same source.
+    // The images' digests name the code; records and layouts are a function of the same source.
     std::string key = kernel.source_hash;
     for (const manifest::Image& image : kernel.images) {
         key += '/' + image.entry_point + '/';

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/kinds/questions.h"
 #include "core/roles.h"
 #include "core/sha256.h"
@@ -39,9 +39,7 @@ private:
     std::string text_;
 };
 
-bool is_of_gradients(SlotKind kind) {
-    return kind == SlotKind::grad_in || kind == SlotKind::grad_out || kind == SlotKind::grad_mode;
-}
+bool is_of_gradients(RecordKind kind) { return kind == RecordKind::grad_in || kind == RecordKind::grad_out; }
 
 /// Writes the fields that an argument's kind has.
 struct KindWriter {
@@ -120,14 +118,16 @@ std::string interface_of(const Call& call, const Kernel& kernel, bool exact) {
     std::set<std::int64_t> arguments;
     std::set<std::int64_t> with_gradients;
     std::set<std::int64_t> with_sums;
-    for (const Slot& slot : kernel.slots) {
-        writer.word(slot.kind);
-        writer.number(slot.argument);
-        writer.number(slot.dimension);
-        if (slot.argument < 0) continue;
-        arguments.insert(slot.argument);
-        if (is_of_gradients(slot.kind)) with_gradients.insert(slot.argument);
-        if (slot.kind == SlotKind::scratch) with_sums.insert(slot.argument);
+    for (const Record& record : kernel.records) {
+        writer.word(record.kind);
+        writer.number(record.argument);
+        writer.numbers(record.dimensions);
+        writer.number(record.trailing);
+        writer.number(record.flagged ? 1 : 0);
+        if (record.argument < 0) continue;
+        arguments.insert(record.argument);
+        if (is_of_gradients(record.kind)) with_gradients.insert(record.argument);
+        if (record.kind == RecordKind::sums) with_sums.insert(record.argument);
     }
     for (const std::int64_t i : arguments) {
         const Argument& argument = call.arguments[static_cast<std::size_t>(i)];

@@ -15,7 +15,7 @@ namespace kf::detail {
 namespace {
 
 using manifest::GradMode;
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 constexpr std::size_t max_block = 1024;  // bytes
 constexpr std::size_t max_uses = 16;
@@ -77,51 +77,38 @@ public:
 
     /// The launch's parameters that aren't the same each time; false where one isn't known here.
     bool note_parameters(const manifest::BlockLayout& layout) {
-        const auto& slots = request_.manifest.kernels[static_cast<std::size_t>(binding_.kernel)].slots;
-        for (std::size_t s = 0; s < slots.size(); ++s) {
-            const auto i = static_cast<std::size_t>(std::max<std::int64_t>(0, slots[s].argument));
-            const auto at = static_cast<std::size_t>(layout.offsets[s]);
-            switch (slots[s].kind) {
-                case SlotKind::value:
+        const auto& records = request_.manifest.kernels[static_cast<std::size_t>(binding_.kernel)].records;
+        for (std::size_t r = 0; r < records.size(); ++r) {
+            const auto i = static_cast<std::size_t>(std::max<std::int64_t>(0, records[r].argument));
+            const auto at = static_cast<std::size_t>(layout.offsets[r]);
+            switch (records[r].kind) {
+                case RecordKind::value:
                     if (request_.arguments[i].kind == Arg::Kind::absent) break;  // a tangent, and 0
                     launch_.values.push_back({items_[i], at, static_cast<std::size_t>(argument(i).offset),
                                               element_type(argument(i).element)});
                     break;
-                case SlotKind::address:
+                // The address is a record's first member.
+                case RecordKind::data:
                     if (!note_address(i, LaunchKey::data, binding_.arguments[i].data, at)) return false;
                     break;
-                case SlotKind::grad_in:
+                case RecordKind::grad_in:
                     if (!note_address(i, LaunchKey::grad_in, binding_.arguments[i].grad_in, at)) return false;
                     break;
-                case SlotKind::grad_out:
+                case RecordKind::grad_out:
                     if (!note_address(i, LaunchKey::grad_out, binding_.arguments[i].grad_out, at))
                         return false;
                     break;
-                case SlotKind::total:
-                case SlotKind::groups:
-                case SlotKind::shape:
-                case SlotKind::step:
-                case SlotKind::stride:
-                case SlotKind::trailing_stride:
-                case SlotKind::extent:
-                case SlotKind::grad_in_stride:
-                case SlotKind::grad_in_trailing_stride:
-                case SlotKind::grad_out_stride:
-                case SlotKind::grad_out_trailing_stride:
-                case SlotKind::grad_mode:
-                case SlotKind::scratch:
-                case SlotKind::scratch_count:
-                case SlotKind::scratch_stride:
-                case SlotKind::counter:
-                case SlotKind::outer:
-                case SlotKind::rows:
-                case SlotKind::row_length:
-                case SlotKind::tile_runs:
-                case SlotKind::tile_rows:
-                case SlotKind::tiles_down:
-                case SlotKind::tiles_along:
-                case SlotKind::along_reciprocal: break;
-                default: return false;
+                case RecordKind::launch:
+                case RecordKind::walk:
+                case RecordKind::shape:
+                case RecordKind::counter:
+                case RecordKind::step:
+                case RecordKind::strides:
+                case RecordKind::sums:
+                case RecordKind::extents: break;
+                case RecordKind::grid:
+                case RecordKind::hash:
+                case RecordKind::random: return false;
             }
         }
         return true;

@@ -11,13 +11,13 @@
 
 #include "core/argument.h"
 #include "core/parameter_tree.h"
+#include "core/records.h"
 #include "core/shared_bytes.h"
-#include "core/slots.h"
 
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 11;
+inline constexpr std::int64_t abi_version = 12;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -37,10 +37,10 @@ inline constexpr std::int64_t usual_lanes = 32;
 /// The largest block, in bytes, that may be passed as Passing::uniform.
 inline constexpr std::int64_t max_uniform_block = 4096;
 
-/// Where a kernel's slots lie on one target.
+/// Where a kernel's records lie on one target.
 struct BlockLayout {
     std::int64_t size = 0;              ///< bytes of the block
-    std::vector<std::int64_t> offsets;  ///< of each slot, bytes
+    std::vector<std::int64_t> offsets;  ///< of each record, bytes
     Passing passing = Passing::value;
     /// Where each resource is: on Vulkan its number in descriptor set 1, on CUDA its handle's offset in the
     /// block, in bytes.
@@ -92,7 +92,7 @@ struct Kernel {
     std::array<std::uint32_t, 3> group_size{1, 1, 1};
     std::uint32_t calls_per_thread = 1;  ///< that a thread takes at a time; launches are sized by it
     bool exact = false;                  ///< its sums are exact: no number is too small to count
-    std::vector<Slot> slots;
+    std::vector<Record> records;         ///< of its block
     std::vector<ResourceSlot> resources = {};
     std::map<std::string, BlockLayout> layouts;  ///< by target: "vulkan", "cuda"
     std::string source_hash;                     ///< SHA-256 of the generated source, hex

@@ -11,8 +11,8 @@
 namespace kf::detail {
 namespace {
 
-using manifest::Slot;
-using manifest::SlotKind;
+using manifest::Record;
+using manifest::RecordKind;
 
 /// Copies scalars of type From as scalars of type To.
 template <class From, class To>
@@ -30,30 +30,86 @@ std::uint64_t place(std::uint64_t address, std::uint64_t temporary, std::int64_t
     return at >= 0 ? temporary + static_cast<std::uint64_t>(at) : address;
 }
 
-std::int64_t signed_number(const Slot& slot, const Binding& binding) {
-    const auto d = static_cast<std::size_t>(std::max<std::int64_t>(0, slot.dimension));
-    if (slot.kind == SlotKind::total) {
-        return binding.total;
+/// Writes the members of a record one after the other.
+class Members {
+public:
+    explicit Members(std::byte* target) : target_(target) {}
+
+    template <class T>
+    Members& add(T value) {
+        put(target_, value);
+        target_ += sizeof value;
+        return *this;
     }
-    if (slot.kind == SlotKind::shape) {
-        return binding.shape[d];
+
+    /// Adds strides: along the call's dimensions, and then along the argument's own.
+    Members& add_strides(const Record& record, const Dims& call, const Dims& trailing) {
+        for (const std::int64_t d : record.dimensions) add(call[static_cast<std::size_t>(d)]);
+        for (std::int64_t i = 0; i < record.trailing; ++i) add(trailing[static_cast<std::size_t>(i)]);
+        return *this;
     }
-    switch (slot.kind) {
-        case SlotKind::outer: return d < binding.walk.split ? binding.shape[d] : 1;
-        case SlotKind::rows: return binding.walk.rows;
-        case SlotKind::tile_rows: return binding.walk.tile_rows;
-        default: break;
+
+private:
+    std::byte* target_;
+};
+
+void pack_walk(const Walk& walk, const Record& record, const Dims& shape, std::byte* target) {
+    Members members(target);
+    members.add(walk.rows).add(walk.tile_rows);
+    for (std::size_t d = 0; d < record.dimensions.size(); ++d) {
+        members.add(d < walk.split ? shape[d] : std::int64_t{1});
     }
-    const BoundArgument& bound = binding.arguments[static_cast<std::size_t>(slot.argument)];
-    switch (slot.kind) {
-        case SlotKind::stride: return bound.data.strides[d];
-        case SlotKind::trailing_stride: return bound.data.trailing[d];
-        case SlotKind::grad_in_stride: return bound.grad_in.strides[d];
-        case SlotKind::grad_in_trailing_stride: return bound.grad_in.trailing[d];
-        case SlotKind::grad_out_stride: return bound.grad_out.strides[d];
-        case SlotKind::grad_out_trailing_stride: return bound.grad_out.trailing[d];
-        case SlotKind::scratch_count: return bound.scratch_count;
-        default: return bound.scratch_strides[d];
+    members.add(static_cast<std::int32_t>(walk.row_length)).add(static_cast<std::int32_t>(walk.tile_runs));
+    members.add(static_cast<std::uint32_t>(walk.tiles_down))
+        .add(static_cast<std::uint32_t>(walk.tiles_along));
+    members.add(along_reciprocal(walk.tiles_along));
+}
+
+/// Writes one of the call's own records.
+void pack_call(const Record& record, const Binding& binding, std::uint64_t temporary, std::byte* target) {
+    switch (record.kind) {
+        case RecordKind::walk: return pack_walk(binding.walk, record, binding.shape, target);
+        case RecordKind::shape: Members(target).add_strides(record, binding.shape, {}); return;
+        case RecordKind::counter: {
+            const std::int64_t at = binding.temporary.counter_at;
+            return put(target, place(0, temporary, at));
+        }
+        default: Members(target).add(binding.total).add(binding.groups);
+    }
+}
+
+/// Writes a record of an argument's memory; false for what only its kind knows.
+bool pack_memory(const Record& record, const BoundArgument& bound, std::uint64_t temporary,
+                 std::byte* target) {
+    Members members(target);
+    switch (record.kind) {
+        case RecordKind::data:
+            members.add(place(bound.data.address, temporary, bound.value_at))
+                .add_strides(record, bound.data.strides, bound.data.trailing);
+            if (record.flagged) members.add(bound.step);
+            return true;
+        case RecordKind::grad_in:
+            members.add(place(bound.grad_in.address, temporary, bound.grad_in_at))
+                .add_strides(record, bound.grad_in.strides, bound.grad_in.trailing);
+            return true;
+        case RecordKind::grad_out:
+            members.add(place(bound.grad_out.address, temporary, bound.gradient_at))
+                .add_strides(record, bound.grad_out.strides, bound.grad_out.trailing);
+            if (record.flagged) members.add(static_cast<std::uint32_t>(bound.mode));
+            return true;
+        case RecordKind::sums:
+            members.add(place(0, temporary, bound.scratch_at))
+                .add(bound.scratch_count)
+                .add_strides(record, bound.scratch_strides, {});
+            return true;
+        case RecordKind::step: members.add(bound.step); return true;
+        case RecordKind::strides: members.add_strides(record, bound.data.strides, {}); return true;
+        case RecordKind::extents:
+            for (std::int64_t d = 0; d < record.trailing; ++d) {
+                members.add(static_cast<std::uint32_t>(bound.data.inner[static_cast<std::size_t>(d)]));
+            }
+            return true;
+        default: return false;
     }
 }
 
@@ -80,51 +136,16 @@ void pack(const manifest::Call& call, const manifest::Kernel& kernel, const mani
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block) {
     std::fill(block.begin(), block.end(), std::byte{0});
-    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
-        const Slot& slot = kernel.slots[i];
-        std::byte* target = block.data() + layout.offsets[i];
-        const auto index = static_cast<std::size_t>(std::max<std::int64_t>(0, slot.argument));
-        const BoundArgument* bound = slot.argument >= 0 ? &binding.arguments[index] : nullptr;
-        switch (slot.kind) {
-            case SlotKind::groups: put(target, binding.groups); break;
-            case SlotKind::step: put(target, bound->step); break;
-            case SlotKind::row_length: put(target, static_cast<std::int32_t>(binding.walk.row_length)); break;
-            case SlotKind::tile_runs: put(target, static_cast<std::int32_t>(binding.walk.tile_runs)); break;
-            case SlotKind::tiles_down:
-                put(target, static_cast<std::uint32_t>(binding.walk.tiles_down));
-                break;
-            case SlotKind::tiles_along:
-                put(target, static_cast<std::uint32_t>(binding.walk.tiles_along));
-                break;
-            case SlotKind::along_reciprocal: put(target, along_reciprocal(binding.walk.tiles_along)); break;
-            case SlotKind::extent:
-                put(target,
-                    static_cast<std::uint32_t>(bound->data.inner[static_cast<std::size_t>(slot.dimension)]));
-                break;
-            case SlotKind::grad_mode: put(target, static_cast<std::uint32_t>(bound->mode)); break;
-            case SlotKind::address:
-                put(target, place(bound->data.address, temporary, bound->value_at));
-                break;
-            case SlotKind::grad_in:
-                put(target, place(bound->grad_in.address, temporary, bound->grad_in_at));
-                break;
-            case SlotKind::grad_out:
-                put(target, place(bound->grad_out.address, temporary, bound->gradient_at));
-                break;
-            case SlotKind::scratch: put(target, place(0, temporary, bound->scratch_at)); break;
-            case SlotKind::value:
-            case SlotKind::offset:
-            case SlotKind::seed:
-            case SlotKind::warmup:
-            case SlotKind::low:
-            case SlotKind::span:
-            case SlotKind::last: pack_slot(call.arguments[index], slot, values[index], target); break;
-            case SlotKind::counter: {
-                const std::int64_t at = binding.temporary.counter_at;
-                put(target, place(0, temporary, at < 0 ? at : at + 4 * (slot.argument + 1)));
-                break;
-            }
-            default: put(target, signed_number(slot, binding)); break;
+    for (std::size_t r = 0; r < kernel.records.size(); ++r) {
+        const Record& record = kernel.records[r];
+        std::byte* target = block.data() + layout.offsets[r];
+        if (record.argument < 0) {
+            pack_call(record, binding, temporary, target);
+            continue;
+        }
+        const auto i = static_cast<std::size_t>(record.argument);
+        if (!pack_memory(record, binding.arguments[i], temporary, target)) {
+            pack_record(call.arguments[i], record, values[i], target);
         }
     }
 }

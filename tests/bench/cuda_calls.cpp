@@ -13,7 +13,7 @@ namespace {
 
 using namespace bench_support;
 using kf::manifest::GradMode;
-using kf::manifest::SlotKind;
+using kf::manifest::RecordKind;
 using Tensor = kf::Tensor<float, 1>;
 
 constexpr std::int64_t count = 1024;
@@ -44,23 +44,30 @@ void put(std::vector<std::byte>& block, std::int64_t offset, T value) {
 std::vector<std::byte> pack(const Known& known) {
     const kf::manifest::BlockLayout& layout = known.kernel.layouts.at("cuda");
     std::vector<std::byte> block(static_cast<std::size_t>(layout.size));
-    for (std::size_t i = 0; i < known.kernel.slots.size(); ++i) {
-        const kf::manifest::Slot& slot = known.kernel.slots[i];
+    for (std::size_t i = 0; i < known.kernel.records.size(); ++i) {
+        const kf::manifest::Record& record = known.kernel.records[i];
         const Tensor tensor =
-            slot.argument < 0 ? Tensor() : known.tensors[static_cast<std::size_t>(slot.argument)];
+            record.argument < 0 ? Tensor() : known.tensors[static_cast<std::size_t>(record.argument)];
         const bool whole = tensor && tensor.size() == count;
         const std::int64_t at = layout.offsets[i];
-        switch (slot.kind) {
-            case SlotKind::total: put(block, at, count); break;
-            case SlotKind::groups: put(block, at, known.groups); break;
-            case SlotKind::shape: put(block, at, count); break;
-            case SlotKind::value: put(block, at, 1.0F); break;
-            case SlotKind::address: put(block, at, tensor.address()); break;
-            case SlotKind::step: put(block, at, std::uint32_t{whole ? 1U : 0U}); break;
-            case SlotKind::grad_in: put(block, at, tensor.grad_in().address()); break;
-            case SlotKind::grad_out: put(block, at, tensor.grad_out().address()); break;
-            case SlotKind::grad_mode:
-                put(block, at,
+        if (record.numbers() > (record.kind == RecordKind::shape ? 1 : 0)) {
+            throw std::runtime_error("the benchmark's kernels have no strides");
+        }
+        switch (record.kind) {
+            case RecordKind::launch:
+                put(block, at, count);
+                put(block, at + 8, known.groups);
+                break;
+            case RecordKind::shape: put(block, at, count); break;
+            case RecordKind::value: put(block, at, 1.0F); break;
+            case RecordKind::data:
+                put(block, at, tensor.address());
+                if (record.flagged) put(block, at + 8, std::uint32_t{whole ? 1U : 0U});
+                break;
+            case RecordKind::grad_in: put(block, at, tensor.grad_in().address()); break;
+            case RecordKind::grad_out:
+                put(block, at, tensor.grad_out().address());
+                put(block, at + 8,
                     static_cast<std::uint32_t>(whole ? GradMode::injective : GradMode::everywhere));
                 break;
             default: throw std::runtime_error("the benchmark's kernels have no such parameters");

@@ -11,23 +11,36 @@ namespace kf::gen {
 
 namespace {
 
-/// Finds each slot's field in the layout that the compiler reports.
+/// Finds each record's field in the layout that the compiler reports, whose members must lie where the host
+/// writes them.
 Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const CompiledKernel& compiled) {
     manifest::BlockLayout layout;
     layout.size = compiled.block_size;
     layout.passing = emitted.passing;
-    for (const std::string& field : emitted.fields) {
-        const auto found = std::find_if(compiled.block.begin(), compiled.block.end(),
-                                        [&](const FieldLayout& known) { return known.name == field; });
-        if (found == compiled.block.end()) {
-            return Diagnostic{Severity::error,
-                              "internal-layout",
-                              emitted.source.origin,
-                              "kernel '" + emitted.name + "': the compiler reports no field '" + field +
-                                  "' in the parameter block",
-                              {}};
-        }
+    const auto fail = [&](const std::string& what) {
+        return Diagnostic{Severity::error,
+                          "internal-layout",
+                          emitted.source.origin,
+                          "kernel '" + emitted.name + "': " + what,
+                          {}};
+    };
+    const auto find = [&](const std::string& name) {
+        return std::find_if(compiled.block.begin(), compiled.block.end(),
+                            [&](const FieldLayout& known) { return known.name == name; });
+    };
+    for (std::size_t i = 0; i < emitted.records.size(); ++i) {
+        const std::string& field = emitted.fields[i];
+        const auto found = find(field);
+        if (found == compiled.block.end())
+            return fail("the compiler reports no field '" + field + "' in the parameter block");
         layout.offsets.push_back(found->offset);
+        for (const manifest::RecordMember& member : manifest::record_layout(emitted.records[i]).members) {
+            if (member.name.empty()) continue;
+            const std::string name = field + "." + member.name;
+            const auto reported = find(name);
+            if (reported == compiled.block.end() || reported->offset != found->offset + member.offset)
+                return fail("the compiler has '" + name + "' in another place than the runtime");
+        }
     }
     return layout;
 }
@@ -51,7 +64,7 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
     kernel.exact = unit.exact;
     kernel.source_hash = unit.source_hash;
     for (const auto& [target, emitted] : unit.sources) {
-        kernel.slots = emitted.slots;
+        kernel.records = emitted.records;
         kernel.calls_per_thread = emitted.calls_per_thread;
         Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
         if (!layout) return layout.errors();

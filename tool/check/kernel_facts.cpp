@@ -59,19 +59,19 @@ public:
         : kernel_(kernel),
           layout_(layout),
           facts_(arguments),
-          has_slot_(arguments, false),
+          is_given_(arguments, false),
           compared_(arguments) {
         // Nothing is known of arguments that the kernel isn't given.
-        for (const manifest::Slot& slot : kernel.slots) {
+        for (const manifest::Record& record : kernel.records) {
             const bool holds =
-                slot.kind == manifest::SlotKind::value || slot.kind == manifest::SlotKind::address;
-            if (holds && slot.argument >= 0) has_slot_.at(static_cast<std::size_t>(slot.argument)) = true;
+                record.kind == manifest::RecordKind::value || record.kind == manifest::RecordKind::data;
+            if (holds) is_given_.at(static_cast<std::size_t>(record.argument)) = true;
         }
     }
 
     /// Nothing where the module isn't understood.
     std::optional<std::vector<InputFacts>> read(std::span<const std::byte> bytes) {
-        if (has_slot_.size() > ArgumentSet().size() || !split(bytes)) return std::nullopt;
+        if (is_given_.size() > ArgumentSet().size() || !split(bytes)) return std::nullopt;
         declare();
         if (blocks_.empty()) return std::nullopt;
         for (changed_ = true; changed_ && understood_;) {
@@ -81,7 +81,7 @@ public:
         if (!understood_) return std::nullopt;
         for (std::size_t i = body_; i < instructions_.size(); ++i) note_constants(instructions_[i]);
         for (std::size_t a = 0; a < facts_.size(); ++a) {
-            facts_[a].unused = has_slot_[a] && !used_.test(a);
+            facts_[a].unused = is_given_[a] && !used_.test(a);
             facts_[a].compared.assign(compared_[a].begin(), compared_[a].end());
         }
         return facts_;
@@ -164,12 +164,13 @@ private:
     /// What one of the block's members is: an argument's data, or their address.
     Origin member_of_block(std::int64_t index) {
         Origin origin;
-        if (index < 0 || index >= static_cast<std::int64_t>(kernel_.slots.size())) return origin;
-        const manifest::Slot& slot = kernel_.slots[static_cast<std::size_t>(index)];
-        if (slot.argument < 0) return origin;
-        const auto argument = static_cast<std::size_t>(slot.argument);
-        if (slot.kind == manifest::SlotKind::value) origin.data.set(argument);
-        if (slot.kind == manifest::SlotKind::address) origin.addresses.set(argument);
+        if (index < 0 || index >= static_cast<std::int64_t>(kernel_.records.size())) return origin;
+        const manifest::Record& record = kernel_.records[static_cast<std::size_t>(index)];
+        if (record.argument < 0) return origin;
+        const auto argument = static_cast<std::size_t>(record.argument);
+        if (record.kind == manifest::RecordKind::value) origin.data.set(argument);
+        // Strides and steps beside the address only ever lead to the same data.
+        if (record.kind == manifest::RecordKind::data) origin.addresses.set(argument);
         return origin;
     }
 
@@ -351,7 +352,7 @@ private:
     const manifest::Kernel& kernel_;
     const manifest::BlockLayout& layout_;
     std::vector<InputFacts> facts_;
-    std::vector<bool> has_slot_;
+    std::vector<bool> is_given_;
     std::vector<std::set<std::int64_t>> compared_;
     std::vector<Instruction> instructions_;
     std::size_t body_ = 0;

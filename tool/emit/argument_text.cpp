@@ -10,12 +10,12 @@
 
 namespace kf::gen {
 
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 bool KernelContext::has_indices() const { return (strided && call.rank > 0) || needs_indices(call); }
 
-std::string KernelContext::args(SlotKind kind, std::int64_t dimension) const {
-    return "kf_args." + field_of(fields, kind, -1, dimension);
+std::string KernelContext::extent(std::int64_t dimension) const {
+    return number_text(field_of(fields, RecordKind::shape), "extents", dimension);
 }
 
 std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
@@ -41,10 +41,10 @@ std::string ArgumentText::element(const std::string& address, const std::string&
 std::string ArgumentText::contiguous_index() const {
     if (host.role != manifest::Role::in && !is_combined(host)) return "kf_call";
     if (host.call_rank == 0) return "0";
-    return "kf_call * " + args(SlotKind::step);
+    return "kf_call * " + step();
 }
 
-std::vector<std::string> ArgumentText::trailing_strides(SlotKind kind) const {
+std::vector<std::string> ArgumentText::trailing_strides(RecordKind kind) const {
     std::vector<std::string> strides;
     if (kernel.rows || (!kernel.strided && (host.spacing.empty() || host.pitch == 0))) return dense_strides();
     if (!kernel.strided) {
@@ -52,20 +52,31 @@ std::vector<std::string> ArgumentText::trailing_strides(SlotKind kind) const {
         return strides;
     }
     for (std::size_t i = 0; i < host.trailing.size(); ++i) {
-        strides.push_back(args(kind, static_cast<std::int64_t>(i)));
+        strides.push_back(own_stride(kind, static_cast<std::int64_t>(i)));
     }
     return strides;
 }
 
-std::string ArgumentText::is_first(SlotKind stride) const {
+std::string ArgumentText::is_first(RecordKind kind) const {
     std::string text;
     for (std::int64_t d = 0; d < kernel.call.rank; ++d) {
         const bool moves = std::find(host.map.begin(), host.map.end(), d) != host.map.end();
         const std::string here = index_name(d) + " == 0";
         text +=
-            (text.empty() ? "" : " && ") + (moves ? "(" + args(stride, d) + " != 0 || " + here + ")" : here);
+            (text.empty() ? "" : " && ") + (moves ? "(" + stride(kind, d) + " != 0 || " + here + ")" : here);
     }
     return text;
+}
+
+std::string ArgumentText::own_stride(RecordKind kind, std::int64_t dimension) const {
+    const BlockField& field = field_of(kernel.fields, kind, index);
+    const auto at = static_cast<std::int64_t>(field.record.dimensions.size()) + dimension;
+    return record(kind) + ".strides[" + std::to_string(at) + "]";
+}
+
+std::string ArgumentText::step() const {
+    const RecordKind kind = is_combined(host) ? RecordKind::step : RecordKind::data;
+    return record(kind) + (kind == RecordKind::data ? ".step" : "");
 }
 
 std::string ArgumentText::stored_scalar() const {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/manifest.h"
 #include "emit/block.h"
 #include "emit/loops.h"
@@ -30,8 +30,8 @@ struct KernelContext {
     /// Whether the kernel knows its call's index along each dimension.
     [[nodiscard]] bool has_indices() const;
     [[nodiscard]] std::string group_size() const { return std::to_string(call.group_size[0]); }
-    /// The block's field of the call itself.
-    [[nodiscard]] std::string args(manifest::SlotKind kind, std::int64_t dimension) const;
+    /// The call's extent along a dimension.
+    [[nodiscard]] std::string extent(std::int64_t dimension) const;
 };
 
 /// The call's index along a dimension.
@@ -59,12 +59,12 @@ public:
     /// The element's number in a contiguous tensor.
     [[nodiscard]] std::string contiguous_index() const;
     /// Between the scalars of an element, along each of its dimensions.
-    [[nodiscard]] std::vector<std::string> trailing_strides(manifest::SlotKind kind) const;
+    [[nodiscard]] std::vector<std::string> trailing_strides(manifest::RecordKind kind) const;
     /// Scalars from one call's element to the next in contiguous kernels.
     [[nodiscard]] std::int64_t pitch() const { return host.pitch != 0 ? host.pitch : scalars(); }
     [[nodiscard]] std::vector<std::string> dense_strides() const { return gen::dense_strides(host.trailing); }
     /// Whether a call is the first of those that share the element, by the strides of what they share.
-    [[nodiscard]] std::string is_first(manifest::SlotKind stride) const;
+    [[nodiscard]] std::string is_first(manifest::RecordKind kind) const;
 
     // ---- The scalars of an element ----
 
@@ -88,12 +88,26 @@ public:
                                          const std::vector<std::int64_t>& extents) const;
     /// A value of the block, where small types are wide, as the type that the function takes.
     [[nodiscard]] std::string narrowed(const std::string& value) const;
-    [[nodiscard]] std::string args(manifest::SlotKind kind, std::int64_t dimension = -1) const {
-        return "kf_args." + field(kind, dimension);
+
+    // ---- Its records in the block ----
+
+    [[nodiscard]] std::string record(manifest::RecordKind kind) const {
+        return record_text(kernel.fields, kind, index);
     }
-    [[nodiscard]] const std::string& field(manifest::SlotKind kind, std::int64_t dimension = -1) const {
-        return field_of(kernel.fields, kind, index, dimension);
+    [[nodiscard]] std::string value() const { return record(manifest::RecordKind::value); }
+    [[nodiscard]] std::string address(manifest::RecordKind kind) const { return record(kind) + ".data"; }
+    /// Along a dimension of the call.
+    [[nodiscard]] std::string stride(manifest::RecordKind kind, std::int64_t dimension) const {
+        return number_text(field_of(kernel.fields, kind, index), "strides", dimension);
     }
+    /// Along a dimension of its own.
+    [[nodiscard]] std::string own_stride(manifest::RecordKind kind, std::int64_t dimension) const;
+    [[nodiscard]] std::string extent(std::int64_t dimension) const {
+        return record(manifest::RecordKind::extents) + ".extents[" + std::to_string(dimension) + "]";
+    }
+    /// 0 where all calls share its element, else 1.
+    [[nodiscard]] std::string step() const;
+    [[nodiscard]] std::string mode() const { return record(manifest::RecordKind::grad_out) + ".mode"; }
 
     // ---- What the kernel does with it ----
 

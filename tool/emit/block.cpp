@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/kinds/questions.h"
 #include "core/rows.h"
 #include "emit/kinds/questions.h"
@@ -16,9 +16,9 @@ namespace kf::gen {
 namespace {
 
 using manifest::Argument;
+using manifest::Record;
+using manifest::RecordKind;
 using manifest::Role;
-using manifest::Slot;
-using manifest::SlotKind;
 using manifest::Variant;
 
 std::string storage_name(const manifest::Element& element) {
@@ -35,7 +35,7 @@ manifest::Call host_call(const PlannedCall& call) {
     return host;
 }
 
-/// Spells the slots of a block.
+/// Spells the records of a block.
 class BlockWriter {
 public:
     BlockWriter(const PlannedCall& call, PassKind pass, Variant variant, Sums sums)
@@ -47,41 +47,58 @@ public:
 
     std::vector<BlockField> write() const {
         std::vector<BlockField> fields;
-        for (const Slot& slot : manifest::block_slots(host_, use_)) {
-            fields.push_back({type_of(slot), name_of(slot), slot});
+        for (const Record& record : manifest::block_records(host_, use_)) {
+            fields.push_back({type_of(record), name_of(record), record});
         }
         return fields;
     }
 
 private:
-    [[nodiscard]] const PlannedArgument& planned(const Slot& slot) const {
-        return call_.arguments[static_cast<std::size_t>(slot.argument)];
+    [[nodiscard]] const PlannedArgument& planned(const Record& record) const {
+        return call_.arguments[static_cast<std::size_t>(record.argument)];
     }
 
-    /// What the manifest calls it, with its dimension, and the argument that it is of: "grad_out_stride0_x".
-    [[nodiscard]] std::string name_of(const Slot& slot) const {
-        std::string name = manifest::slot_names.at(static_cast<std::size_t>(slot.kind));
-        if (slot.dimension >= 0) name += std::to_string(slot.dimension);
-        if (slot.argument >= 0) name += "_" + argument_id(planned(slot).host);
+    /// What the manifest calls it, with the argument that it is of: "grad_out_x".
+    [[nodiscard]] std::string name_of(const Record& record) const {
+        std::string name = manifest::record_names.at(static_cast<std::size_t>(record.kind));
+        if (record.argument >= 0) name += "_" + argument_id(planned(record).host);
         return name;
     }
 
-    [[nodiscard]] std::string type_of(const Slot& slot) const {
-        switch (slot.kind) {
-            case SlotKind::counter: return "uint*";
-            case SlotKind::address:
-            case SlotKind::grad_in: return pointed_to(planned(slot)) + "*";
-            case SlotKind::grad_out: return to_string(planned(slot).host.element.scalar) + "*";
-            case SlotKind::scratch:
-                return is_summed_exactly(planned(slot).host, sums_) ? "uint64_t*" : "float*";
-            case SlotKind::value: return slang_name(manifest::widened_element(planned(slot).host));
-            case SlotKind::low:
-            case SlotKind::span:
-            case SlotKind::last: return "float";
-            case SlotKind::row_length:
-            case SlotKind::tile_runs: return "int";
-            default: return manifest::slot_bytes(host_, slot) == 4 ? "uint" : "int64_t";
+    [[nodiscard]] std::string type_of(const Record& record) const {
+        const auto of_rank = [&](const std::string& name) {
+            return "kf." + name + "<" + std::to_string(record.numbers()) + ">";
+        };
+        switch (record.kind) {
+            case RecordKind::launch: return "kf.Launch";
+            case RecordKind::walk: return of_rank("Walk");
+            case RecordKind::shape: return of_rank("Shape");
+            case RecordKind::counter: return "uint*";
+            case RecordKind::value: return slang_name(manifest::widened_element(planned(record).host));
+            case RecordKind::data:
+                return memory(record, record.flagged ? "OrShared" : "", pointed_to(planned(record)));
+            case RecordKind::step: return "uint";
+            case RecordKind::strides: return of_rank("Strides");
+            case RecordKind::grad_in: return memory(record, "", pointed_to(planned(record)));
+            case RecordKind::grad_out:
+                return memory(record, record.flagged ? "Gradient" : "",
+                              to_string(planned(record).host.element.scalar));
+            case RecordKind::sums:
+                return memory(record, "Sums",
+                              is_summed_exactly(planned(record).host, sums_) ? "uint64_t" : "float");
+            case RecordKind::extents: return of_rank("Extents");
+            case RecordKind::grid: return of_rank("Grid");
+            case RecordKind::hash: return "kf.Hash";
+            case RecordKind::random: return "kf.Random";
         }
+        return {};
+    }
+
+    /// "kf.StridedGradient<float, 2>": with an address of `scalar`s.
+    [[nodiscard]] static std::string memory(const Record& record, const std::string& what,
+                                            const std::string& scalar) {
+        if (record.numbers() == 0) return "kf.Dense" + what + "<" + scalar + ">";
+        return "kf.Strided" + what + "<" + scalar + ", " + std::to_string(record.numbers()) + ">";
     }
 
     [[nodiscard]] std::string pointed_to(const PlannedArgument& argument) const {
@@ -181,17 +198,27 @@ bool can_walk_rows(const PlannedCall& call, PassKind pass) {
            });
 }
 
-std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<Slot>& slots) {
-    return manifest::push_constant_bytes(host_call(call), slots);
+std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<Record>& records) {
+    return manifest::push_constant_bytes(host_call(call), records);
 }
 
-const std::string& field_of(const std::vector<BlockField>& fields, SlotKind kind, std::int64_t argument,
-                            std::int64_t dimension) {
+const BlockField& field_of(const std::vector<BlockField>& fields, RecordKind kind, std::int64_t argument) {
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const BlockField& field) {
-        return field.slot == Slot{kind, argument, dimension};
+        return field.record.kind == kind && field.record.argument == argument;
     });
-    if (found == fields.end()) throw std::logic_error("a kernel without the field that it reads");
-    return found->name;
+    if (found == fields.end()) throw std::logic_error("a kernel without the record that it reads");
+    return *found;
+}
+
+std::string record_text(const std::vector<BlockField>& fields, RecordKind kind, std::int64_t argument) {
+    return "kf_args." + field_of(fields, kind, argument).name;
+}
+
+std::string number_text(const BlockField& field, const std::string& list, std::int64_t dimension) {
+    const std::vector<std::int64_t>& dimensions = field.record.dimensions;
+    const auto found = std::find(dimensions.begin(), dimensions.end(), dimension);
+    if (found == dimensions.end()) throw std::logic_error("a record without the number that a kernel reads");
+    return "kf_args." + field.name + "." + list + "[" + std::to_string(found - dimensions.begin()) + "]";
 }
 
 }  // namespace kf::gen

@@ -1,10 +1,10 @@
-// The parameter block of one kernel: the fields that its slots are, see core/block_slots.h.
+// The parameter block of one kernel: a field for each of its records, see core/block_records.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/roles.h"
 #include "emit/kernel.h"
 
@@ -13,10 +13,10 @@ namespace kf::gen {
 struct BlockField {
     std::string type;  ///< as Slang spells it
     std::string name;
-    manifest::Slot slot;
+    manifest::Record record;
 };
 
-/// Fields for everything that the kernel reads; see manifest::SlotKind for what each one means.
+/// Fields for everything that the kernel reads; see manifest::RecordKind for what each one means.
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, manifest::Variant variant,
                                      Sums sums = Sums::fast);
 
@@ -24,11 +24,16 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, man
 bool can_walk_rows(const PlannedCall& call, PassKind pass);
 
 /// As manifest::push_constant_bytes().
-std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<manifest::Slot>& slots);
+std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<manifest::Record>& records);
 
-/// The field that holds a slot; every slot that an emitter asks for is there.
-const std::string& field_of(const std::vector<BlockField>& fields, manifest::SlotKind kind,
-                            std::int64_t argument = -1, std::int64_t dimension = -1);
+/// The field that holds a record; every record that an emitter asks for is there.
+const BlockField& field_of(const std::vector<BlockField>& fields, manifest::RecordKind kind,
+                           std::int64_t argument = -1);
+/// The record as kernels name it: "kf_args.data_x".
+std::string record_text(const std::vector<BlockField>& fields, manifest::RecordKind kind,
+                        std::int64_t argument = -1);
+/// Its number along a dimension of the call, of the member `list`: "kf_args.shape.extents[1]".
+std::string number_text(const BlockField& field, const std::string& list, std::int64_t dimension);
 
 /// The argument's part of names in the kernel: its own name, or "return", which no parameter can have, with
 /// __ before each field's: "ray__origin". Tangents are "kf_d_ray__origin", and "kf_d_out_return".

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "emit/kernel_text.h"
 #include "emit/kinds/questions.h"
 
 namespace kf::gen {
 
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 namespace {
 
@@ -20,8 +20,7 @@ View::List call_indices(const KernelContext& kernel) {
     for (std::int64_t d = kernel.call.rank - 1; d >= 0; --d) {
         views.emplace_back(View::Object{
             {"name", index_name(d)},
-            {"value",
-             d == 0 ? "kf_rest" : "kf.take_dimension(kf_rest, " + kernel.args(SlotKind::shape, d) + ")"}});
+            {"value", d == 0 ? "kf_rest" : "kf.take_dimension(kf_rest, " + kernel.extent(d) + ")"}});
     }
     return views;
 }
@@ -46,20 +45,20 @@ void Body::keep(const std::string& type, const std::string& name) {
         View::Object{{"type", type}, {"name", name}, {"array", "[" + std::to_string(run) + "]"}});
 }
 
-std::string Body::add_offset(const ArgumentText& argument, const std::string& prefix, SlotKind stride) {
+std::string Body::add_offset(const ArgumentText& argument, const std::string& prefix, RecordKind memory) {
     std::string name = prefix + argument.id;
     if (!is_new(name)) return name;
     const KernelContext& kernel = argument.kernel;
     std::vector<std::int64_t> dimensions = argument.host.map;
-    if (stride == SlotKind::grad_out_stride && is_pushed(argument.host)) {
+    if (memory == RecordKind::grad_out && is_pushed(argument.host)) {
         dimensions.resize(static_cast<std::size_t>(kernel.call.rank));
         std::iota(dimensions.begin(), dimensions.end(), 0);
     }
     std::sort(dimensions.begin(), dimensions.end());
     std::string value;
     for (const std::int64_t d : dimensions) {
-        row_offsets[d].emplace_back(View::Object{{"name", name}, {"stride", argument.args(stride, d)}});
-        value += (value.empty() ? "" : " + ") + index_name(d) + " * " + argument.args(stride, d);
+        row_offsets[d].emplace_back(View::Object{{"name", name}, {"stride", argument.stride(memory, d)}});
+        value += (value.empty() ? "" : " + ") + index_name(d) + " * " + argument.stride(memory, d);
     }
     View::Object offset{{"name", name}};
     if (!kernel.rows) offset.emplace("value", value);
@@ -73,8 +72,8 @@ std::string Body::step(const ArgumentText& argument) {
     if (!has_step(argument.host)) return scalars;
     std::string name = "kf_step_" + argument.id;
     if (is_new(name)) {
-        steps.emplace_back(View::Object{
-            {"name", name}, {"value", "int(" + argument.args(SlotKind::step) + ") * " + scalars}});
+        steps.emplace_back(
+            View::Object{{"name", name}, {"value", "int(" + argument.step() + ") * " + scalars}});
     }
     return name;
 }

@@ -25,9 +25,9 @@ struct Body {
     void add_local(const std::string& type, const std::string& name, const View::List& fills);
     /// Declares what has a value for each call of a run.
     void keep(const std::string& type, const std::string& name);
-    /// Declares where the call's element starts by the strides of that kind, once, and returns the name.
+    /// Declares where the call's element starts by the strides of that record, once, and returns the name.
     std::string add_offset(const ArgumentText& argument, const std::string& prefix,
-                           manifest::SlotKind stride);
+                           manifest::RecordKind memory);
     /// In kernels that walk rows: the scalars from one call's element to the next, declared once.
     std::string step(const ArgumentText& argument);
 

@@ -9,22 +9,21 @@
 
 namespace kf::gen {
 
+using manifest::RecordKind;
 using manifest::Role;
-using manifest::SlotKind;
 
 namespace {
 
 /// What one tensor of an argument's is called, and how it is walked.
 struct Place {
-    SlotKind address;
-    StrideKinds strides;
+    RecordKind memory;
     std::string offset;  ///< begins the name of where the call's element starts
     std::string kept;    ///< begins the name of what a run's elements are kept in
 };
 
 const Place& place_of(Source source) {
-    static const Place data{SlotKind::address, data_strides, "kf_at_", "kf_kept_"};
-    static const Place gradient{SlotKind::grad_in, grad_in_strides, "kf_flowat_", "kf_flow_"};
+    static const Place data{RecordKind::data, "kf_at_", "kf_kept_"};
+    static const Place gradient{RecordKind::grad_in, "kf_flowat_", "kf_flow_"};
     return source == Source::data ? data : gradient;
 }
 
@@ -32,22 +31,22 @@ const Place& place_of(Source source) {
 std::string element_offset(Body& body, const ArgumentText& x, const Place& place) {
     if (!x.kernel.strided) return times(x.contiguous_index(), x.pitch());
     if (x.host.call_rank == 0) return "0";
-    return body.add_offset(x, place.offset, place.strides.call);
+    return body.add_offset(x, place.offset, place.memory);
 }
 
 /// The scalar of a looped element that the loops are at.
 std::string scalar_at(Body& body, const ArgumentText& x, const Place& place) {
-    return x.element(x.args(place.address),
-                     element_offset(body, x, place) + along(x.trailing_strides(place.strides.trailing)));
+    return x.element(x.address(place.memory),
+                     element_offset(body, x, place) + along(x.trailing_strides(place.memory)));
 }
 
 /// The element as it lies in memory.
 std::string element_at(Body& body, const ArgumentText& x, const Place& place) {
-    const std::string address = x.args(place.address);
+    const std::string address = x.address(place.memory);
     if (!x.kernel.strided && !is_read_by_scalars(x.planned))
         return address + "[" + x.contiguous_index() + "]";
     const std::string offset = element_offset(body, x, place);
-    const std::vector<std::string> trailing = x.trailing_strides(place.strides.trailing);
+    const std::vector<std::string> trailing = x.trailing_strides(place.memory);
     if (trailing.empty()) return x.element(address, offset);
     return "kf.load<" + x.stored_scalar() + ", " + std::to_string(x.scalars()) + ">(" +
            x.pointer(address, offset) + ", " + trailing[0] + ")";
@@ -55,7 +54,7 @@ std::string element_at(Body& body, const ArgumentText& x, const Place& place) {
 
 /// The element at an index of a contiguous tensor.
 std::string contiguous_element(const ArgumentText& x, const std::string& index) {
-    const std::string address = x.args(SlotKind::address);
+    const std::string address = x.address(RecordKind::data);
     if (!is_read_by_scalars(x.planned)) return address + "[" + index + "]";
     return "kf.load<" + x.stored_scalar() + ", " + std::to_string(x.scalars()) + ">(" + address + " + " +
            times(index, x.scalars()) + ", 1)";
@@ -66,14 +65,14 @@ std::string of_first_call(const ArgumentText& x, const std::string& flowing, con
     // Where calls share elements the kernel is a strided one.
     const KernelContext& kernel = x.kernel;
     if (!takes_first(x.host, kernel.pass) || !kernel.strided || kernel.call.rank == 0) return flowing;
-    const SlotKind stride = x.writes_gradient() ? SlotKind::grad_out_stride : SlotKind::stride;
-    return x.is_first(stride) + " ? (" + flowing + ") : " + type + "(0)";
+    const RecordKind strides = x.writes_gradient() ? RecordKind::grad_out : RecordKind::strides;
+    return x.is_first(strides) + " ? (" + flowing + ") : " + type + "(0)";
 }
 
 /// What was read from memory as the function takes it. A missing tangent is 0, a missing gradient 1.
 std::string value_of(const ArgumentText& x, Source source, const std::string& loaded,
                      const std::string& type) {
-    const std::string is_there = x.args(place_of(source).address) + " != nullptr ? ";
+    const std::string is_there = x.address(place_of(source).memory) + " != nullptr ? ";
     if (source == Source::gradient) return of_first_call(x, is_there + loaded + " : " + type + "(1)", type);
     const std::string value = x.from_storage(loaded);
     return x.host.tangent_of < 0 ? value : is_there + value + " : " + type + "(0)";
@@ -110,7 +109,7 @@ std::string run_step(const ArgumentText& x) { return x.kernel.run.step(x.kernel.
 /// first.
 std::string load_quads(Body& body, const ArgumentText& x, Source source) {
     const std::string name = place_of(source).kept + x.id;
-    const std::string address = x.args(place_of(source).address);
+    const std::string address = x.address(place_of(source).memory);
     std::string read = name + ".load(" + address + ", kf_first, " + run_step(x) + ")";
     if (source == Source::gradient || x.host.tangent_of >= 0) {
         read = "if (" + address + " != nullptr) " + read + "; else " + name + ".fill(" + x.stored_scalar() +
@@ -119,7 +118,7 @@ std::string load_quads(Body& body, const ArgumentText& x, Source source) {
         const std::string shared = "kf_shared_" + x.id;
         body.shared.emplace_back(View::Object{
             {"type", x.stored_scalar()}, {"name", shared}, {"value", contiguous_element(x, "0")}});
-        read = "if (" + x.args(SlotKind::step) + " == 0) " + name + ".fill(" + shared + "); else " + read;
+        read = "if (" + x.step() + " == 0) " + name + ".fill(" + shared + "); else " + read;
     }
     keep_quads(body, x, name);
     body.run_loads.emplace_back(read);
@@ -130,7 +129,7 @@ std::string load_quads(Body& body, const ArgumentText& x, Source source) {
 std::string load_in_row(Body& body, const ArgumentText& x, Source source) {
     const Place& place = place_of(source);
     const std::string name = place.kept + x.id;
-    const std::string address = x.args(place.address);
+    const std::string address = x.address(place.memory);
     const RowText text =
         row_text(body, x, x.stored_scalar(), x.pointer(address, element_offset(body, x, place)));
     body.keep(text.type(), name);
@@ -149,8 +148,8 @@ std::string load_in_run(Body& body, const ArgumentText& x, Source source) {
             return value_of(x, source, contiguous_element(x, index), x.type());
         };
         body.shared.emplace_back(View::Object{{"type", x.type()}, {"name", shared}, {"value", value("0")}});
-        body.loads.emplace_back("if (" + x.args(SlotKind::step) + " == 0) " + name + "[kf_u] = " + shared +
-                                "; else " + name + "[kf_u] = " + value("kf_call"));
+        body.loads.emplace_back("if (" + x.step() + " == 0) " + name + "[kf_u] = " + shared + "; else " +
+                                name + "[kf_u] = " + value("kf_call"));
     } else {
         body.loads.emplace_back(
             name + "[kf_u] = " + value_of(x, source, element_at(body, x, place_of(source)), x.type()));
@@ -161,7 +160,7 @@ std::string load_in_run(Body& body, const ArgumentText& x, Source source) {
 void add_row_store(Body& body, const ArgumentText& x, const std::string& local) {
     const Place& place = place_of(Source::data);
     const RowText text = row_text(body, x, x.stored_scalar(),
-                                  x.pointer(x.args(place.address), element_offset(body, x, place)));
+                                  x.pointer(x.address(place.memory), element_offset(body, x, place)));
     const std::string name = "kf_out_" + x.id;
     body.keep(text.type(), name);
     body.results.emplace_back(name + (x.host.trailing.empty() ? "[kf_u][0] = " : "[kf_u] = ") +
@@ -174,7 +173,7 @@ void add_row_store(Body& body, const ArgumentText& x, const std::string& local) 
 std::string load(Body& body, const ArgumentText& x, Source source) {
     if (source == Source::data) {
         if (const std::optional<MadeValue> made = made_value(made_use(x))) return made->value;
-        if (supply_of(x.host) == Supply::block) return x.narrowed(x.args(SlotKind::value));
+        if (supply_of(x.host) == Supply::block) return x.narrowed(x.value());
     }
     if (x.kernel.rows) return load_in_row(body, x, source);
     if (moves_quads(body, x)) return load_quads(body, x, source);
@@ -209,7 +208,7 @@ std::string fill_field(Body& body, const ArgumentText& x, const std::string& pla
 void add_store(Body& body, const ArgumentText& x, const std::string& local) {
     if (x.kernel.rows) return add_row_store(body, x, local);
     const Place& place = place_of(Source::data);
-    const std::string target = x.args(place.address);
+    const std::string target = x.address(place.memory);
     const std::string kept = "kf_out_" + x.id;
     const std::vector<std::int64_t>& extents = x.host.trailing;
     if (moves_quads(body, x)) {
@@ -224,7 +223,7 @@ void add_store(Body& body, const ArgumentText& x, const std::string& local) {
         name = kept + "[kf_u]";
         body.results.emplace_back(name + " = " + local);
     }
-    const std::vector<std::string> trailing = x.trailing_strides(place.strides.trailing);
+    const std::vector<std::string> trailing = x.trailing_strides(place.memory);
     std::string statement;
     if (is_looped(x.planned)) {
         statement = x.loop(scalar_at(body, x, place) + " = " + x.to_storage(x.subscripted(name), {}));

@@ -10,17 +10,6 @@
 
 namespace kf::gen {
 
-/// The strides of one of an argument's three tensors: its data, and the gradients in and out.
-struct StrideKinds {
-    manifest::SlotKind call;
-    manifest::SlotKind trailing;
-};
-inline constexpr StrideKinds data_strides{manifest::SlotKind::stride, manifest::SlotKind::trailing_stride};
-inline constexpr StrideKinds grad_in_strides{manifest::SlotKind::grad_in_stride,
-                                             manifest::SlotKind::grad_in_trailing_stride};
-inline constexpr StrideKinds grad_out_strides{manifest::SlotKind::grad_out_stride,
-                                              manifest::SlotKind::grad_out_trailing_stride};
-
 /// What is read of an argument: its element, or the gradient that flows in.
 enum class Source : std::uint8_t { data, gradient };
 

@@ -1,14 +1,14 @@
 // Gradients that flow out.
 #include "emit/gradient_statements.h"
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "emit/element_statements.h"
 #include "emit/loops.h"
 #include "plan/types.h"
 
 namespace kf::gen {
 
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 namespace {
 
@@ -43,28 +43,26 @@ std::string in_words(const ArgumentText& x, const std::string& sums) {
 
 /// The mode, for one call: where the first of those that share an element counts, others have none.
 std::string mode_of_call(Body& body, const ArgumentText& x) {
-    std::string mode = x.args(SlotKind::grad_mode);
+    std::string mode = x.mode();
     if (x.host.accumulate != manifest::Accumulate::first || !x.kernel.strided || x.kernel.call.rank == 0)
         return mode;
     std::string name = "kf_mode_" + x.id;
-    body.add_local("const uint", name,
-                   x.is_first(SlotKind::grad_out_stride) + " ? " + mode + " : kf.grad_none");
+    body.add_local("const uint", name, x.is_first(RecordKind::grad_out) + " ? " + mode + " : kf.grad_none");
     return name;
 }
 
 GradientPlace place_gradient(Body& body, const ArgumentText& x, const std::string& gradient) {
-    GradientPlace place{gradient,       "0", "0", x.trailing_strides(SlotKind::grad_out_trailing_stride), {},
-                        x.has_scratch()};
+    GradientPlace place{gradient, "0", "0", x.trailing_strides(RecordKind::grad_out), {}, x.has_scratch()};
     place.shared_strides = place.scratch ? x.dense_strides() : place.strides;
     for (std::string& stride : place.shared_strides) stride = in_words(x, stride);
     if (!x.kernel.strided) {
         place.offset = times("kf_call", x.pitch());
     } else if (x.host.call_rank > 0 || is_pushed(x.host)) {
-        place.offset = body.add_offset(x, "kf_gradat_", SlotKind::grad_out_stride);
+        place.offset = body.add_offset(x, "kf_gradat_", RecordKind::grad_out);
         if (!place.scratch) {
             place.shared_offset = place.offset;
         } else if (x.host.call_rank > 0) {
-            place.shared_offset = body.add_offset(x, "kf_scratchat_", SlotKind::scratch_stride);
+            place.shared_offset = body.add_offset(x, "kf_scratchat_", RecordKind::sums);
         }
         if (!x.kernel.rows) place.shared_offset = in_words(x, place.shared_offset);
     }
@@ -75,13 +73,14 @@ SumStatements sum_along_rows(Body& body, const ArgumentText& x, const GradientPl
     const std::string sum = sum_name(x);
     const std::string kept = "kf_d_" + x.id;
     const std::string old = "kf_old_" + x.id;
-    const RowText text = row_text(body, x, x.scalar(), x.pointer(x.args(SlotKind::grad_out), place.offset));
+    const RowText text =
+        row_text(body, x, x.scalar(), x.pointer(x.address(RecordKind::grad_out), place.offset));
     body.keep(text.type(), kept);
     body.keep(text.type(), old);
     body.results.emplace_back(kept + "[kf_u] = " + place.gradient);
-    const std::string mode = x.args(SlotKind::grad_mode);
+    const std::string mode = x.mode();
     const std::string sums =
-        "uint64_t(" + x.args(place.scratch ? SlotKind::scratch : SlotKind::grad_out) + ")";
+        "uint64_t(" + x.address(place.scratch ? RecordKind::sums : RecordKind::grad_out) + ")";
     body.row_gradients.emplace_back(View::Object{{"name", x.id},
                                                  {"mode", mode},
                                                  {"row_at", place.shared_offset},
@@ -98,7 +97,7 @@ std::string add_of_run(Body& body, const ArgumentText& x, const GradientPlace& p
     const std::string kept = "kf_d_" + x.id;
     const Run& calls = x.kernel.run;
     const std::string run = std::to_string(body.run);
-    const std::string where = mode + ", " + x.args(SlotKind::grad_out) + ", kf_first, " +
+    const std::string where = mode + ", " + x.address(RecordKind::grad_out) + ", kf_first, " +
                               calls.step(x.kernel.call.group_size[0]) + ")";
     if (moves_quads(body, x)) {
         keep_quads(body, x, kept);
@@ -117,7 +116,7 @@ SumStatements sum_in_runs(Body& body, const ArgumentText& x, const GradientPlace
     const std::string sum = sum_name(x);
     return {body.run > 1 ? add_of_run(body, x, place, mode)
                          : sum + ".add_one(" + place.gradient + ", " + mode + ", " +
-                               x.args(SlotKind::grad_out) + ", kf_call)",
+                               x.address(RecordKind::grad_out) + ", kf_call)",
             sum + ".finish<" + x.kernel.group_size() + ">(kf_thread.x, " + mode + ", " + shared + ", " +
                 in_words(x, "1") + ")"};
 }
@@ -125,12 +124,13 @@ SumStatements sum_in_runs(Body& body, const ArgumentText& x, const GradientPlace
 SumStatements sum_by_scalars(const ArgumentText& x, const GradientPlace& place, const std::string& mode,
                              const std::string& shared) {
     const std::string sum = sum_name(x);
-    return {x.loop(sum + ".add_scalar(" + x.flat_index() + ", " + x.subscripted(place.gradient) + ", " +
-                   mode + ", " + x.pointer(x.args(SlotKind::grad_out), place.offset + along(place.strides)) +
-                   ", " + x.pointer(shared, place.shared_offset + along(place.shared_strides)) + ")"),
-            "if (" + x.args(SlotKind::grad_mode) + " == kf.grad_everywhere) " +
-                x.loop(sum + ".finish_scalar<" + x.kernel.group_size() + ">(" + x.flat_index() +
-                       ", kf_thread.x, " + x.pointer(shared, "0" + along(place.shared_strides)) + ")")};
+    return {
+        x.loop(sum + ".add_scalar(" + x.flat_index() + ", " + x.subscripted(place.gradient) + ", " + mode +
+               ", " + x.pointer(x.address(RecordKind::grad_out), place.offset + along(place.strides)) + ", " +
+               x.pointer(shared, place.shared_offset + along(place.shared_strides)) + ")"),
+        "if (" + x.mode() + " == kf.grad_everywhere) " +
+            x.loop(sum + ".finish_scalar<" + x.kernel.group_size() + ">(" + x.flat_index() +
+                   ", kf_thread.x, " + x.pointer(shared, "0" + along(place.shared_strides)) + ")")};
 }
 
 SumStatements sum_in_turn(Body& body, const ArgumentText& x, const GradientPlace& place,
@@ -138,7 +138,8 @@ SumStatements sum_in_turn(Body& body, const ArgumentText& x, const GradientPlace
     const std::string sum = sum_name(x);
     const std::string stride = place.strides.empty() ? "1" : place.strides[0];
     const std::string shared_stride = place.shared_strides.empty() ? "1" : place.shared_strides[0];
-    const std::string own = mode + ", " + x.pointer(x.args(SlotKind::grad_out), place.offset) + ", " + stride;
+    const std::string own =
+        mode + ", " + x.pointer(x.address(RecordKind::grad_out), place.offset) + ", " + stride;
     std::string add;
     if (x.kernel.strided) {
         add = sum + ".add(" + place.gradient + ", " + own + ", " + x.pointer(shared, place.shared_offset) +
@@ -148,14 +149,14 @@ SumStatements sum_in_turn(Body& body, const ArgumentText& x, const GradientPlace
         body.add_local("let", old, sum + ".load_old(" + own + ")");
         add = sum + ".add_flat(" + place.gradient + ", " + old + ", " + own + ")";
     }
-    return {add, sum + ".finish<" + x.kernel.group_size() + ">(kf_thread.x, " + x.args(SlotKind::grad_mode) +
-                     ", " + shared + ", " + shared_stride + ")"};
+    return {add, sum + ".finish<" + x.kernel.group_size() + ">(kf_thread.x, " + x.mode() + ", " + shared +
+                     ", " + shared_stride + ")"};
 }
 
 SumStatements sum_statements(Body& body, const ArgumentText& x, const GradientPlace& place) {
     if (x.kernel.rows) return sum_along_rows(body, x, place);
     const std::string mode = mode_of_call(body, x);
-    const std::string shared = x.args(place.scratch ? SlotKind::scratch : SlotKind::grad_out);
+    const std::string shared = x.address(place.scratch ? RecordKind::sums : RecordKind::grad_out);
     if (x.kernel.run.length > 1) return sum_in_runs(body, x, place, mode, shared);
     if (is_looped(x.planned)) return sum_by_scalars(x, place, mode, shared);
     return sum_in_turn(body, x, place, mode, shared);
@@ -214,11 +215,11 @@ void add_gradient(Body& body, const ArgumentText& x, const std::string& gradient
 
 void add_scratch_walk(Body& body, const ArgumentText& x, const View::List& dimensions, bool by_dimension) {
     body.scratches.emplace_back(View::Object{
-        {"meets", meeting(body, x.args(SlotKind::grad_out))},
+        {"meets", meeting(body, x.address(RecordKind::grad_out))},
         {"start", scratch_start(body, x.kernel)},
-        {"count", x.field(SlotKind::scratch_count)},
-        {"target", x.field(SlotKind::grad_out)},
-        {"scratch", x.field(SlotKind::scratch)},
+        {"count", x.record(RecordKind::sums) + ".count"},
+        {"target", x.address(RecordKind::grad_out)},
+        {"scratch", x.address(RecordKind::sums)},
         {"at", by_dimension ? "kf_at" : "kf_scalar"},
         {"is_strided", by_dimension},
         {"dimensions", dimensions},
@@ -229,10 +230,9 @@ void add_scratch_walk(Body& body, const ArgumentText& x, const View::List& dimen
 void add_call_dimensions(View::List& dimensions, const ArgumentText& x) {
     for (std::size_t i = x.host.map.size(); x.kernel.strided && i-- > 0;) {
         const std::int64_t d = x.host.map[i];
-        const std::string extent =
-            x.args(SlotKind::scratch_stride, d) + " == 0 ? 1 : " + x.kernel.args(SlotKind::shape, d);
+        const std::string extent = x.stride(RecordKind::sums, d) + " == 0 ? 1 : " + x.kernel.extent(d);
         dimensions.emplace_back(
-            View::Object{{"extent", extent}, {"stride", x.args(SlotKind::grad_out_stride, d)}});
+            View::Object{{"extent", extent}, {"stride", x.stride(RecordKind::grad_out, d)}});
     }
 }
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "emit/adapter.h"
 #include "emit/argument_text.h"
 #include "emit/block.h"
@@ -21,7 +21,7 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 /// What the entry point takes, by manifest::Passing. Devices read uniform buffers as fast as push constants;
 /// memory they must read again after each store.
@@ -58,7 +58,9 @@ View::List row_dimensions(const KernelContext& kernel, const Body& body) {
         const auto adds = body.row_offsets.find(d);
         if (d == 0 && adds == body.row_offsets.end()) continue;
         View::List outer;
-        if (d > 0) outer.emplace_back(View::Object{{"extent", kernel.args(SlotKind::outer, d)}});
+        if (d > 0)
+            outer.emplace_back(
+                View::Object{{"extent", number_text(field_of(kernel.fields, RecordKind::walk), "outer", d)}});
         views.emplace_back(
             View::Object{{"outer", outer},
                          {"outermost", d == 0},
@@ -104,11 +106,11 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
                    : context.strided ? ".strided"
                                      : ".contiguous");
     for (const BlockField& field : context.fields) {
-        kernel.slots.push_back(field.slot);
+        kernel.records.push_back(field.record);
         kernel.fields.push_back(field.name);
     }
     if (request.target == CodeTarget::spirv)
-        kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.slots));
+        kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.records));
     kernel.source.entry_point = "kf_" + identifier(kernel.name);
     kernel.source.origin = call.location;
     if (request.pass != PassKind::forward || call.is_jvp) kernel.source.hint = backward_hint(call);

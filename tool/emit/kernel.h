@@ -21,8 +21,8 @@ enum class Sums : std::uint8_t { fast, exact };
 struct EmittedKernel {
     KernelSource source;
     std::string name;  ///< "polynomial.backward.contiguous"
-    std::vector<manifest::Slot> slots;
-    std::vector<std::string> fields;                       ///< the block's field for each slot
+    std::vector<manifest::Record> records;
+    std::vector<std::string> fields;                       ///< the block's field for each record
     manifest::Passing passing = manifest::Passing::value;  ///< of the block
     std::uint32_t calls_per_thread = 1;
     std::uint32_t resident_groups = 0;  ///< that CUDA's registers should leave room for; 0: as it comes

@@ -69,7 +69,7 @@ std::string interface_of(const KernelUnit& unit, const PlannedCall& planned) {
     kernel.variant = unit.variant;
     kernel.group_size = unit.group_size;
     kernel.calls_per_thread = unit.sources.begin()->second.calls_per_thread;
-    kernel.slots = unit.sources.begin()->second.slots;
+    kernel.records = unit.sources.begin()->second.records;
     return manifest::interface_of(call, kernel, unit.exact);
 }
 
@@ -146,7 +146,7 @@ private:
                std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                           [](const auto& left, const auto& right) {
                               return left.second.source.text == right.second.source.text &&
-                                     left.second.slots == right.second.slots;
+                                     left.second.records == right.second.records;
                           });
     }
 

@@ -46,7 +46,7 @@ struct CompilerOptions {
 
 /// Where one field of an entry point's parameter struct lies on one target.
 struct FieldLayout {
-    std::string name;
+    std::string name;         ///< of a field of a struct in it, "x.strides"
     std::int64_t offset = 0;  ///< bytes from the start of the block
     std::int64_t size = 0;    ///< bytes
 };
@@ -55,7 +55,7 @@ struct FieldLayout {
 struct CompiledKernel {
     std::string code;                ///< SPIR-V words as bytes (OpSource patched to Unknown), or CUDA source
     std::int64_t block_size = 0;     ///< bytes of the parameter struct, padding at its end included
-    std::vector<FieldLayout> block;  ///< its fields, in order
+    std::vector<FieldLayout> block;  ///< its fields in order, and theirs behind each
     std::vector<std::string> features;  ///< what the device must offer: see docs/runtime.md, "features"
 };
 
@@ -94,8 +94,9 @@ std::string module_identifier(std::string name);
 /// Slang with its core module loaded. Not thread-safe.
 class StartedSlang;
 
-/// Starts Slang in this process, for the compilers of children that are forked later: each has it from its first
-/// request on, and the time that a start takes is spent once. Throws std::runtime_error where Slang can't be started.
+/// Starts Slang in this process, for the compilers of children that are forked later: each has it from its
+/// first request on, and the time that a start takes is spent once. Throws std::runtime_error where Slang
+/// can't be started.
 std::shared_ptr<StartedSlang> start_slang();
 
 /// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next

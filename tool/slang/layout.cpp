@@ -21,6 +21,21 @@ std::int64_t padded_size(slang::TypeLayoutReflection& layout) {
     return static_cast<std::int64_t>(std::max(layout.getSize(), layout.getStride()));
 }
 
+/// Adds a struct's fields, those of structs in it behind the struct. `start`: of the struct in the block,
+/// bytes; `prefix`: of names.
+void add_fields(slang::TypeLayoutReflection& type, std::int64_t start, const std::string& prefix,
+                std::vector<FieldLayout>& fields) {
+    for (unsigned index = 0; index < type.getFieldCount(); ++index) {
+        slang::VariableLayoutReflection& field = *type.getFieldByIndex(index);
+        slang::TypeLayoutReflection& layout = *field.getTypeLayout();
+        const std::int64_t offset = start + static_cast<std::int64_t>(field.getOffset());
+        const std::string name = prefix + field.getName();
+        fields.push_back({name, offset, static_cast<std::int64_t>(layout.getSize())});
+        if (layout.getKind() == slang::TypeReflection::Kind::Struct)
+            add_fields(layout, offset, name + ".", fields);
+    }
+}
+
 }  // namespace
 
 Diagnostics describe_block(slang::ISession& session, slang::IComponentType& program,
@@ -58,11 +73,7 @@ Diagnostics describe_block(slang::ISession& session, slang::IComponentType& prog
         return {kernel_error(source, "the uniform parameter of '" + source.entry_point + "' is no struct")};
     }
     kernel.block_size = padded_size(*type);
-    for (unsigned index = 0; index < type->getFieldCount(); ++index) {
-        slang::VariableLayoutReflection& field = *type->getFieldByIndex(index);
-        kernel.block.push_back({field.getName(), static_cast<std::int64_t>(field.getOffset()),
-                                static_cast<std::int64_t>(field.getTypeLayout()->getSize())});
-    }
+    add_fields(*type, 0, "", kernel.block);
     return {};
 }
 

@@ -67,10 +67,10 @@ inline bool is_uploaded(const manifest::Argument& argument) {
     return std::visit([](const auto& kind) { return is_uploaded(kind); }, argument.kind);
 }
 
-/// Writes a slot that only arguments of this kind have. `value`: the host's, or null.
-inline void pack_slot(const manifest::Argument& argument, const manifest::Slot& slot, const void* value,
-                      std::byte* target) {
-    std::visit([&](const auto& kind) { pack_slot(kind, argument, slot, value, target); }, argument.kind);
+/// Writes a record that only arguments of this kind have. `value`: the host's, or null.
+inline void pack_record(const manifest::Argument& argument, const manifest::Record& record, const void* value,
+                        std::byte* target) {
+    std::visit([&](const auto& kind) { pack_record(kind, argument, record, value, target); }, argument.kind);
 }
 
 }  // namespace kf::detail

@@ -46,6 +46,6 @@ inline bool requires_contiguous(const Constant&) { return false; }
 inline bool shares_place(const Constant&, const Argument&) { return false; }
 inline bool lies_in_block(const Constant&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const Constant&) { return false; }
-inline void list_slots(const Constant&, const Argument&, std::int64_t, SlotList&) {}
+inline void list_records(const Constant&, const Argument&, std::int64_t, RecordList&) {}
 
 }  // namespace kf::manifest::kinds

@@ -27,7 +27,7 @@ inline void check_values(const kinds::Constant&, const BindRequest&, std::size_t
 inline void bind_view(const kinds::Constant&, const BindRequest&, std::size_t, Binding&) {}
 inline bool is_flat(const kinds::Constant&, const BindRequest&, std::size_t, Binding&) { return true; }
 inline bool is_uploaded(const kinds::Constant&) { return false; }
-inline void pack_slot(const kinds::Constant&, const manifest::Argument&, const manifest::Slot&, const void*,
-                      std::byte*) {}
+inline void pack_record(const kinds::Constant&, const manifest::Argument&, const manifest::Record&,
+                        const void*, std::byte*) {}
 
 }  // namespace kf::detail

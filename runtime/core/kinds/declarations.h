@@ -9,6 +9,6 @@ namespace kf::manifest {
 
 struct Argument;
 struct Call;
-class SlotList;
+class RecordList;
 
 }  // namespace kf::manifest

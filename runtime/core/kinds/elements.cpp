@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/consistency.h"
 #include "core/kinds/questions.h"
 
@@ -14,9 +14,9 @@ using artifact::require;
 
 namespace {
 
-class ElementSlots {
+class ElementRecords {
 public:
-    ElementSlots(const Argument& argument, std::int64_t index, std::int64_t inner_strides, SlotList& list)
+    ElementRecords(const Argument& argument, std::int64_t index, std::int64_t inner_strides, RecordList& list)
         : argument_(argument), index_(index), inner_strides_(inner_strides), list_(list) {}
 
     void add() {
@@ -24,68 +24,56 @@ public:
         if (argument_.tangent_of >= 0 && !argument_.differentiable && argument_.role == Role::in) return;
         const bool leads = leader_of(list_.call(), index_, Part::data, false) == index_;
         const bool leads_gradient = leader_of(list_.call(), index_, Part::gradient, false) == index_;
-        for (std::int64_t d = 0; leads && d < argument_.inner_rank; ++d) {
-            list_.add(SlotKind::extent, index_, d);
+        if (leads && argument_.inner_rank > 0) {
+            list_.add({RecordKind::extents, index_, {}, argument_.inner_rank});
         }
         if (leads && touches_data(argument_, pass)) add_data();
         const bool combined =
             is_combined(argument_) && (reads_gradient(argument_, pass) || writes_gradient(argument_, pass));
-        if (combined) add_step();
+        if (combined && is_stepped()) list_.add({RecordKind::step, index_});
         // They say which calls share an element; a gradient that flows in may be missing, or a broadcast
         // view.
-        if (takes_first(argument_, pass) && !writes_gradient(argument_, pass)) {
-            list_.add_call_strides(argument_.map, index_, SlotKind::stride);
+        if (takes_first(argument_, pass) && !writes_gradient(argument_, pass) && list_.is_strided() &&
+            !argument_.map.empty()) {
+            list_.add({RecordKind::strides, index_, list_.strided(argument_.map)});
         }
         if (leads_gradient && reads_gradient(argument_, pass)) {
-            list_.add(SlotKind::grad_in, index_);
-            add_strides(argument_.map, SlotKind::grad_in_stride, SlotKind::grad_in_trailing_stride);
+            list_.add({RecordKind::grad_in, index_, list_.strided(argument_.map), trailing()});
         }
-        const bool scratch = needs_scratch(argument_, pass, list_.use().exact);
-        if (!writes_gradient(argument_, pass) || !(leads_gradient || scratch)) return;
-        list_.add(SlotKind::grad_out, index_);
+        const bool sums = needs_scratch(argument_, pass, list_.use().exact);
+        if (!writes_gradient(argument_, pass) || !(leads_gradient || sums)) return;
         std::vector<std::int64_t> along = argument_.map;
         if (is_pushed(argument_)) {
             along.resize(static_cast<std::size_t>(list_.call().rank));
             std::iota(along.begin(), along.end(), 0);
         }
-        add_strides(along, SlotKind::grad_out_stride, SlotKind::grad_out_trailing_stride);
-        if (!has_free_access(argument_)) list_.add(SlotKind::grad_mode, index_);
-        if (!scratch) return;
-        list_.add(SlotKind::scratch, index_);
-        list_.add(SlotKind::scratch_count, index_);
-        for (std::size_t d = 0; list_.is_strided() && d < argument_.map.size(); ++d) {
-            list_.add(SlotKind::scratch_stride, index_, argument_.map[d]);
-        }
+        list_.add(
+            {RecordKind::grad_out, index_, list_.strided(along), trailing(), !has_free_access(argument_)});
+        if (sums) list_.add({RecordKind::sums, index_, list_.strided(argument_.map)});
     }
 
 private:
     void add_data() {
-        if (lies_in_block(argument_)) return list_.add(SlotKind::value, index_);
-        list_.add(SlotKind::address, index_);
-        add_strides(argument_.map, SlotKind::stride, SlotKind::trailing_stride);
-        if (argument_.role == Role::in) add_step();
+        if (lies_in_block(argument_)) return list_.add({RecordKind::value, index_});
+        list_.add({RecordKind::data, index_, list_.strided(argument_.map), trailing(),
+                   argument_.role == Role::in && is_stepped()});
     }
 
-    void add_step() {
-        if ((list_.has_rows() || !list_.is_strided()) && has_step(argument_)) {
-            list_.add(SlotKind::step, index_);
-        }
+    /// Whether the kernel is told if calls share the element.
+    [[nodiscard]] bool is_stepped() const {
+        return (list_.has_rows() || !list_.is_strided()) && has_step(argument_);
     }
 
-    /// `call`: the kind of those along the call's dimensions; `trailing`: along the others.
-    void add_strides(const std::vector<std::int64_t>& along, SlotKind call, SlotKind trailing) {
-        for (std::int64_t d = 0; d < inner_strides_; ++d) list_.add(trailing, index_, d);
-        list_.add_call_strides(along, index_, call);
+    /// How many strides it is told along the argument's own dimensions.
+    [[nodiscard]] std::int64_t trailing() const {
         const bool apart = list_.is_strided() && !list_.has_rows() && !has_free_access(argument_);
-        for (std::size_t d = 0; apart && d < argument_.trailing.size(); ++d) {
-            list_.add(trailing, index_, static_cast<std::int64_t>(d));
-        }
+        return inner_strides_ + (apart ? static_cast<std::int64_t>(argument_.trailing.size()) : 0);
     }
 
     const Argument& argument_;
     std::int64_t index_;
     std::int64_t inner_strides_;
-    SlotList& list_;
+    RecordList& list_;
 };
 
 }  // namespace
@@ -112,9 +100,9 @@ std::int64_t element_extent(const Argument& argument, std::size_t k) {
     return argument.element.extents[k - rank];
 }
 
-void list_element_slots(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
-                        SlotList& list) {
-    ElementSlots(argument, index, inner_strides, list).add();
+void list_element_records(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
+                          RecordList& list) {
+    ElementRecords(argument, index, inner_strides, list).add();
 }
 
 }  // namespace kf::manifest::kinds

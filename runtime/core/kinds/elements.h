@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/manifest.h"
-#include "core/slot_list.h"
+#include "core/record_list.h"
 
 namespace kf::manifest::kinds {
 
@@ -19,9 +19,9 @@ void check_extents(const Argument& argument, const std::string& where);
 /// else 0.
 [[nodiscard]] std::int64_t element_extent(const Argument& argument, std::size_t k);
 
-/// Adds the slots of the argument's data and gradients. `inner_strides`: how many strides of its inner
+/// Adds the records of the argument's data and gradients. `inner_strides`: how many strides of its inner
 /// dimensions kernels are given, in all variants.
-void list_element_slots(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
-                        SlotList& list);
+void list_element_records(const Argument& argument, std::int64_t index, std::int64_t inner_strides,
+                          RecordList& list);
 
 }  // namespace kf::manifest::kinds

@@ -1,10 +1,10 @@
-// The kind of values that kernels make for each call: its rules in manifests, and its slots.
+// The kind of values that kernels make for each call: its rules in manifests, and its records.
 #include "core/kinds/generator.h"
 
 #include "core/consistency.h"
 #include "core/generator_rules.h"
 #include "core/manifest.h"
-#include "core/slot_list.h"
+#include "core/record_list.h"
 
 namespace kf::manifest::kinds {
 
@@ -42,21 +42,14 @@ bool counts_along_dimensions(const Generator& kind) {
     return kind.generator == GeneratorKind::call_id || is_spread(kind.generator);
 }
 
-void list_slots(const Generator& kind, const Argument& argument, std::int64_t index, SlotList& list) {
-    const bool spread = is_spread(kind.generator);
-    for (std::int64_t i = 0; spread && i < argument.call_rank; ++i) {
-        list.add(SlotKind::offset, index, i);
+void list_records(const Generator& kind, const Argument& argument, std::int64_t index, RecordList& list) {
+    if (is_spread(kind.generator)) {
+        if (argument.call_rank > 0) list.add({RecordKind::grid, index, argument.map});
+    } else if (kind.generator == GeneratorKind::wang_hash) {
+        list.add({RecordKind::hash, index});
+    } else if (kind.generator == GeneratorKind::rand_float) {
+        list.add({RecordKind::random, index});
     }
-    for (std::size_t i = 0; spread && i < argument.map.size(); ++i) {
-        list.add(SlotKind::stride, index, argument.map[i]);
-    }
-    if (!is_random(kind.generator)) return;
-    list.add(SlotKind::seed, index);
-    list.add(SlotKind::warmup, index);
-    if (kind.generator != GeneratorKind::rand_float) return;
-    list.add(SlotKind::low, index);
-    list.add(SlotKind::span, index);
-    list.add(SlotKind::last, index);
 }
 
 }  // namespace kf::manifest::kinds

@@ -51,6 +51,6 @@ inline bool requires_contiguous(const Generator&) { return false; }
 inline bool shares_place(const Generator&, const Argument&) { return false; }
 inline bool lies_in_block(const Generator&, const Argument&) { return false; }
 bool counts_along_dimensions(const Generator& kind);
-void list_slots(const Generator& kind, const Argument& argument, std::int64_t index, SlotList& list);
+void list_records(const Generator& kind, const Argument& argument, std::int64_t index, RecordList& list);
 
 }  // namespace kf::manifest::kinds

@@ -18,8 +18,10 @@ namespace kf::detail {
 namespace {
 
 using manifest::Argument;
-using manifest::Slot;
-using manifest::SlotKind;
+using manifest::HashRecord;
+using manifest::RandomRecord;
+using manifest::Record;
+using manifest::RecordKind;
 
 static_assert(sizeof(Grid<1>) == 3 * sizeof(std::int64_t) && sizeof(Grid<8>) == 24 * sizeof(std::int64_t));
 
@@ -229,22 +231,25 @@ void bind_view(const kinds::Generator&, const BindRequest& request, std::size_t 
     data.present = false;
 }
 
-void pack_slot(const kinds::Generator& kind, const Argument& argument, const Slot& slot, const void* value,
-               std::byte* target) {
-    const auto random = [&] { return read<RandFloat>(value); };
-    switch (slot.kind) {
-        case SlotKind::offset:
-            return put(target,
-                       axis_of(kind, argument, value, static_cast<std::size_t>(slot.dimension)).offset);
-        case SlotKind::seed: {
-            const WangHash hash = hash_of(kind, value);
-            return put(target, hash.hash_seed ? wang_hash(hash.seed) : hash.seed);
+void pack_record(const kinds::Generator& kind, const Argument& argument, const Record& record,
+                 const void* value, std::byte* target) {
+    if (record.kind == RecordKind::grid) {
+        const std::size_t count = record.dimensions.size();
+        for (std::size_t d = 0; d < count; ++d) {
+            const Axis axis = axis_of(kind, argument, value, d);
+            put(target + 8 * d, axis.offset);
+            // Where it is broadcast along a dimension of the call, all calls have its first value.
+            put(target + 8 * (count + d), axis.extent == 1 ? std::int64_t{0} : axis.stride);
         }
-        case SlotKind::warmup: return put(target, hash_of(kind, value).warmup);
-        case SlotKind::low: return put(target, random().min);
-        case SlotKind::span: return put(target, random().max - random().min);
-        default: return put(target, last_of(random()));
+        return;
     }
+    const WangHash given = hash_of(kind, value);
+    const HashRecord hash{given.hash_seed ? wang_hash(given.seed) : given.seed, given.warmup};
+    if (record.kind == RecordKind::hash) {
+        return put(target, hash);
+    }
+    const auto random = read<RandFloat>(value);
+    put(target, RandomRecord{hash, random.min, random.max - random.min, last_of(random)});
 }
 
 }  // namespace kf::detail

@@ -1,4 +1,4 @@
-// What the binder asks of generators: their shape, whether their values fit, and their slots.
+// What the binder asks of generators: their shape, whether their values fit, and their records.
 #pragma once
 
 #include <kf/invoke.h>
@@ -27,7 +27,7 @@ void check_values(const kinds::Generator& kind, const BindRequest& request, std:
 void bind_view(const kinds::Generator& kind, const BindRequest& request, std::size_t i, Binding& binding);
 inline bool is_flat(const kinds::Generator&, const BindRequest&, std::size_t, Binding&) { return true; }
 inline bool is_uploaded(const kinds::Generator&) { return false; }
-void pack_slot(const kinds::Generator& kind, const manifest::Argument& argument, const manifest::Slot& slot,
-               const void* value, std::byte* target);
+void pack_record(const kinds::Generator& kind, const manifest::Argument& argument,
+                 const manifest::Record& record, const void* value, std::byte* target);
 
 }  // namespace kf::detail

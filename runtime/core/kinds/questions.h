@@ -85,9 +85,9 @@ inline bool counts_along_dimensions(const Argument& argument) {
     return std::visit([](const auto& kind) { return counts_along_dimensions(kind); }, argument.kind);
 }
 
-/// Adds the slots that a parameter block has for the call's argument `index`, in order.
-inline void list_slots(const Argument& argument, std::int64_t index, SlotList& list) {
-    std::visit([&](const auto& kind) { list_slots(kind, argument, index, list); }, argument.kind);
+/// Adds the records that a parameter block has for the call's argument `index`, in order.
+inline void list_records(const Argument& argument, std::int64_t index, RecordList& list) {
+    std::visit([&](const auto& kind) { list_records(kind, argument, index, list); }, argument.kind);
 }
 
 }  // namespace kf::manifest

@@ -1,4 +1,4 @@
-// The kind "tensor": its rules in manifests, and its slots.
+// The kind "tensor": its rules in manifests, and its records.
 #include "core/kinds/tensor.h"
 
 #include "core/consistency.h"
@@ -29,8 +29,8 @@ std::int64_t extent_in_element(const Tensor&, const Argument& argument, std::siz
     return element_extent(argument, k);
 }
 
-void list_slots(const Tensor&, const Argument& argument, std::int64_t index, SlotList& list) {
-    list_element_slots(argument, index, 0, list);
+void list_records(const Tensor&, const Argument& argument, std::int64_t index, RecordList& list) {
+    list_element_records(argument, index, 0, list);
 }
 
 }  // namespace kf::manifest::kinds

@@ -35,6 +35,6 @@ inline bool requires_contiguous(const Tensor& tensor) { return tensor.contiguous
 inline bool shares_place(const Tensor&, const Argument&) { return false; }
 inline bool lies_in_block(const Tensor&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const Tensor&) { return false; }
-void list_slots(const Tensor& tensor, const Argument& argument, std::int64_t index, SlotList& list);
+void list_records(const Tensor& tensor, const Argument& argument, std::int64_t index, RecordList& list);
 
 }  // namespace kf::manifest::kinds

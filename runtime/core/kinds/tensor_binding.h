@@ -25,7 +25,7 @@ inline void check_values(const kinds::Tensor&, const BindRequest&, std::size_t, 
 void bind_view(const kinds::Tensor& tensor, const BindRequest& request, std::size_t i, Binding& binding);
 bool is_flat(const kinds::Tensor& tensor, const BindRequest& request, std::size_t i, Binding& binding);
 inline bool is_uploaded(const kinds::Tensor&) { return false; }
-inline void pack_slot(const kinds::Tensor&, const manifest::Argument&, const manifest::Slot&, const void*,
-                      std::byte*) {}
+inline void pack_record(const kinds::Tensor&, const manifest::Argument&, const manifest::Record&, const void*,
+                        std::byte*) {}
 
 }  // namespace kf::detail

@@ -1,4 +1,4 @@
-// The kind "value": its rules in manifests, and its slots.
+// The kind "value": its rules in manifests, and its records.
 #include "core/kinds/value.h"
 
 #include "core/consistency.h"
@@ -45,8 +45,8 @@ bool lies_in_block(const Value& value, const Argument& argument) {
     return argument.role == Role::in && !value.in_memory;
 }
 
-void list_slots(const Value&, const Argument& argument, std::int64_t index, SlotList& list) {
-    list_element_slots(argument, index, 0, list);
+void list_records(const Value&, const Argument& argument, std::int64_t index, RecordList& list) {
+    list_element_records(argument, index, 0, list);
 }
 
 }  // namespace kf::manifest::kinds

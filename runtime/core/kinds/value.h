@@ -35,6 +35,6 @@ inline bool requires_contiguous(const Value&) { return false; }
 inline bool shares_place(const Value&, const Argument&) { return false; }
 bool lies_in_block(const Value& value, const Argument& argument);
 inline bool counts_along_dimensions(const Value&) { return false; }
-void list_slots(const Value& value, const Argument& argument, std::int64_t index, SlotList& list);
+void list_records(const Value& value, const Argument& argument, std::int64_t index, RecordList& list);
 
 }  // namespace kf::manifest::kinds

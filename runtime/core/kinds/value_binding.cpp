@@ -57,8 +57,8 @@ bool is_flat(const kinds::Value&, const BindRequest& request, std::size_t i, Bin
     return are_elements_flat(request, i, binding);
 }
 
-void pack_slot(const kinds::Value&, const Argument& argument, const manifest::Slot&, const void* source,
-               std::byte* target) {
+void pack_record(const kinds::Value&, const Argument& argument, const manifest::Record&, const void* source,
+                 std::byte* target) {
     // A tangent that isn't given is 0, as the block is.
     if (source != nullptr) {
         put_value(element_type(argument.element), source, target);

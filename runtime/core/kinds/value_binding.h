@@ -25,7 +25,7 @@ inline void check_values(const kinds::Value&, const BindRequest&, std::size_t, c
 void bind_view(const kinds::Value& value, const BindRequest& request, std::size_t i, Binding& binding);
 bool is_flat(const kinds::Value& value, const BindRequest& request, std::size_t i, Binding& binding);
 inline bool is_uploaded(const kinds::Value& value) { return value.in_memory; }
-void pack_slot(const kinds::Value& value, const manifest::Argument& argument, const manifest::Slot& slot,
-               const void* source, std::byte* target);
+void pack_record(const kinds::Value& value, const manifest::Argument& argument,
+                 const manifest::Record& record, const void* source, std::byte* target);
 
 }  // namespace kf::detail

@@ -1,4 +1,4 @@
-// The kind of a parameter that is a tensor itself: its rules in manifests, and its slots.
+// The kind of a parameter that is a tensor itself: its rules in manifests, and its records.
 #include "core/kinds/whole_tensor.h"
 
 #include "core/consistency.h"
@@ -34,9 +34,9 @@ std::int64_t extent_in_element(const WholeTensor&, const Argument& argument, std
 
 bool shares_place(const WholeTensor&, const Argument& argument) { return argument.pitch != 0; }
 
-void list_slots(const WholeTensor& tensor, const Argument& argument, std::int64_t index, SlotList& list) {
+void list_records(const WholeTensor& tensor, const Argument& argument, std::int64_t index, RecordList& list) {
     // It has strides in contiguous kernels too, or they follow from its extents.
-    list_element_slots(argument, index, tensor.contiguous_only ? 0 : argument.inner_rank, list);
+    list_element_records(argument, index, tensor.contiguous_only ? 0 : argument.inner_rank, list);
 }
 
 }  // namespace kf::manifest::kinds

@@ -56,6 +56,6 @@ inline bool requires_contiguous(const WholeTensor& tensor) { return tensor.conti
 bool shares_place(const WholeTensor& tensor, const Argument& argument);
 inline bool lies_in_block(const WholeTensor&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const WholeTensor&) { return false; }
-void list_slots(const WholeTensor& tensor, const Argument& argument, std::int64_t index, SlotList& list);
+void list_records(const WholeTensor& tensor, const Argument& argument, std::int64_t index, RecordList& list);
 
 }  // namespace kf::manifest::kinds

@@ -28,7 +28,7 @@ inline bool is_flat(const kinds::WholeTensor&, const BindRequest&, std::size_t, 
     return true;  // kernels find its elements by their strides
 }
 inline bool is_uploaded(const kinds::WholeTensor&) { return false; }
-inline void pack_slot(const kinds::WholeTensor&, const manifest::Argument&, const manifest::Slot&,
-                      const void*, std::byte*) {}
+inline void pack_record(const kinds::WholeTensor&, const manifest::Argument&, const manifest::Record&,
+                        const void*, std::byte*) {}
 
 }  // namespace kf::detail

@@ -159,7 +159,7 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
              [](auto& b) { b["kernels"][0]["resources"] = nlohmann::json::array({"table"}); },
              [](auto& b) { b["kernels"][0]["layouts"]["fake"]["resource_places"] = 8; },
              [](auto& b) { b["kernels"][0]["group_size"][0] = 0; },
-             [](auto& b) { b["kernels"][0]["slots"][0] = nlohmann::json::array({"total"}); }}) {
+             [](auto& b) { b["kernels"][0]["records"][0] = nlohmann::json::array({"launch"}); }}) {
         EXPECT_EQ(code_of([&] { (void)artifact::read(with_body(edit)); }), ErrorCode::artifact_corrupt)
             << number;
         ++number;
@@ -199,7 +199,7 @@ void add_deterministic(Manifest& manifest, Call& call) {
     const auto add = [&](std::int64_t like, Variant variant) {
         Kernel kernel = manifest.kernels[static_cast<std::size_t>(like)];
         kernel.exact = true;
-        set_slots(kernel, call, {PassKind::backward, variant, true});
+        set_records(kernel, call, {PassKind::backward, variant, true});
         manifest.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest.kernels.size()) - 1;
     };
@@ -221,7 +221,7 @@ Manifest of_resources() {
     Manifest manifest = small();
     Kernel& kernel = manifest.kernels[0];
     kernel.resources = {{"table", ResourceKind::buffer, true, 12}, {"albedo", ResourceKind::texture}};
-    set_slots(kernel, manifest.functions[0].calls[0], {PassKind::forward, Variant::contiguous});
+    set_records(kernel, manifest.functions[0].calls[0], {PassKind::forward, Variant::contiguous});
     BlockLayout& layout = kernel.layouts["fake"];
     kernel.layouts["vulkan"] = layout;
     kernel.layouts["vulkan"].resource_places = {0, 1};
@@ -314,24 +314,28 @@ INSTANTIATE_TEST_SUITE_P(
             Inconsistency{"ValueOutput", [](Manifest& m) { argument(m, 0).role = Role::out; }},
             Inconsistency{"IntegerGradient",
                           [](Manifest& m) { argument(m, 0).element.scalar = ScalarType::int32; }},
-            Inconsistency{"SlotArgument", [](Manifest& m) { m.kernels[0].slots[2].argument = 5; }},
-            Inconsistency{"SlotDimension", [](Manifest& m) { m.kernels[1].slots[2].dimension = 1; }},
-            Inconsistency{"ValueSlotOfATensor", [](Manifest& m) { m.kernels[0].slots[2].argument = 3; }},
-            Inconsistency{"AddressSlotOfAValue",
-                          [](Manifest& m) { m.kernels[0].slots[2].kind = SlotKind::address; }},
+            Inconsistency{"RecordOfAnArgumentThatIsNotThere",
+                          [](Manifest& m) { m.kernels[0].records[1].argument = 5; }},
+            Inconsistency{"RecordOfAnotherDimension",
+                          [](Manifest& m) { m.kernels[1].records[1].dimensions = {1}; }},
+            Inconsistency{"RecordOfMoreDimensions", [](Manifest& m) { m.kernels[1].records[2].trailing = 1; }},
+            Inconsistency{"DataWithoutAStep", [](Manifest& m) { m.kernels[0].records[1].flagged = false; }},
+            Inconsistency{"ValueOfATensor", [](Manifest& m) { m.kernels[0].records[3].argument = 3; }},
+            Inconsistency{"DataOfAValue",
+                          [](Manifest& m) { m.kernels[0].records[3].kind = RecordKind::data; }},
             Inconsistency{"WholeTensorWithoutARank",
                           [](Manifest& m) { argument(m, 3).kind = kinds::WholeTensor{}; }},
             Inconsistency{"InMemoryValue", [](Manifest& m) { argument(m, 0).kind = kinds::Value{true}; }},
-            Inconsistency{"TotalAsCounter",
-                          [](Manifest& m) { m.kernels[0].slots[0].kind = SlotKind::counter; }},
-            Inconsistency{"SlotsInAnotherOrder",
-                          [](Manifest& m) { std::swap(m.kernels[0].slots[2], m.kernels[0].slots[3]); }},
+            Inconsistency{"LaunchAsCounter",
+                          [](Manifest& m) { m.kernels[0].records[0].kind = RecordKind::counter; }},
+            Inconsistency{"RecordsInAnotherOrder",
+                          [](Manifest& m) { std::swap(m.kernels[0].records[3], m.kernels[0].records[4]); }},
             Inconsistency{"OffsetsInAnotherOrder",
                           [](Manifest& m) {
                               auto& offsets = m.kernels[0].layouts["fake"].offsets;
                               std::swap(offsets[2], offsets[3]);
                           }},
-            Inconsistency{"AGapBetweenSlots",
+            Inconsistency{"AGapBetweenRecords",
                           [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.back() += 8; }},
             Inconsistency{"AnotherPassesKernel",
                           [](Manifest& m) { call(m).forward.contiguous = call(m).backward.contiguous; }},
@@ -349,13 +353,13 @@ INSTANTIATE_TEST_SUITE_P(
                           [](Manifest& m) { argument(m, 3).accumulate = Accumulate::push; }},
             Inconsistency{"GroupSizeOfOtherCode", [](Manifest& m) { m.kernels[0].group_size[0] = 32; }},
             Inconsistency{"PlaceInNoStruct", [](Manifest& m) { argument(m, 3).offset = 4; }},
-            Inconsistency{"SlotOutsideTheBlock",
+            Inconsistency{"RecordOutsideTheBlock",
                           [](Manifest& m) {
                               m.kernels[0].layouts["fake"].offsets[0] = m.kernels[0].layouts["fake"].size - 4;
                           }},
             Inconsistency{"NegativeOffset",
                           [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[0] = -8; }},
-            Inconsistency{"OverlappingSlots",
+            Inconsistency{"OverlappingRecords",
                           [](Manifest& m) { m.kernels[0].layouts["fake"].offsets[1] = 4; }},
             Inconsistency{"FewerOffsets",
                           [](Manifest& m) { m.kernels[0].layouts["fake"].offsets.pop_back(); }},

@@ -94,11 +94,11 @@ TEST(BindTangents, AbsentValuesAreZero) {
     const std::array<const void*, 6> values{nullptr, &k, nullptr, nullptr, nullptr, nullptr};
     detail::pack(call, kernel, layout, binding, values, 0, block);
     int found = 0;
-    for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
-        if (kernel.slots[i].kind != SlotKind::value) continue;
+    for (std::size_t i = 0; i < kernel.records.size(); ++i) {
+        if (kernel.records[i].kind != RecordKind::value) continue;
         float packed = 0;
         std::memcpy(&packed, block.data() + layout.offsets[i], sizeof packed);
-        EXPECT_EQ(packed, kernel.slots[i].argument == 1 ? 2.F : 0.F);
+        EXPECT_EQ(packed, kernel.records[i].argument == 1 ? 2.F : 0.F);
         ++found;
     }
     EXPECT_EQ(found, 2);

@@ -11,6 +11,7 @@
 #include <kf/error.h>
 
 #include "core/driver.h"
+#include "runtime/core/record_place.h"
 
 namespace kf::test {
 
@@ -31,17 +32,14 @@ struct Command {
     std::vector<driver::Use> uses;
     manifest::Kernel description;
 
-    /// A field of the block.
+    /// A number of the block: number `index` of a record's member, the first where no name is given.
     template <class T>
-    T field(manifest::SlotKind kind, std::int64_t argument = -1, std::int64_t dimension = -1) const {
-        for (std::size_t i = 0; i < description.slots.size(); ++i) {
-            if (description.slots[i] == manifest::Slot{kind, argument, dimension}) {
-                T value;
-                std::memcpy(&value, block.data() + description.layouts.at("fake").offsets[i], sizeof value);
-                return value;
-            }
-        }
-        throw std::logic_error("no such slot");
+    T field(manifest::RecordKind kind, std::int64_t argument = -1, const std::string& member = {},
+            std::size_t index = 0) const {
+        const std::size_t at = record_place(description, "fake", kind, argument, member);
+        T value;
+        std::memcpy(&value, block.data() + at + index * sizeof value, sizeof value);
+        return value;
     }
 };
 

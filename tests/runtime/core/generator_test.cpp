@@ -1,4 +1,4 @@
-// The binder's part of generators: shapes, strides, what their parameters can't hold, and their slots.
+// The binder's part of generators: shapes, strides, what their parameters can't hold, and their records.
 
 #include <cmath>
 #include <cstring>
@@ -147,34 +147,37 @@ TEST(Generator, RefusesOtherKinds) {
     });
 }
 
-template <class T>
-T slot(const Argument& argument, SlotKind kind, const void* source, std::int64_t dimension = -1) {
-    std::array<std::byte, sizeof(T)> bytes{};
-    detail::pack_slot(argument, {kind, 0, dimension}, source, bytes.data());
-    T result;
-    std::memcpy(&result, bytes.data(), sizeof result);
-    return result;
+/// What the host writes as the generator's record.
+template <class T, std::size_t count>
+std::array<T, count> record(const Argument& argument, const manifest::Record& record, const void* source) {
+    std::array<T, count> written{};
+    EXPECT_EQ(manifest::record_layout(record).end, static_cast<std::int64_t>(sizeof written));
+    detail::pack_record(argument, record, source, reinterpret_cast<std::byte*>(written.data()));
+    return written;
 }
 
-TEST(Generator, PacksItsSlots) {
+TEST(Generator, PacksItsRecord) {
+    using manifest::RecordKind;
     const Grid<2> grid{{3, 4}, {50, 60}, {7, 8}};
-    EXPECT_EQ(slot<std::int64_t>(plane, SlotKind::offset, &grid, 0), 50);
-    EXPECT_EQ(slot<std::int64_t>(plane, SlotKind::offset, &grid, 1), 60);
+    EXPECT_EQ((record<std::int64_t, 4>(plane, {RecordKind::grid, 0, {0, 1}}, &grid)),
+              (std::array<std::int64_t, 4>{50, 60, 7, 8}));
+    const Grid<2> row_of_one{{1, 4}, {50, 60}, {7, 8}};
+    EXPECT_EQ((record<std::int64_t, 4>(plane, {RecordKind::grid, 0, {0, 1}}, &row_of_one)),
+              (std::array<std::int64_t, 4>{50, 60, 0, 8}))
+        << "broadcast along the dimension";
     const Range range{-9, 9, 2};
-    EXPECT_EQ(slot<std::int64_t>(row, SlotKind::offset, &range, 0), -9);
+    EXPECT_EQ((record<std::int64_t, 2>(row, {RecordKind::grid, 0, {0}}, &range)),
+              (std::array<std::int64_t, 2>{-9, 2}));
     const Argument hash = generator("i", GeneratorKind::wang_hash, 0, ScalarType::uint32);
     WangHash seeded{1, 5, false};
-    EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 1U);
-    EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::warmup, &seeded), 5U);
+    EXPECT_EQ((record<std::uint32_t, 2>(hash, {RecordKind::hash, 0}, &seeded)), (std::array{1U, 5U}));
     seeded.hash_seed = true;
-    EXPECT_EQ(slot<std::uint32_t>(hash, SlotKind::seed, &seeded), 663891101U) << "hash_seed";
+    EXPECT_EQ((record<std::uint32_t, 2>(hash, {RecordKind::hash, 0}, &seeded)), (std::array{663891101U, 5U}));
     const Argument random = generator("i", GeneratorKind::rand_float, 0, ScalarType::float32);
     const RandFloat numbers{-1, 2, 0, 9, true};
-    EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::seed, &numbers), 3232319850U);
-    EXPECT_EQ(slot<std::uint32_t>(random, SlotKind::warmup, &numbers), 9U);
-    EXPECT_EQ(slot<float>(random, SlotKind::low, &numbers), -1);
-    EXPECT_EQ(slot<float>(random, SlotKind::span, &numbers), 3);
-    EXPECT_EQ(slot<float>(random, SlotKind::last, &numbers), std::nextafter(2.F, 0.F));
+    const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+    EXPECT_EQ((record<std::uint32_t, 5>(random, {RecordKind::random, 0}, &numbers)),
+              (std::array{3232319850U, 9U, bits(-1), bits(3), bits(std::nextafter(2.F, 0.F))}));
 }
 
 TEST(Generator, SurvivesTheArtifact) {

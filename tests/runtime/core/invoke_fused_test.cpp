@@ -16,18 +16,18 @@ using namespace kf::test;
 using detail::Arg;
 using detail::invoke;
 using detail::PassKind;
-using manifest::SlotKind;
+using manifest::RecordKind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// polynomial() with kernels that have the slots of both passes.
+/// polynomial() with kernels that have the records of both passes.
 Manifest fused_polynomial() {
     Manifest manifest = polynomial();
     Call& call = manifest.functions[0].calls[0];
     const auto both = [&](std::int64_t forward) {
         Kernel kernel = manifest.kernels[static_cast<std::size_t>(forward)];
         kernel.name.replace(kernel.name.find("forward"), 7, "fused");
-        set_slots(kernel, call, {PassKind::fused, kernel.variant});
+        set_records(kernel, call, {PassKind::fused, kernel.variant});
         kernel.source_hash = kernel.name;
         manifest.kernels.push_back(kernel);
         return static_cast<std::int64_t>(manifest.kernels.size()) - 1;
@@ -44,16 +44,16 @@ protected:
         function_ = module_.function("polynomial");
         fake_->on_dispatch = [this](FakeDevice&, const Command& c) {
             ASSERT_EQ(c.kernel, "polynomial.fused.contiguous");
-            const auto a = c.field<float>(SlotKind::value, 0);
-            const auto b = c.field<float>(SlotKind::value, 1);
-            const float* x = floats(c.field<std::uint64_t>(SlotKind::address, 3));
-            float* y = floats(c.field<std::uint64_t>(SlotKind::address, 4));
-            const auto flowing = c.field<std::uint64_t>(SlotKind::grad_in, 4);
-            const auto dx = c.field<std::uint64_t>(SlotKind::grad_out, 3);
-            const auto da = c.field<std::uint64_t>(SlotKind::grad_out, 0);
-            for (std::int64_t i = 0; i < c.field<std::int64_t>(SlotKind::total); ++i) {
+            const auto a = c.field<float>(RecordKind::value, 0);
+            const auto b = c.field<float>(RecordKind::value, 1);
+            const float* x = floats(c.field<std::uint64_t>(RecordKind::data, 3));
+            float* y = floats(c.field<std::uint64_t>(RecordKind::data, 4));
+            const auto flowing = c.field<std::uint64_t>(RecordKind::grad_in, 4);
+            const auto dx = c.field<std::uint64_t>(RecordKind::grad_out, 3);
+            const auto da = c.field<std::uint64_t>(RecordKind::grad_out, 0);
+            for (std::int64_t i = 0; i < c.field<std::int64_t>(RecordKind::launch); ++i) {
                 const float g = flowing == 0 ? 1.F : floats(flowing)[i];
-                y[i] = a * x[i] * x[i] + b * x[i] + c.field<float>(SlotKind::value, 2);
+                y[i] = a * x[i] * x[i] + b * x[i] + c.field<float>(RecordKind::value, 2);
                 if (dx != 0) floats(dx)[i] += (2 * a * x[i] + b) * g;
                 if (da != 0) floats(da)[0] += x[i] * x[i] * g;
             }

@@ -16,7 +16,7 @@ using namespace kf::test;
 using detail::Arg;
 using detail::invoke;
 using detail::PassKind;
-using manifest::SlotKind;
+using manifest::RecordKind;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -33,25 +33,25 @@ protected:
     /// Contiguous polynomial kernels, forward and backward.
     void run_polynomial() {
         fake->on_dispatch = [this](FakeDevice&, const Command& c) {
-            const auto total = c.field<std::int64_t>(SlotKind::total);
-            const auto a = c.field<float>(SlotKind::value, 0);
-            const auto b = c.field<float>(SlotKind::value, 1);
-            const float* x = floats(c.field<std::uint64_t>(SlotKind::address, 3));
+            const auto total = c.field<std::int64_t>(RecordKind::launch);
+            const auto a = c.field<float>(RecordKind::value, 0);
+            const auto b = c.field<float>(RecordKind::value, 1);
+            const float* x = floats(c.field<std::uint64_t>(RecordKind::data, 3));
             if (c.kernel == "polynomial.forward.contiguous") {
-                float* y = floats(c.field<std::uint64_t>(SlotKind::address, 4));
+                float* y = floats(c.field<std::uint64_t>(RecordKind::data, 4));
                 for (std::int64_t i = 0; i < total; ++i) {
-                    y[i] = a * x[i] * x[i] + b * x[i] + c.field<float>(SlotKind::value, 2);
+                    y[i] = a * x[i] * x[i] + b * x[i] + c.field<float>(RecordKind::value, 2);
                 }
                 return;
             }
             ASSERT_EQ(c.kernel, "polynomial.backward.contiguous");
-            const auto grad_in = c.field<std::uint64_t>(SlotKind::grad_in, 4);
+            const auto grad_in = c.field<std::uint64_t>(RecordKind::grad_in, 4);
             for (std::int64_t i = 0; i < total; ++i) {
                 const float g = grad_in == 0 ? 1.F : floats(grad_in)[i];
                 const float parts[] = {x[i] * x[i] * g, x[i] * g, g, (2 * a * x[i] + b) * g};
                 for (std::int64_t k = 0; k < 4; ++k) {
-                    const auto target = c.field<std::uint64_t>(SlotKind::grad_out, k);
-                    const auto mode = c.field<std::uint32_t>(SlotKind::grad_mode, k);
+                    const auto target = c.field<std::uint64_t>(RecordKind::grad_out, k);
+                    const auto mode = c.field<std::uint32_t>(RecordKind::grad_out, k, "mode");
                     ASSERT_EQ(mode != 0, target != 0);
                     if (mode != 0) {
                         floats(target)[k == 3 ? i : 0] += parts[k];
@@ -121,10 +121,10 @@ TEST_F(InvokeTest, ReadsValuesBack) {
     const auto f = load(builder.get());
     fake->on_dispatch = [this](FakeDevice&, const Command& c) {
         std::int32_t* n =
-            reinterpret_cast<std::int32_t*>(fake->at(c.field<std::uint64_t>(SlotKind::address, 1)));
-        EXPECT_EQ((c.field<std::array<float, 3>>(SlotKind::value, 0)), (std::array{1.5F, -2.F, 4.F}));
+            reinterpret_cast<std::int32_t*>(fake->at(c.field<std::uint64_t>(RecordKind::data, 1)));
+        EXPECT_EQ((c.field<std::array<float, 3>>(RecordKind::value, 0)), (std::array{1.5F, -2.F, 4.F}));
         *n += 1;
-        *fake->at(c.field<std::uint64_t>(SlotKind::address, 2)) = std::byte{1};
+        *fake->at(c.field<std::uint64_t>(RecordKind::data, 2)) = std::byte{1};
     };
     const half3 a{1.5F, -2.F, 4.F};
     std::int32_t n = 41;
@@ -152,11 +152,11 @@ TEST_F(InvokeTest, WidensValues) {
     std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(d), Arg::in(e), Arg::out(result)};
     invoke(f, 0, PassKind::forward, args);
     const Command& command = fake->last_dispatch();
-    EXPECT_EQ(command.field<std::int32_t>(SlotKind::value, 0), -5);
-    EXPECT_EQ(command.field<std::uint32_t>(SlotKind::value, 1), 65535U);
-    EXPECT_EQ((command.field<std::array<std::uint32_t, 2>>(SlotKind::value, 2)), (std::array{0U, 1U}));
-    EXPECT_EQ(command.field<double>(SlotKind::value, 3), 0.1);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::value, 4), e);
+    EXPECT_EQ(command.field<std::int32_t>(RecordKind::value, 0), -5);
+    EXPECT_EQ(command.field<std::uint32_t>(RecordKind::value, 1), 65535U);
+    EXPECT_EQ((command.field<std::array<std::uint32_t, 2>>(RecordKind::value, 2)), (std::array{0U, 1U}));
+    EXPECT_EQ(command.field<double>(RecordKind::value, 3), 0.1);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::value, 4), e);
 }
 
 TEST_F(InvokeTest, PacksStridedViews) {
@@ -172,13 +172,13 @@ TEST_F(InvokeTest, PacksStridedViews) {
     invoke(f, 0, PassKind::forward, args, nullptr, &shape);
     const Command& command = fake->last_dispatch();
     EXPECT_EQ(command.kernel, "f.forward.strided");
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::total), 6);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::shape, -1, 0), 2);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::shape, -1, 1), 3);
-    EXPECT_EQ(command.field<std::uint64_t>(SlotKind::address, 0), x.address());
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 0, 1), 9);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 0), 1);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 1, 0), 3);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::launch), 6);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::shape, -1, "extents", 0), 2);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::shape, -1, "extents", 1), 3);
+    EXPECT_EQ(command.field<std::uint64_t>(RecordKind::data, 0), x.address());
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides"), 9);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides", 1), 1);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 1, "strides"), 3);
     EXPECT_EQ(args[1].allocated.shape(), (Dims{2, 3}));
 }
 
@@ -192,10 +192,10 @@ TEST_F(InvokeTest, FindsScalarsOfArraysOfMatrices) {
     std::array args{Arg::of(x), Arg::none()};
     invoke(f, 0, PassKind::forward, args);
     const Command& command = fake->last_dispatch();
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::stride, 0, 0), 60);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 0), 6);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 1), 3);
-    EXPECT_EQ(command.field<std::int64_t>(SlotKind::trailing_stride, 0, 2), 1);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides"), 60);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides", 1), 6);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides", 2), 3);
+    EXPECT_EQ(command.field<std::int64_t>(RecordKind::data, 0, "strides", 3), 1);
 }
 
 TEST_F(InvokeTest, GivesScratchToHalfGradients) {
@@ -206,10 +206,10 @@ TEST_F(InvokeTest, GivesScratchToHalfGradients) {
     const auto a = device.ones<half>({1}).with_grads();
     const auto b = device.ones<half>({1000});
     fake->on_dispatch = [this](FakeDevice&, const Command& c) {
-        EXPECT_EQ(c.field<std::uint32_t>(SlotKind::grad_mode, 0), 2U);
-        EXPECT_EQ(c.field<std::int64_t>(SlotKind::scratch_count, 0), 1);
-        EXPECT_EQ(*floats(c.field<std::uint64_t>(SlotKind::scratch, 0)), 0.F);
-        EXPECT_EQ(*floats(c.field<std::uint64_t>(SlotKind::counter)), 0.F);
+        EXPECT_EQ(c.field<std::uint32_t>(RecordKind::grad_out, 0, "mode"), 2U);
+        EXPECT_EQ(c.field<std::int64_t>(RecordKind::sums, 0, "count"), 1);
+        EXPECT_EQ(*floats(c.field<std::uint64_t>(RecordKind::sums, 0)), 0.F);
+        EXPECT_EQ(*floats(c.field<std::uint64_t>(RecordKind::counter)), 0.F);
     };
     std::array args{Arg::in(a), Arg::in(b), Arg::none()};
     invoke(f, 0, PassKind::backward, args);
@@ -218,8 +218,8 @@ TEST_F(InvokeTest, GivesScratchToHalfGradients) {
     // Where each call has its own element there is no scratch and nothing to zero.
     const std::size_t fills = fake->count("fill");
     fake->on_dispatch = [](FakeDevice&, const Command& c) {
-        EXPECT_EQ(c.field<std::uint64_t>(SlotKind::counter), 0U);
-        EXPECT_EQ(c.field<std::uint64_t>(SlotKind::scratch, 0), 0U);
+        EXPECT_EQ(c.field<std::uint64_t>(RecordKind::counter), 0U);
+        EXPECT_EQ(c.field<std::uint64_t>(RecordKind::sums, 0), 0U);
     };
     const auto wide = device.empty<half>({1000}).with_grads(false);
     args[0] = Arg::in(wide);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/artifact.h"
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/interface.h"
 #include "core/items.h"
 #include "core/manifest.h"
@@ -62,15 +62,15 @@ inline void set_leaves(Call& call) {
     call.items = items_of(call.parameters);
 }
 
-/// Gives a kernel the slots that its call has in the pass, laid out for the target "fake".
-inline void set_slots(Kernel& kernel, const Call& call, const BlockUse& use) {
+/// Gives a kernel the records that its call has in the pass, laid out for the target "fake".
+inline void set_records(Kernel& kernel, const Call& call, const BlockUse& use) {
     kernel.variant = use.variant;
-    kernel.slots = block_slots(call, use);
+    kernel.records = block_records(call, use);
     BlockLayout layout;
-    for (const Slot& slot : kernel.slots) {
-        const std::int64_t alignment = slot_alignment(call, slot);
+    for (const Record& record : kernel.records) {
+        const std::int64_t alignment = record_alignment(call, record);
         layout.offsets.push_back((layout.size + alignment - 1) / alignment * alignment);
-        layout.size = layout.offsets.back() + slot_bytes(call, slot);
+        layout.size = layout.offsets.back() + record_bytes(call, record);
     }
     kernel.layouts["fake"] = layout;
     for (Image& image : kernel.images) {
@@ -130,7 +130,7 @@ private:
         kernel.variant = variant;
         kernel.group_size = {64, 1, 1};
         const PassKind pass = backward ? PassKind::backward : PassKind::forward;
-        set_slots(kernel, call, {pass, variant});
+        set_records(kernel, call, {pass, variant});
         kernel.source_hash = kernel.name + std::to_string(manifest_.kernels.size());
         Image image;
         image.format = "fake";

@@ -8,6 +8,7 @@
 #include "core/tensor_state.h"
 #include "runtime/core/fake_driver.h"
 #include "runtime/core/manifests.h"
+#include "runtime/core/record_place.h"
 #include "testing.h"
 
 namespace kf::test {
@@ -25,18 +26,13 @@ struct Launch {
     const std::byte* block;
 
     template <class T>
-    T field(SlotKind kind, std::int64_t argument = -1) const {
-        for (std::size_t i = 0; i < kernel.slots.size(); ++i) {
-            if (kernel.slots[i].kind == kind && kernel.slots[i].argument == argument) {
-                T value;
-                std::memcpy(&value, block + kernel.layouts.at("cuda").offsets[i], sizeof value);
-                return value;
-            }
-        }
-        throw std::logic_error("no such slot");
+    T field(RecordKind kind, std::int64_t argument = -1) const {
+        T value;
+        std::memcpy(&value, block + record_place(kernel, "cuda", kind, argument), sizeof value);
+        return value;
     }
     template <class T>
-    T* memory(SlotKind kind, std::int64_t argument) const {
+    T* memory(RecordKind kind, std::int64_t argument) const {
         return reinterpret_cast<T*>(field<std::uint64_t>(kind, argument));
     }
 };
@@ -74,12 +70,12 @@ protected:
 
     detail::FunctionRef load_polynomial(std::optional<Device> on = std::nullopt) {
         const auto run = [](const Launch& launch) {
-            const auto* x = launch.memory<const float>(SlotKind::address, 3);
-            auto* y = launch.memory<float>(SlotKind::address, 4);
-            for (std::int64_t i = 0; i < launch.field<std::int64_t>(SlotKind::total); ++i) {
-                y[i] = launch.field<float>(SlotKind::value, 0) * x[i] * x[i] +
-                       launch.field<float>(SlotKind::value, 1) * x[i] +
-                       launch.field<float>(SlotKind::value, 2);
+            const auto* x = launch.memory<const float>(RecordKind::data, 3);
+            auto* y = launch.memory<float>(RecordKind::data, 4);
+            for (std::int64_t i = 0; i < launch.field<std::int64_t>(RecordKind::launch); ++i) {
+                y[i] = launch.field<float>(RecordKind::value, 0) * x[i] * x[i] +
+                       launch.field<float>(RecordKind::value, 1) * x[i] +
+                       launch.field<float>(RecordKind::value, 2);
             }
         };
         return load(polynomial(), run, std::move(on));
@@ -199,9 +195,9 @@ TEST_F(CallTest, HalfGradientsAreSummedInAGraphOnceACallWasMade) {
                       as(Role::result, tensor("result", 1))});
     const auto f = load(builder.get(), [](const Launch& launch) {
         // Four calls share the one element; the sum is zero each time, and is left so.
-        auto* sum = launch.memory<float>(SlotKind::scratch, 0);
+        auto* sum = launch.memory<float>(RecordKind::sums, 0);
         *sum += 4;
-        auto* gradient = launch.memory<half>(SlotKind::grad_out, 0);
+        auto* gradient = launch.memory<half>(RecordKind::grad_out, 0);
         *gradient = half(static_cast<float>(*gradient) + *sum);
         *sum = 0;
     });

@@ -91,9 +91,9 @@ std::vector<std::string> words_of(const std::string& key) {
         {"form", {"leaf", "value", "tensor", "fields"}},
         {"variant", {"contiguous", "strided", "rows"}},
         {"passing", {"value", "uniform", "address"}},
-        {"slots",
-         {"total", "groups", "shape", "value", "address", "step", "stride", "grad_in", "grad_out",
-          "grad_mode", "scratch", "scratch_count", "counter", "extent", "seed", "offset"}}};
+        {"records",
+         {"launch", "walk", "shape", "counter", "value", "data", "step", "strides", "grad_in", "grad_out",
+          "sums", "extents", "grid", "hash", "random"}}};
     const auto found = words.find(key);
     return found == words.end() ? std::vector<std::string>{"", "x", "float[4]", "spirv", "vulkan"}
                                 : found->second;

@@ -68,8 +68,8 @@ TEST(CollectTest, OnlyLargeBlocksLieInUniformBuffersAndOnlyOnVulkan) {
     EXPECT_EQ(emitted("tensor[1]", CodeTarget::spirv).passing, manifest::Passing::value);
     EXPECT_EQ(emitted("tensor[3]", CodeTarget::spirv).passing, manifest::Passing::uniform);
     EXPECT_EQ(emitted("tensor[3]", CodeTarget::cuda_source).passing, manifest::Passing::value);
-    EXPECT_EQ(emitted("tensor[3]", CodeTarget::spirv).slots,
-              emitted("tensor[3]", CodeTarget::cuda_source).slots);
+    EXPECT_EQ(emitted("tensor[3]", CodeTarget::spirv).records,
+              emitted("tensor[3]", CodeTarget::cuda_source).records);
 }
 
 TEST(CollectTest, RowsAreWalkedWhereTheyCanBeLong) {
@@ -85,7 +85,7 @@ TEST(CollectTest, RowsAreWalkedWhereTheyCanBeLong) {
     EXPECT_FALSE(walks_rows("tensor[2]", R"(, "strict_broadcasting": true)")) << "calls share nothing";
 }
 
-TEST(CollectTest, EverySlotIsAFieldOfTheSource) {
+TEST(CollectTest, EveryRecordIsAFieldOfTheSource) {
     const KernelSet kernels = collect(
         R"({"function": "f", "args": {"a": "value", "n": "tensor[2]", "m": "value", "x": "tensor<half>[3]", "y": "tensor[2]"},
             "backward": true})",
@@ -98,7 +98,7 @@ TEST(CollectTest, EverySlotIsAFieldOfTheSource) {
     ASSERT_EQ(kernels.units.size(), 5u) << "a pass that walks rows, too";
     for (const KernelUnit& unit : kernels.units) {
         const EmittedKernel& emitted = unit.sources.at(CodeTarget::spirv);
-        ASSERT_EQ(emitted.slots.size(), emitted.fields.size());
+        ASSERT_EQ(emitted.records.size(), emitted.fields.size());
         for (const std::string& field : emitted.fields) {
             EXPECT_THAT(emitted.source.text, testing::HasSubstr(" " + field + ";")) << unit.name;
         }

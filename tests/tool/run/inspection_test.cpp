@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/artifact.h"
-#include "core/block_slots.h"
+#include "core/block_records.h"
 #include "core/interface.h"
 #include "core/sha256.h"
 #include "runtime/core/manifests.h"
@@ -59,12 +59,11 @@ manifest::Manifest sample() {
         kernel.variant =
             manifest.kernels.empty() ? manifest::Variant::contiguous : manifest::Variant::strided;
         kernel.group_size = {256, 1, 1};
-        kernel.slots = manifest::block_slots(call, {manifest::PassKind::forward, kernel.variant});
+        kernel.records = manifest::block_records(call, {manifest::PassKind::forward, kernel.variant});
         const bool strided = kernel.variant == manifest::Variant::strided;
-        // total, groups, shape, two addresses; and a step, or each one's stride.
-        const std::vector<std::int64_t> offsets = strided
-                                                      ? std::vector<std::int64_t>{0, 8, 16, 24, 32, 40, 48}
-                                                      : std::vector<std::int64_t>{0, 8, 16, 24, 32};
+        // The launch, the shape where it is strided, and two tensors' memory.
+        const std::vector<std::int64_t> offsets =
+            strided ? std::vector<std::int64_t>{0, 16, 24, 40} : std::vector<std::int64_t>{0, 16, 32};
         kernel.layouts = {{"cuda", {strided ? 56 : 40, offsets, manifest::Passing::value}},
                           {"vulkan", {strided ? 56 : 40, offsets, manifest::Passing::value}}};
         kernel.source_hash = std::string(64, 'a');

@@ -11,10 +11,12 @@ namespace kf::gen::kinds {
 namespace {
 
 using manifest::Argument;
-using manifest::SlotKind;
+using manifest::RecordKind;
 
-std::string field(const MadeUse& use, SlotKind kind, std::int64_t dimension = -1) {
-    return "kf_args." + field_of(use.fields, kind, use.index, dimension);
+/// The record that all of it is in.
+std::string record_of(const MadeUse& use) {
+    const bool hash = std::get<Generator>(use.planned.host.kind).generator == GeneratorKind::wang_hash;
+    return record_text(use.fields, hash ? RecordKind::hash : RecordKind::random, use.index);
 }
 
 /// Index number `i` of those that the parameter takes, in NumPy's order.
@@ -25,8 +27,9 @@ std::string index_text(const MadeUse& use, std::int64_t i) {
     if (generator == GeneratorKind::call_id) return use.indices[at];
     if (generator == GeneratorKind::thread_id) return i + 1 == argument.rank ? "kf_call" : "0";
     const std::int64_t dimension = argument.map[at];
-    return field(use, SlotKind::offset, i) + " + " + use.indices[static_cast<std::size_t>(dimension)] +
-           " * " + field(use, SlotKind::stride, dimension);
+    const BlockField& grid = field_of(use.fields, RecordKind::grid, use.index);
+    return number_text(grid, "offsets", dimension) + " + " +
+           use.indices[static_cast<std::size_t>(dimension)] + " * " + number_text(grid, "strides", dimension);
 }
 
 /// A call of kf.take_hash, kf.take_floats<3> …
@@ -34,12 +37,12 @@ std::string taken(const MadeUse& use, const std::string& form, const std::string
     if (std::get<Generator>(use.planned.host.kind).generator == GeneratorKind::wang_hash) {
         return "kf.take_hash" + (form.empty() ? form : "e" + form) + "(" + hash + ")";
     }
-    return "kf.take_float" + form + "(" + hash + ", " + field(use, SlotKind::low) + ", " +
-           field(use, SlotKind::span) + ", " + field(use, SlotKind::last) + ")";
+    return "kf.take_float" + form + "(" + hash + ", " + record_of(use) + ".low, " + record_of(use) +
+           ".span, " + record_of(use) + ".last)";
 }
 
 std::string first_hash(const MadeUse& use) {
-    return "kf.wang_hash(kf_call, " + field(use, SlotKind::seed) + ", " + field(use, SlotKind::warmup) + ")";
+    return "kf.wang_hash(kf_call, " + record_of(use) + ".seed, " + record_of(use) + ".warmup)";
 }
 
 }  // namespace

@@ -14,35 +14,33 @@
 namespace kf::gen {
 
 using manifest::Argument;
-using manifest::SlotKind;
+using manifest::RecordKind;
 
 namespace {
 
 /// One of the views that a tensor is made of, and the names that begin with what it is.
 struct ViewPlace {
-    SlotKind address;
-    StrideKinds strides;
+    RecordKind memory;
     const char* name;
     const char* offset;
 };
-constexpr ViewPlace data_view{SlotKind::address, data_strides, "kf_view_", "kf_at_"};
-constexpr ViewPlace grad_in_view{SlotKind::grad_in, grad_in_strides, "kf_flowview_", "kf_flowat_"};
-constexpr ViewPlace grad_out_view{SlotKind::grad_out, grad_out_strides, "kf_gradview_", "kf_gradat_"};
+constexpr ViewPlace data_view{RecordKind::data, "kf_view_", "kf_at_"};
+constexpr ViewPlace grad_in_view{RecordKind::grad_in, "kf_flowview_", "kf_flowat_"};
+constexpr ViewPlace grad_out_view{RecordKind::grad_out, "kf_gradview_", "kf_gradat_"};
 
 TensorView tensor_view(const ArgumentText& x) {
     TensorView view;
     view.scalar_bytes = manifest::scalar_bytes(x.host.element.scalar);
     const ArgumentText leader = x.leader(Part::data).value();
-    for (std::int64_t d = 0; d < x.host.inner_rank; ++d)
-        view.extents.push_back(leader.args(SlotKind::extent, d));
+    for (std::int64_t d = 0; d < x.host.inner_rank; ++d) view.extents.push_back(leader.extent(d));
     return view;
 }
 
-std::vector<std::string> inner_strides(const ArgumentText& x, const TensorView& view, SlotKind kind) {
+std::vector<std::string> inner_strides(const ArgumentText& x, const TensorView& view, RecordKind kind) {
     if (std::get<manifest::kinds::WholeTensor>(x.host.kind).contiguous_only)
         return dense_inner_strides(view.extents, x.pitch());
     std::vector<std::string> strides;
-    for (std::int64_t d = 0; d < x.host.inner_rank; ++d) strides.push_back(x.args(kind, d));
+    for (std::int64_t d = 0; d < x.host.inner_rank; ++d) strides.push_back(x.own_stride(kind, d));
     return strides;
 }
 
@@ -57,12 +55,12 @@ std::string add_view(Body& body, const ArgumentText& x, const std::string& id, c
     TensorView view = tensor_view(x);
     view.before = x.host.offset;
     // What the pass doesn't touch has extents all the same.
-    if (place.address == SlotKind::address && !touches_data(x.host, x.kernel.pass)) {
+    if (place.memory == RecordKind::data && !touches_data(x.host, x.kernel.pass)) {
         view.strides.assign(view.extents.size(), "0");
     } else {
-        view.address = x.args(place.address);
-        view.strides = inner_strides(x, view, place.strides.trailing);
-        if (x.host.call_rank > 0) view.offset = body.add_offset(x, place.offset, place.strides.call);
+        view.address = x.address(place.memory);
+        view.strides = inner_strides(x, view, place.memory);
+        if (x.host.call_rank > 0) view.offset = body.add_offset(x, place.offset, place.memory);
     }
     return add_view_local(body, x, place.name + id, view);
 }
@@ -88,7 +86,7 @@ void add_tensor_scratch(Body& body, const ArgumentText& x, const TensorView& vie
     std::vector<std::string> element = x.dense_strides();
     for (std::size_t i = 0; i < x.host.spacing.size(); ++i) element[i] = std::to_string(x.host.spacing[i]);
     for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(x.host.trailing[i]), element[i]);
-    const std::vector<std::string> strides = inner_strides(x, view, SlotKind::grad_out_trailing_stride);
+    const std::vector<std::string> strides = inner_strides(x, view, RecordKind::grad_out);
     for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
     add_call_dimensions(dimensions, x);
     add_scratch_walk(body, x, dimensions, true);
@@ -97,10 +95,10 @@ void add_tensor_scratch(Body& body, const ArgumentText& x, const TensorView& vie
 /// Halves are summed in floats beside the gradient.
 std::string add_scratch_view(Body& body, const ArgumentText& x) {
     TensorView view = tensor_view(x);
-    view.address = x.args(SlotKind::scratch);
+    view.address = x.address(RecordKind::sums);
     view.scalar_bytes = x.sums_exactly() ? 8 * manifest::exact_words(x.host.element.scalar) : 4;
     view.strides = dense_inner_strides(view.extents, x.scalars());
-    if (x.host.call_rank > 0) view.offset = body.add_offset(x, "kf_scratchat_", SlotKind::scratch_stride);
+    if (x.host.call_rank > 0) view.offset = body.add_offset(x, "kf_scratchat_", RecordKind::sums);
     add_tensor_scratch(body, x, view);
     return add_view_local(body, x, grad_out_view.name + x.id, view);
 }
@@ -111,12 +109,12 @@ std::string add_sums_apart(Body& body, const ArgumentText& field, const PlannedP
     const std::string scalars = std::to_string(field.scalars());
     std::string first = "0";
     if (field.host.call_rank > 0)
-        first = body.add_offset(field, "kf_scratchat_", SlotKind::scratch_stride) + " / " + scalars;
+        first = body.add_offset(field, "kf_scratchat_", RecordKind::sums) + " / " + scalars;
     for (const ArgumentText& leaf : leaves_of(field.kernel, parameter)) {
         if (leaf.has_scratch()) add_tensor_scratch(body, leaf, tensor_view(leaf));
     }
-    return "uint64_t(" + field.args(SlotKind::scratch) + "), " + first + ", " +
-           field.args(SlotKind::scratch_count) + " / " + scalars;
+    return "uint64_t(" + field.address(RecordKind::sums) + "), " + first + ", " +
+           field.record(RecordKind::sums) + ".count" + " / " + scalars;
 }
 
 /// Declares the tensor itself, and returns its name.

@@ -1,9 +1,10 @@
 // The one list of what stands in a kernel's parameter block.
-#include "core/block_slots.h"
+#include "core/block_records.h"
 
 #include <algorithm>
+#include <numeric>
 
-#include "core/slot_list.h"
+#include "core/record_list.h"
 
 namespace kf::manifest {
 namespace {
@@ -17,38 +18,37 @@ bool needs_indices(const Call& call) {
            std::any_of(call.arguments.begin(), call.arguments.end(), counts_along_dimensions);
 }
 
-void add_rows(SlotList& list) {
-    for (const SlotKind kind :
-         {SlotKind::rows, SlotKind::row_length, SlotKind::tile_runs, SlotKind::tiles_down,
-          SlotKind::tiles_along, SlotKind::along_reciprocal, SlotKind::tile_rows}) {
-        list.add(kind);
-    }
-    for (std::int64_t d = 0; d < list.call().rank; ++d) list.add(SlotKind::outer, -1, d);
-}
-
 std::int64_t count_of(const std::vector<std::int64_t>& extents) {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents) count *= extent;
     return count;
 }
 
+std::int64_t up(std::int64_t value, std::int64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
 
-std::vector<Slot> block_slots(const Call& call, const BlockUse& use) {
-    SlotList list(call, use);
-    list.add(SlotKind::total);
-    list.add(SlotKind::groups);
-    const bool scratch =
+std::vector<Record> block_records(const Call& call, const BlockUse& use) {
+    RecordList list(call, use);
+    std::vector<std::int64_t> dimensions(static_cast<std::size_t>(call.rank));
+    std::iota(dimensions.begin(), dimensions.end(), 0);
+    list.add({RecordKind::launch});
+    const bool sums =
         std::any_of(call.arguments.begin(), call.arguments.end(),
                     [&](const Argument& argument) { return needs_scratch(argument, use.pass, use.exact); });
-    if (scratch) list.add(SlotKind::counter);
-    if (list.has_rows()) add_rows(list);
-    const bool indices = list.has_rows() ? scratch : list.is_strided() || needs_indices(call);
-    for (std::int64_t d = 0; indices && d < call.rank; ++d) list.add(SlotKind::shape, -1, d);
+    if (sums) list.add({RecordKind::counter});
+    if (list.has_rows()) list.add({RecordKind::walk, -1, dimensions});
+    const bool indices = list.has_rows() ? sums : list.is_strided() || needs_indices(call);
+    if (indices && call.rank > 0) list.add({RecordKind::shape, -1, dimensions});
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-        list_slots(call.arguments[i], static_cast<std::int64_t>(i), list);
+        list_records(call.arguments[i], static_cast<std::int64_t>(i), list);
     }
-    return list.take();
+    std::vector<Record> records = list.take();
+    std::stable_partition(records.begin(), records.end(),
+                          [&](const Record& record) { return record_alignment(call, record) >= 8; });
+    return records;
 }
 
 Element widened_element(const Argument& argument) {
@@ -63,46 +63,25 @@ Element widened_element(const Argument& argument) {
     }
 }
 
-std::int64_t slot_bytes(const Call& call, const Slot& slot) {
-    switch (slot.kind) {
-        case SlotKind::groups:
-        case SlotKind::step:
-        case SlotKind::seed:
-        case SlotKind::warmup:
-        case SlotKind::low:
-        case SlotKind::span:
-        case SlotKind::last:
-        case SlotKind::extent:
-        case SlotKind::row_length:
-        case SlotKind::tile_runs:
-        case SlotKind::tiles_down:
-        case SlotKind::tiles_along:
-        case SlotKind::along_reciprocal:
-        case SlotKind::grad_mode: return 4;
-        case SlotKind::value: {
-            const Element wide = widened_element(call.arguments[static_cast<std::size_t>(slot.argument)]);
-            return scalar_bytes(wide.scalar) * count_of(wide.extents);
-        }
-        default: return 8;
-    }
+std::int64_t record_bytes(const Call& call, const Record& record) {
+    if (record.kind != RecordKind::value) return record_layout(record).size();
+    const Element wide = widened_element(call.arguments[static_cast<std::size_t>(record.argument)]);
+    return scalar_bytes(wide.scalar) * count_of(wide.extents);
 }
 
-std::int64_t slot_alignment(const Call& call, const Slot& slot) {
-    if (slot.kind != SlotKind::value) return slot_bytes(call, slot);
-    const Element wide = widened_element(call.arguments[static_cast<std::size_t>(slot.argument)]);
+std::int64_t record_alignment(const Call& call, const Record& record) {
+    if (record.kind != RecordKind::value) return record_layout(record).alignment;
+    const Element wide = widened_element(call.arguments[static_cast<std::size_t>(record.argument)]);
     const std::int64_t count = count_of(wide.extents);
     return scalar_bytes(wide.scalar) * (count == 1 ? 1 : count == 2 ? 2 : 4);
 }
 
-std::int64_t push_constant_bytes(const Call& call, const std::vector<Slot>& slots) {
+std::int64_t push_constant_bytes(const Call& call, const std::vector<Record>& records) {
     std::int64_t size = 0;
     std::int64_t largest = 1;
-    const auto up = [](std::int64_t value, std::int64_t alignment) {
-        return (value + alignment - 1) / alignment * alignment;
-    };
-    for (const Slot& slot : slots) {
-        const std::int64_t alignment = slot_alignment(call, slot);
-        size = up(size, alignment) + slot_bytes(call, slot);
+    for (const Record& record : records) {
+        const std::int64_t alignment = record_alignment(call, record);
+        size = up(size, alignment) + record_bytes(call, record);
         largest = std::max(largest, alignment);
     }
     return up(size, largest);

@@ -14,43 +14,6 @@
 
 namespace kf::manifest {
 
-/// The names of slots, by SlotKind: in manifests, and at the start of the names of blocks' fields.
-inline constexpr std::array slot_names{"total",
-                                       "groups",
-                                       "shape",
-                                       "value",
-                                       "address",
-                                       "step",
-                                       "stride",
-                                       "trailing_stride",
-                                       "grad_in",
-                                       "grad_in_stride",
-                                       "grad_in_trailing_stride",
-                                       "grad_out",
-                                       "grad_out_stride",
-                                       "grad_out_trailing_stride",
-                                       "grad_mode",
-                                       "scratch",
-                                       "scratch_count",
-                                       "scratch_stride",
-                                       "offset",
-                                       "seed",
-                                       "warmup",
-                                       "low",
-                                       "span",
-                                       "last",
-                                       "extent",
-                                       "counter",
-                                       "outer",
-                                       "rows",
-                                       "row_length",
-                                       "tile_runs",
-                                       "tile_rows",
-                                       "tiles_down",
-                                       "tiles_along",
-                                       "along_reciprocal"};
-static_assert(slot_names.size() == static_cast<std::size_t>(SlotKind::along_reciprocal) + 1);
-
 /// Which of a call's kernels a block is for. `exact`: its sums don't depend on the order.
 struct BlockUse {
     PassKind pass = PassKind::forward;
@@ -58,18 +21,19 @@ struct BlockUse {
     bool exact = false;
 };
 
-/// The slots of the block in order: each kernel has these, and no others.
-[[nodiscard]] std::vector<Slot> block_slots(const Call& call, const BlockUse& use);
+/// The records of the block in order: each kernel has these, and no others. What is aligned to 8 bytes comes
+/// first, so that there are few gaps.
+[[nodiscard]] std::vector<Record> block_records(const Call& call, const BlockUse& use);
 
-/// The scalars that a `value` slot holds: those of the parameter, widened to 32 bits at least.
+/// The scalars that a record `value` holds: those of the parameter, widened to 32 bits at least.
 [[nodiscard]] Element widened_element(const Argument& argument);
 
-/// Bytes of a slot, and its alignment in push constants.
-[[nodiscard]] std::int64_t slot_bytes(const Call& call, const Slot& slot);
-[[nodiscard]] std::int64_t slot_alignment(const Call& call, const Slot& slot);
+/// Bytes of a record, with the padding at its end, and its alignment in push constants.
+[[nodiscard]] std::int64_t record_bytes(const Call& call, const Record& record);
+[[nodiscard]] std::int64_t record_alignment(const Call& call, const Record& record);
 
-/// Bytes of a block of these slots as push constants.
-[[nodiscard]] std::int64_t push_constant_bytes(const Call& call, const std::vector<Slot>& slots);
+/// Bytes of a block of these records as push constants.
+[[nodiscard]] std::int64_t push_constant_bytes(const Call& call, const std::vector<Record>& records);
 /// How Vulkan kernels are given a block of so many bytes as push constants.
 [[nodiscard]] Passing vulkan_passing(std::int64_t push_constant_bytes);
 
