@@ -70,9 +70,16 @@ CompiledKernel compile(const KernelSource& source, CodeTarget target) {
     return std::move(compiled.value());
 }
 
+/// The block's own fields, without those of the structs in it.
+std::vector<FieldLayout> outer_fields(const CompiledKernel& kernel) {
+    std::vector<FieldLayout> fields = kernel.block;
+    std::erase_if(fields, [](const FieldLayout& field) { return field.name.find('.') != std::string::npos; });
+    return fields;
+}
+
 std::vector<std::string> layout_of(const CompiledKernel& kernel) {
     std::vector<std::string> fields;
-    for (const FieldLayout& field : kernel.block) {
+    for (const FieldLayout& field : outer_fields(kernel)) {
         fields.push_back(field.name + "@" + std::to_string(field.offset) + "+" + std::to_string(field.size));
     }
     return fields;
@@ -94,7 +101,7 @@ std::vector<std::string> decorated_offsets(const std::string& assembly, const st
 
 std::vector<std::string> reflected_offsets(const CompiledKernel& kernel) {
     std::vector<std::string> offsets;
-    for (const FieldLayout& field : kernel.block) {
+    for (const FieldLayout& field : outer_fields(kernel)) {
         offsets.push_back(std::to_string(field.offset));
     }
     return offsets;
@@ -113,6 +120,21 @@ TEST(Compile, PushConstants) {
     EXPECT_THAT(assembly, Not(HasSubstr("OpString")));
     EXPECT_THAT(assembly, Not(HasSubstr("OpLine")));
     EXPECT_EQ(decorated_offsets(assembly, "Args_std430"), reflected_offsets(compiled));
+}
+
+TEST(Compile, FieldsOfStructsAreListedBehindThem) {
+    const std::string text =
+        "struct Inner { int64_t n; uint k; };\nstruct Outer { float a; Inner inner; };\n"
+        "struct Args { float* x; Outer outer; float b; }\n";
+    for (const CodeTarget target : {CodeTarget::spirv, CodeTarget::cuda_source}) {
+        const CompiledKernel compiled = compile(
+            kernel(text, "Args", "args.x[t.x] = args.outer.a + args.outer.inner.k + args.b;"), target);
+        std::vector<std::string> places;
+        for (const FieldLayout& field : compiled.block)
+            places.push_back(field.name + "@" + std::to_string(field.offset));
+        EXPECT_THAT(places, ElementsAre("x@0", "outer@8", "outer.a@8", "outer.inner@16", "outer.inner.n@16",
+                                        "outer.inner.k@24", "b@32"));
+    }
 }
 
 class BlockInMemory : public testing::TestWithParam<const char*> {};
