@@ -12,10 +12,11 @@
 namespace kf::python {
 namespace {
 
-/// Python's set_device() is a setting of the process; the module's `_release` (run at exit) empties it, so
-/// that devices close while the interpreter still runs. Guarded by the GIL.
+/// Python's set_device() is a setting of the process; close_default() empties it at exit, so that devices
+/// close while the interpreter still runs. What is opened after that stays open: by the time that a static's
+/// destructor runs, the drivers and layers that it would call may be gone. Guarded by the GIL.
 ContextPtr& default_slot() {
-    static ContextPtr context;
+    static ContextPtr& context = *new ContextPtr;
     return context;
 }
 

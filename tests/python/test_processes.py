@@ -181,6 +181,24 @@ print("done", flush=True)
         assert run(SETUP + program) == "done\n"
 
 
+def test_a_device_may_be_opened_while_the_interpreter_ends() -> None:
+    program = """
+import atexit
+
+def late():
+    from kf_calls import calls
+
+    print(calls.add(1, 2))
+
+# Functions that were registered first run last: behind the package's own, which closes the default device.
+atexit.register(late)
+from kf_calls import calls
+
+print(calls.add(3, 4))
+"""
+    assert run(program) == "7\n3\n"
+
+
 INTERRUPT = """
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if took < 0.02:
