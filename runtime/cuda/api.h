@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// As in CUDA 12.0. A test compares this file with cuda.h where there is one. Names and numbers are CUDA's.
+// What CUDA 12.0 declares. A test compares this file with cuda.h where there is one. Names and numbers are
+// CUDA's.
 namespace kf::cuda {
 
 using CUresult = int;

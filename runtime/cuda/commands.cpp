@@ -18,7 +18,8 @@ namespace {
 /// Bytes: of the largest vector that kernels load at once.
 constexpr std::uint64_t buffer_alignment = 16;
 
-/// As dynamic_cast to a final class, at a tenth of the cost: every call asks this of all that it uses.
+/// Does what dynamic_cast to a final class does, at a tenth of the cost: every call asks this of all that it
+/// uses.
 template <class Derived, class Base>
 const Derived* exactly(const Base* object) {
     static_assert(std::is_final_v<Derived>);

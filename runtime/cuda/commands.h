@@ -82,7 +82,7 @@ private:
         std::uint32_t word = 0;
     };
 
-    /// Of what takes no resources.
+    /// Records a dispatch that takes no resources.
     void record(const driver::Dispatch& dispatch);
     void run(const Command& command, const std::shared_ptr<Stream>& stream) const;
 

@@ -8,7 +8,7 @@ namespace kf::cuda {
 
 class Stream;
 
-/// Of one allocation. Guarded by its Memory's lock.
+/// The streams that one allocation was last written and read on. Guarded by its Memory's lock.
 class Hazards {
 public:
     /// `maker`: the stream that the memory was made on.

@@ -15,7 +15,7 @@ struct Architecture {
     Capability capability;
     char suffix = 0;  ///< 'a': runs on this one alone; 'f': on its family; 0: on later ones too
 
-    /// Of "sm_90", "sm_90a" or "compute_90".
+    /// Reads "sm_90", "sm_90a" or "compute_90".
     static std::optional<Architecture> parse(std::string_view text);
 };
 

@@ -21,7 +21,7 @@ void memory_barrier(const DeviceFunctions& vk, VkCommandBuffer buffer, VkPipelin
     vk.vkCmdPipelineBarrier(buffer, from_stages, to_stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
-/// Of memory that was checked.
+/// Returns what hazards go by, for memory that was checked to be of this driver.
 const void* hazard_key(const driver::Allocation& memory) {
     return static_cast<const VulkanAllocation&>(memory).hazard_key();
 }

@@ -52,8 +52,9 @@ public:
 
     /// From what is reserved already; null when nothing fits.
     std::shared_ptr<VulkanAllocation> take(std::uint64_t size);
-    /// As take(), with a new block when nothing fits. Where the driver has no memory left, gives back unused
-    /// blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is in vain.
+    /// Does what take() does, with a new block when nothing fits. Where the driver has no memory left, gives
+    /// back unused blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is
+    /// in vain.
     std::shared_ptr<VulkanAllocation> take_or_grow(std::uint64_t size);
 
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);

@@ -15,13 +15,13 @@ struct PipelineNeeds {
     std::uint64_t shared_bytes = 0;  ///< a group
 };
 
-/// Of groups of `threads` threads, on a processor for `subgroups` subgroups of `lanes` lanes: registers are
-/// given out as in the CUDA Programming Guide, "Technical Specifications per Compute Capability". 0 where
-/// `needs` is empty.
+/// Returns how many groups of `threads` threads run on a processor for `subgroups` subgroups of `lanes`
+/// lanes: registers are given out as in the CUDA Programming Guide, "Technical Specifications per Compute
+/// Capability". 0 where `needs` is empty.
 [[nodiscard]] std::uint32_t groups_at_once(const PipelineNeeds& needs, std::uint32_t threads,
                                            std::uint32_t lanes, std::uint32_t subgroups);
 
-/// Of the pipeline; 0 where the driver doesn't tell after all.
+/// Returns the same of a pipeline, or 0 where the driver doesn't tell after all.
 [[nodiscard]] std::uint32_t groups_at_once(const Context& context, VkPipeline pipeline,
                                            std::uint32_t threads);
 

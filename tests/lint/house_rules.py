@@ -123,15 +123,11 @@ def marks(_path: Path, lines: list[str]) -> Iterator[str]:
 
 # A preposition that begins a comment needs the declaration below to be read first.
 MIDDLE = re.compile(r"\s*///? (Of|And|As) ")
-# Folders whose comments aren't rewritten yet.
-MIDDLES_LEFT = ("tool/emit", "runtime/vulkan", "runtime/cuda")
 
 
 def beginnings(path: Path, lines: list[str]) -> Iterator[str]:
     """Comments begin with what the thing does or is, and can be read alone."""
     if path.suffix not in {".h", ".cpp"} or path.parts[0] not in {"tool", "runtime"}:
-        return
-    if any(path.is_relative_to(folder) for folder in MIDDLES_LEFT):
         return
     before = ""
     for number, line in enumerate(lines, 1):

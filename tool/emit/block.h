@@ -23,7 +23,7 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, man
 /// Whether a kernel that walks rows is of use: calls may share elements of gradients along some dimensions.
 bool can_walk_rows(const PlannedCall& call, PassKind pass);
 
-/// As manifest::push_constant_bytes().
+/// Returns what manifest::push_constant_bytes() does, before there is a manifest.
 std::int64_t push_constant_bytes(const PlannedCall& call, const std::vector<manifest::Record>& records);
 
 /// The field that holds a record; every record that an emitter asks for is there.
@@ -50,7 +50,7 @@ bool is_summed_exactly(const manifest::Argument& argument, Sums sums);
 
 /// Half gradients are summed in float, in memory of their own, and exact sums are many words.
 bool needs_scratch(const manifest::Argument& argument, PassKind pass, Sums sums);
-/// As manifest::leader_of().
+/// Returns what manifest::leader_of() does, before there is a manifest.
 using manifest::Part;
 std::int64_t leader_of(const PlannedCall& call, std::int64_t index, Part part, Sums sums = Sums::fast);
 

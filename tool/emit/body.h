@@ -43,7 +43,7 @@ struct Body {
     View::List gradients;  ///< sums
     View::List row_gradients;
 
-    // Of one call.
+    // For one call.
     View::List offsets;
     std::map<std::int64_t, View::List> row_offsets;  ///< what an index along each dimension adds to
     View::List locals;

@@ -491,7 +491,7 @@ private:
     std::vector<CppMethod> methods_;
 };
 
-/// Of what the host gives for it: one name, or one for each field.
+/// Adds the names of what the host gives for it: one, or one for each field.
 void add_names(const manifest::ParameterTree& parameter, const Type& type, const std::string& name,
                const CppStructs& structs, std::vector<std::string>& list) {
     if (parameter.form != Form::fields) {

@@ -39,7 +39,7 @@ struct CppMethod {
     std::string local;                   ///< type of the host value that is returned; empty: none
     std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each item of the call
     std::size_t result_at = 0;           ///< which item the result is
-    /// Of functions that return what else is given to write to; of forward derivatives all that they return.
+    /// What the function returns where nothing is given to write to; forward derivatives return all of it.
     std::vector<CppOutput> outputs;
     std::vector<std::string> assigns;  ///< statements that put allocated tensors into the local
     std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
@@ -52,8 +52,8 @@ struct CppMethod {
     [[nodiscard]] std::vector<std::string> parameters(bool with_defaults) const;
 };
 
-/// Of the forward pass, then of the backward pass where there is one. Of a forward derivative's call: its
-/// own.
+/// Returns the methods of a call: the forward pass's, then the backward pass's where there is one; a forward
+/// derivative's call has its own alone.
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs);
 
 /// Where overloads differ in what number they take, each leaves what is just another's to that one, so that

@@ -29,7 +29,7 @@ View::List comment(const std::vector<std::string>& lines) {
     return list;
 }
 
-/// Of a struct: behind it the line on what it is stands apart.
+/// Returns a struct's documentation, and an empty line before the one that says what it is.
 View::List struct_comment(const UsedStruct& used) {
     View::List list = comment(used.doc);
     if (!list.empty()) list.emplace_back("");

@@ -35,13 +35,13 @@ public:
     /// Claims the structs' names.
     CppStructs(const Plan& plan, UniqueNames& names);
 
-    /// Of a host value: "kf::float3", "Ray", "std::array<Ray, 4>".
+    /// Returns a host value's type: "kf::float3", "Ray", "std::array<Ray, 4>".
     [[nodiscard]] std::string type(const PlannedArgument& item) const;
     /// "kf::Tensor<Ray, 1>".
     [[nodiscard]] std::string tensor_type(const PlannedArgument& item) const;
     /// The template that takes a type field by field: "RayFields".
     [[nodiscard]] std::string fields_template(const Type& type) const;
-    /// Of a struct, or a vector that is taken field by field.
+    /// Returns the names of the members of a struct, or of a vector that is taken field by field.
     [[nodiscard]] const CppMemberNames& member_names_of(const Type& type) const;
     /// The structs' own names, which members of the module may not have.
     [[nodiscard]] std::set<std::string> names() const;
@@ -49,7 +49,7 @@ public:
     /// For the header: structs, those that take one field by field, and what their member functions do.
     [[nodiscard]] View::List structs_view(const std::string& name_space,
                                           const std::vector<CppMember>& members) const;
-    /// Of those with static functions only.
+    /// Lists the structs that have static functions only.
     [[nodiscard]] View::List owners_view(const std::vector<CppMember>& members) const;
     [[nodiscard]] View::List templates_view(const std::vector<CppMember>& members) const;
     [[nodiscard]] View::List definitions_view(const std::vector<CppMember>& members) const;

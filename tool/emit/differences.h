@@ -8,8 +8,9 @@
 
 namespace kf::gen {
 
-/// Of a function whose differentiable parameters and result are numbers and vectors. It is named `name` and
-/// has the parameters of `bwd_diff(function)`. Steps suit values around 1, times `factor`.
+/// Writes the central differences of a function whose differentiable parameters and result are numbers and
+/// vectors, as a function named `name` with the parameters of `bwd_diff(function)`. Steps suit values around
+/// 1, times `factor`.
 Outcome<std::string> emit_differences(const Function& function, const std::string& name, double factor);
 
 /// Whether the backward derivative has a gradient of it.

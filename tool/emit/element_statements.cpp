@@ -60,7 +60,7 @@ std::string contiguous_element(const ArgumentText& x, const std::string& index) 
            times(index, x.scalars()) + ", 1)";
 }
 
-/// Of what flows in: 0 for other calls than the one that gave the element.
+/// Returns what flows into the call that gave the element; into others 0 flows.
 std::string of_first_call(const ArgumentText& x, const std::string& flowing, const std::string& type) {
     // Where calls share elements the kernel is a strided one.
     const KernelContext& kernel = x.kernel;

@@ -62,7 +62,7 @@ std::vector<std::string> call_statements(const PlannedCall& call, PassKind pass,
 }
 
 std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, const Needs& needs) {
-    // Of another module's function alone: one of the spec's may have its name.
+    // A function of another module is imported alone: one of the spec's may have its name.
     std::vector<std::string> imports =
         call.module.empty() ? plan.imports : std::vector<std::string>{call.module};
     const bool tensors =

@@ -16,7 +16,7 @@ std::string subscripted(const std::string& place, const std::vector<std::int64_t
 /// " + kf_i0 * 3 + kf_i1": how far from the element's start that scalar is.
 std::string along(const std::vector<std::string>& strides);
 
-/// Of an element whose scalars lie without gaps.
+/// Returns the strides of an element whose scalars lie without gaps.
 std::vector<std::string> dense_strides(const std::vector<std::int64_t>& extents);
 
 /// "kf_call * 3"; without what changes nothing.

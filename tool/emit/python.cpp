@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 4> stub_endings{"Backward", "Fused", "Jvp
 
 bool is_input(const Argument& argument) { return argument.role == Role::in || argument.role == Role::inout; }
 
-/// Of the parameters, then of every item: "ray.origin" where the ray is given field by field.
+/// The names of the parameters, and of every item: "ray.origin" where the ray is given field by field.
 struct ArgumentNames {
     std::vector<std::string> parameters;
     std::vector<std::string> items;
@@ -512,8 +512,8 @@ std::string import_line(const std::string& head, const std::set<std::string>& na
 
 View optional_line(const std::string& line) { return line.empty() ? View::List{} : View::List{line}; }
 
-/// Of each function, in a class that has names of its own, and those of its fields, which would hide a
-/// method's. A trailing _ must not make it another member's name, either.
+/// Returns each function's name as an attribute. A class has names of its own, and those of its fields, which
+/// would hide a method's; a trailing _ must not make it another member's name, either.
 std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& structs) {
     std::map<std::string, std::set<std::string>> taken;  // by owner
     std::vector<std::string> names(plan.functions.size());

@@ -23,7 +23,7 @@ struct Run {
 /// byte.
 bool moves_in_quads(const PlannedArgument& argument);
 
-/// Of a kernel whose tensors lie in the calls' order, or which walks rows.
+/// Returns the longest run of a kernel whose tensors lie in the calls' order, or which walks rows.
 Run run_of(const PlannedCall& call, bool rows, bool exact);
 
 }  // namespace kf::gen

@@ -103,8 +103,8 @@ std::string add_scratch_view(Body& body, const ArgumentText& x) {
     return add_view_local(body, x, grad_out_view.name + x.id, view);
 }
 
-/// Of the field and those that follow: where their sums start, the number of the call's first element among
-/// them, and how many elements there are.
+/// Returns, for the field and those that follow, where their sums start, the number of the call's first
+/// element among them, and how many elements there are.
 std::string add_sums_apart(Body& body, const ArgumentText& field, const PlannedParameter& parameter) {
     const std::string scalars = std::to_string(field.scalars());
     std::string first = "0";
