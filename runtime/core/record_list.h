@@ -16,9 +16,9 @@ public:
 
     [[nodiscard]] const Call& call() const { return call_; }
     [[nodiscard]] const BlockUse& use() const { return use_; }
-    /// Whether the kernel is told strides along the call's dimensions.
+    /// Returns whether the kernel is told strides along the call's dimensions.
     [[nodiscard]] bool is_strided() const { return use_.variant != Variant::contiguous; }
-    /// Whether the kernel walks rows.
+    /// Returns whether the kernel walks rows.
     [[nodiscard]] bool has_rows() const { return use_.variant == Variant::rows; }
 
     /// Returns these dimensions of the call in the call's order, or none where kernels aren't strided.

@@ -59,12 +59,12 @@ private:
                    argument_.role == Role::in && is_stepped()});
     }
 
-    /// Whether the kernel is told if calls share the element.
+    /// Returns whether the kernel is told if calls share the element.
     [[nodiscard]] bool is_stepped() const {
         return (list_.has_rows() || !list_.is_strided()) && has_step(argument_);
     }
 
-    /// How many strides it is told along the argument's own dimensions.
+    /// Returns how many strides it is told along the argument's own dimensions.
     [[nodiscard]] std::int64_t trailing() const {
         const bool apart = list_.is_strided() && !list_.has_rows() && !has_free_access(argument_);
         return inner_strides_ + (apart ? static_cast<std::int64_t>(argument_.trailing.size()) : 0);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tool/plan/fixture.h"
 
 namespace kf::gen {
