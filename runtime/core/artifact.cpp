@@ -154,6 +154,7 @@ json to_json(const Call& call) {
     return {{"arguments", std::move(arguments)},
             {"parameters", std::move(parameters)},
             {"rank", call.rank},
+            {"dispatch", name_of(dispatch_names, call.dispatch)},
             {"strict_broadcasting", call.strict_broadcasting},
             {"has_backward", call.has_backward},
             {"forward", to_json(call.forward)},
@@ -377,6 +378,7 @@ Call call_of(const json& j) {
     }
     call.items = items_of(call.parameters);
     call.rank = integer(j.at("rank"));
+    call.dispatch = enum_of<Dispatch>(dispatch_names, text(j, "dispatch"));
     call.strict_broadcasting = flag(j, "strict_broadcasting");
     call.has_backward = flag(j, "has_backward");
     call.forward = pass_of(j.at("forward"));

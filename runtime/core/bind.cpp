@@ -269,7 +269,12 @@ void bind_views(const BindRequest& request, Binding& binding) {
 
 void bind(const BindRequest& request, Binding& binding) {
     check_arguments(request);
-    bind_shape(request, binding);
+    if (request.call.dispatch == manifest::Dispatch::elements) {
+        check_unlaunched(request);
+        bind_shape(request, binding);
+    } else {
+        bind_threads(request, binding);
+    }
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         check_values(request, i, binding);
     }

@@ -5,6 +5,7 @@
 #include <kf/invoke.h>
 #include <kf/options.h>
 
+#include <array>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -101,7 +102,8 @@ struct Binding {
     Dims shape;                ///< of the call
     std::int64_t total = 0;    ///< number of calls; 0: nothing to launch
     std::int64_t kernel = -1;  ///< index into Manifest::kernels
-    std::uint32_t groups = 0;
+    std::uint32_t groups = 0;  ///< in all
+    std::array<std::uint32_t, 3> grid{};  ///< the same along each dimension, x first
     Walk walk;  ///< of kernels that walk rows
     TemporaryPlan temporary;
     bool needs_indices = false;  ///< of calls, which contiguous kernels don't know
@@ -112,7 +114,7 @@ struct Binding {
 /// What of the device decides a launch.
 struct DeviceLimits {
     std::uint32_t processors = 1;
-    std::uint32_t max_groups = 65535;
+    std::array<std::uint32_t, 3> max_groups{65535, 65535, 65535};
     std::uint32_t calls_per_thread = 0;  ///< as in driver::Info
 };
 

@@ -172,6 +172,9 @@ bool sums(const Binding& binding) {
 // each thread has calls enough to pay for its start, and so do those that sum, which end in an atomic for
 // each group and sum.
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
+    if (request.call.dispatch != manifest::Dispatch::elements) {
+        return;  // the host has said how many
+    }
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
     const std::int64_t threads =
         static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
@@ -190,14 +193,15 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
         groups = std::min(needed, filling);
     }
     binding.groups = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups)));
+        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups[0])));
+    binding.grid = {binding.groups, 1, 1};
 }
 
 void bind_launch(const BindRequest& request, Binding& binding) {
     choose_kernel(request, binding);
     check_overwrite(request, binding);
-    binding.groups = 0;
     if (binding.total == 0) {
+        binding.groups = 0;
         return;
     }
     size_launch(request, binding, 0);

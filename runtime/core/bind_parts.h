@@ -31,6 +31,10 @@ void check_deterministic(const BindRequest& request, const Binding& binding);
 bool plan_walk(const BindRequest& request, Binding& binding);
 /// Sets the walk's tiles; returns how many groups share them.
 std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Walk& walk);
+/// Refuses a count of threads, which follows from the call's arguments.
+void check_unlaunched(const BindRequest& request);
+/// Sets the shape and the groups of a call that the host launches.
+void bind_threads(const BindRequest& request, Binding& binding);
 /// Which kernel, how many groups, and the temporary memory.
 void bind_launch(const BindRequest& request, Binding& binding);
 

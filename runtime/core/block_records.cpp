@@ -40,7 +40,9 @@ std::vector<Record> block_records(const Call& call, const BlockUse& use) {
                     [&](const Argument& argument) { return needs_scratch(argument, use.pass, use.exact); });
     if (sums) list.add({RecordKind::counter});
     if (list.has_rows()) list.add({RecordKind::walk, -1, dimensions});
-    const bool indices = list.has_rows() ? sums : list.is_strided() || needs_indices(call);
+    // Kernels leave out the threads beyond it.
+    const bool guards = call.dispatch == Dispatch::threads;
+    const bool indices = guards || (list.has_rows() ? sums : list.is_strided() || needs_indices(call));
     if (indices && call.rank > 0) list.add({RecordKind::shape, -1, dimensions});
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
         list_records(call.arguments[i], static_cast<std::int64_t>(i), list);

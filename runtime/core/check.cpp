@@ -303,6 +303,22 @@ bool have_like_calls(const Function& a, const Function& b) {
 }
 
 /// One function for every combination of ways.
+/// The host says how many threads run of a call that isn't made for elements.
+void check_dispatch(const Call& call, const std::string& where) {
+    if (call.dispatch == Dispatch::elements) return;
+    require(call.rank == 3, where, "a launched call of another rank than 3");
+    for (const Argument& argument : call.arguments) {
+        require(argument.call_rank == 0 && argument.role == Role::in, where,
+                "a launched call with an argument for each of its elements");
+    }
+    for (const Pass* pass : {&call.forward, &call.backward}) {
+        require(pass->strided < 0 && pass->rows < 0, where, "a launched call with kernels for layouts");
+    }
+    require(call.forward.contiguous >= 0, where, "a launched call without a kernel");
+    require(!call.forward_deterministic.is_built() && !call.deterministic.is_built() && !call.has_fused, where,
+            "a launched call with passes that it can't have");
+}
+
 void check_choices(const Manifest& manifest, const Function& function, const std::string& where) {
     std::size_t combinations = function.choices.empty() ? 0 : 1;
     for (const Choice& choice : function.choices) {
@@ -380,6 +396,7 @@ void check(const Manifest& manifest) {
             require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
                     "a call rank out of range");
             require(call.arguments.size() <= 256, where, "too many arguments");
+            check_dispatch(call, where);
             for (const Argument& argument : call.arguments) {
                 check_argument(call, argument, where + ": argument '" + argument.name + "'");
             }

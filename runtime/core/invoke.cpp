@@ -193,7 +193,7 @@ public:
                                   pass_,
                                   views_,
                                   shape,
-                                  {info.processors, info.max_groups[0], info.calls_per_thread},
+                                  {info.processors, info.max_groups, info.calls_per_thread},
                                   ref_.options};
         check_encoder(request);
         bind(request, binding_);
@@ -450,7 +450,7 @@ private:
         }
         pack(call_, module_.manifest().kernels[index], layout, binding_, values,
              temporary_ ? temporary_->address : 0, block);
-        const driver::Dispatch dispatch{kernel_, {binding_.groups, 1, 1}, block, uses_};
+        const driver::Dispatch dispatch{kernel_, binding_.grid, block, uses_};
         if (recorder_ != nullptr) {
             recorder_->dispatch(dispatch);
         } else {

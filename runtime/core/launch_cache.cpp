@@ -224,8 +224,17 @@ bool LaunchKey::add_view(const AnyTensor& tensor, View& view) {
 }
 
 bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Options& options) {
-    if (arguments.size() > max_arguments || !add(options.deterministic.value_or(false) ? 1 : 0)) {
+    const bool launched = options.launch.has_value();
+    if (arguments.size() > max_arguments ||
+        !add((options.deterministic.value_or(false) ? 1U : 0U) | (launched ? 2U : 0U))) {
         return false;
+    }
+    if (launched) {
+        const Launch& launch = *options.launch;
+        for (std::size_t d = 0; d < 3; ++d) {
+            if (!add((std::uint64_t{launch.count[d]} << 32U) | launch.group_size[d])) return false;
+        }
+        if (!add(launch.in_groups ? 1 : 0)) return false;
     }
     arguments_ = arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -328,7 +337,7 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         arguments[output.argument].allocated = std::move(made);
     }
     device.driver().dispatch({known->kernel,
-                              {known->groups, 1, 1},
+                              known->grid,
                               std::span(block).first(known->block.size()),
                               std::span(uses.list).first(uses.count)});
     return true;
@@ -360,7 +369,7 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     launch->key.assign(key.words().begin(), key.words().end());
     launch->kernel = std::move(kernel);
-    launch->groups = binding.groups;
+    launch->grid = binding.grid;
     launch->block.assign(block.begin(), block.end());
     const std::lock_guard lock(slot->mutex);
     slot->launches[slot->next] = std::move(launch);

@@ -80,7 +80,7 @@ struct KnownLaunch {
 
     std::vector<std::uint64_t> key;
     std::shared_ptr<driver::Kernel> kernel;
-    std::uint32_t groups = 0;
+    driver::Grid grid{};
     std::vector<std::byte> block;  ///< the parameters, in which these are written anew:
     std::vector<Address> addresses;
     std::vector<Value> values;

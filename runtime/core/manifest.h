@@ -17,7 +17,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 12;
+inline constexpr std::int64_t abi_version = 13;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -117,12 +117,21 @@ struct Pass {
     bool operator==(const Pass&) const = default;
 };
 
+/// What a call's shape is made of.
+enum class Dispatch : std::uint8_t {
+    elements,  ///< the elements of its arguments: each makes one call of the function
+    threads,   ///< the threads that the host asks for, (z, y, x); the kernel leaves out those beyond
+    groups,    ///< whole groups of threads, (z, y, x): the function is a kernel by itself
+};
+inline constexpr std::array dispatch_names{"elements", "threads", "groups"};
+
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
     std::vector<Argument> arguments;        ///< in parameter order, the result last
     std::vector<ParameterTree> parameters;  ///< the trees over `arguments`, in the same order
     std::vector<Item> items;                ///< those of `parameters`, see core/items.h; not stored
     std::int64_t rank = 0;                  ///< of the call shape
+    Dispatch dispatch = Dispatch::elements;
     bool strict_broadcasting = false;
     bool has_backward = false;
     bool has_fused = false;

@@ -15,6 +15,7 @@
 #include "core/python_names.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/launch.h"
 #include "python/options.h"
 
 namespace kf::python {
@@ -37,6 +38,32 @@ public:
 private:
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
+};
+
+/// A call of a function that is launched by threads, before anybody has said how many.
+class UnlaunchedCall {
+public:
+    using PythonClass = UnlaunchedCall;
+
+    UnlaunchedCall(Function function, detail::PassKind pass, py::tuple arguments, py::dict keywords)
+        : function_(std::move(function)),
+          pass_(pass),
+          arguments_(std::move(arguments)),
+          keywords_(std::move(keywords)) {}
+
+    void launch(const py::handle& block_size, const py::handle& grid_size) const {
+        const FunctionInfo& info = function_.info();
+        Options launched;
+        launched.launch = raw_launch_of(info.function.name, block_size, grid_size);
+        call(info, pass_, nullptr, arguments_, keywords_, function_.options().with(launched));
+    }
+    [[nodiscard]] const std::string& name() const { return function_.info().function.name; }
+
+private:
+    Function function_;
+    detail::PassKind pass_;
+    py::tuple arguments_;
+    py::dict keywords_;
 };
 
 /// The backward pass of a Function.
@@ -226,13 +253,40 @@ py::dict with_tangents(const FunctionInfo& info, const py::kwargs& given) {
     return keywords;
 }
 
+bool is_launched(const FunctionInfo& info) {
+    return std::ranges::any_of(info.function.calls, [](const manifest::Call& call) {
+        return call.dispatch != manifest::Dispatch::elements;
+    });
+}
+
+/// Runs the call, or returns it where nobody has said yet how many threads it has.
+py::object run_or_keep(const Function& function, detail::PassKind pass, const py::args& arguments,
+                       const py::kwargs& keywords) {
+    if (is_launched(function.info()) && !function.options().launch)
+        return py::cast(UnlaunchedCall(function, pass, arguments, keywords));
+    return call(function.info(), pass, nullptr, arguments, keywords, function.options());
+}
+
+/// A copy with a count of threads.
+py::object launched(const Function& self, const char* what, const py::args& count, bool in_groups) {
+    const std::string& name = self.info().function.name;
+    if (!is_launched(self.info())) {
+        refuse(ErrorCode::unknown_name, {name, what},
+               "it makes a call for each element of its arguments; entry points, and calls whose spec says "
+               "\"dispatch\": \"threads\", are launched by threads");
+    }
+    Options chosen;
+    chosen.launch = launch_of(name, what, count, in_groups);
+    return make(self.with(chosen));
+}
+
 constexpr auto forward = detail::PassKind::forward;
 constexpr auto backward = detail::PassKind::backward;
 constexpr auto fused = detail::PassKind::fused;
 
 void bind_backward(py::module_& module) {
     const auto run = [](const Backward& self, const py::args& arguments, const py::kwargs& keywords) {
-        call(self.function.info(), backward, nullptr, arguments, keywords, self.function.options());
+        return run_or_keep(self.function, backward, arguments, keywords);
     };
     py::class_<Backward>(
         module, "Backward",
@@ -383,12 +437,21 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
 
 void bind_function(py::module_& module) {
     const auto run = [](const Function& self, const py::args& arguments, const py::kwargs& keywords) {
-        return call(self.info(), forward, nullptr, arguments, keywords, self.options());
+        return run_or_keep(self, forward, arguments, keywords);
     };
     const auto name = [](const Function& self) { return self.info().function.name; };
     bind_backward(module);
     bind_fused(module);
     bind_jvp(module);
+    py::class_<UnlaunchedCall>(
+        module, "UnlaunchedCall",
+        "A call of a function that is launched by threads; launchRaw() says how many, and runs it.")
+        .def("launchRaw", &UnlaunchedCall::launch, py::kw_only(), py::arg("blockSize"), py::arg("gridSize"),
+             "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the kernel "
+             "was generated for.")
+        .def("__repr__", [](const UnlaunchedCall& self) {
+            return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";
+        });
     py::class_<Function>(module, "Function", py::dynamic_attr())
         .def("__call__", run)
         .def("call", run)
@@ -420,6 +483,17 @@ void bind_function(py::module_& module) {
             },
             "A copy that is called with these options. deterministic=True: gradients that several calls "
             "add to are the same bits each time, by kernels that the call spec asks for.")
+        .def(
+            "threads",
+            [](const Function& self, const py::args& count) {
+                return launched(self, "threads", count, false);
+            },
+            "A copy that runs so many threads, x first: of entry points, and of calls whose spec says "
+            "\"dispatch\": \"threads\". Of an entry point whole groups run.")
+        .def(
+            "groups",
+            [](const Function& self, const py::args& count) { return launched(self, "groups", count, true); },
+            "A copy that runs so many groups of threads, x first: see threads().")
         .def(
             "accumulate",
             [](const Function& self, const py::object& chosen, const py::kwargs& named) {

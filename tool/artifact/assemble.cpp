@@ -100,6 +100,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
                 call.parameters.push_back(parameter.host);
             call.items = manifest::items_of(call.parameters);
             call.rank = planned.calls[c].rank;
+            call.dispatch = planned.calls[c].dispatch;
             call.strict_broadcasting = planned.calls[c].strict_broadcasting;
             call.has_backward = planned.calls[c].has_backward;
             call.forward = kernels.calls[f][c].forward;

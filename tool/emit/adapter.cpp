@@ -62,7 +62,20 @@ View::List adapters(const PlannedCall& call) {
     std::string result = "void";
     std::string parameters;
     std::string passed;
-    for (const PlannedParameter& parameter : call.parameters) {
+    const auto add = [&](const std::string& type, const std::string& name) {
+        parameters += (parameters.empty() ? "" : ", ") + type + " " + name;
+    };
+    const auto add_launch_values = [&](std::size_t before) {
+        for (std::size_t i = 0; i < call.launch_values.size(); ++i) {
+            if (call.launch_values[i].before != before) continue;
+            const std::string name = "kf_launch_" + std::to_string(i);
+            add(call.launch_values[i].type, name);
+            passed += (passed.empty() ? "" : ", ") + name;
+        }
+    };
+    for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+        const PlannedParameter& parameter = call.parameters[i];
+        add_launch_values(i);
         if (parameter.tangent_of >= 0) continue;
         // What has no gradient in the user's function has none here, so that kernels see one signature.
         const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +
@@ -74,9 +87,10 @@ View::List adapters(const PlannedCall& call) {
         const bool object = call.member == Member::method && parameters.empty();
         // Not the bare name, which may be the function's.
         const std::string name = object ? object_name : "kf_arg_" + parameter.host.name;
-        parameters += (parameters.empty() ? "" : ", ") + type + " " + name;
+        add(type, name);
         if (!object) passed += (passed.empty() ? "" : ", ") + name;
     }
+    add_launch_values(call.parameters.size());
     View::Object adapter;
     adapter.emplace("is_differentiable", call.has_backward || call.is_jvp);
     adapter.emplace("signature", result + " " + adapter_name + "(" + parameters + ")");

@@ -29,7 +29,7 @@ struct KernelContext {
     [[nodiscard]] bool is_exact() const { return sums == Sums::exact; }
     /// Whether the kernel knows its call's index along each dimension.
     [[nodiscard]] bool has_indices() const;
-    [[nodiscard]] std::string group_size() const { return std::to_string(call.group_size[0]); }
+    [[nodiscard]] std::string group_size() const { return std::to_string(call.group_threads()); }
     /// The call's extent along a dimension.
     [[nodiscard]] std::string extent(std::int64_t dimension) const;
 };

@@ -30,6 +30,7 @@ std::string storage_name(const manifest::Element& element) {
 manifest::Call host_call(const PlannedCall& call) {
     manifest::Call host;
     host.rank = call.rank;
+    host.dispatch = call.dispatch;
     for (const PlannedArgument& argument : call.arguments) host.arguments.push_back(argument.host);
     for (const PlannedParameter& parameter : call.parameters) host.parameters.push_back(parameter.host);
     return host;

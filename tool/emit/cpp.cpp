@@ -221,10 +221,16 @@ View::List layouts(const Plan& plan) {
 View::List strings(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
 
 std::vector<std::string> overload_doc(const PlannedCall& call, const CppStructs& structs) {
-    std::vector<std::string> lines{describe_shape(call.rank)};
+    std::vector<std::string> lines{describe_shape(call)};
     for (std::string& line : describe_arguments(host_items(call), cpp_argument_names(call, structs)))
         lines.push_back(std::move(line));
     return lines;
+}
+
+bool is_launched(const PlannedFunction& function) {
+    return std::any_of(function.calls.begin(), function.calls.end(), [](const PlannedCall& call) {
+        return call.dispatch != manifest::Dispatch::elements;
+    });
 }
 
 /// One entry for each call that has methods of this pass.
@@ -300,6 +306,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"backward", derivative(CppPart::backward)},
                          {"fused", derivative(CppPart::fused)},
                          {"jvp", derivative(CppPart::jvp)},
+                         {"launched", is_launched(*function.plan)},
                          {"options", if_any(sums_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
                          {"overloads", overloads(function, CppPart::function, structs)}});

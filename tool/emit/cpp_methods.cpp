@@ -235,6 +235,7 @@ private:
 
     /// Whether some dimension of the call is given by no tensor, generator or batched value.
     [[nodiscard]] bool needs_shape(bool outs_given) const {
+        if (call_.dispatch != manifest::Dispatch::elements) return false;
         std::vector<bool> fed(static_cast<std::size_t>(call_.rank), false);
         for (const PlannedArgument& argument : call_.arguments) {
             if (argument.host.role == Role::result || (argument.host.role == Role::out && !outs_given))

@@ -81,7 +81,14 @@ std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& 
     return lines;
 }
 
-std::string describe_shape(std::int64_t rank) {
+std::string describe_shape(const PlannedCall& call) {
+    if (call.dispatch != manifest::Dispatch::elements) {
+        const auto& [x, y, z] = call.group_size;
+        return std::string(call.dispatch == manifest::Dispatch::groups ? "A kernel" : "A call a thread") +
+               ", in groups of " + std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z) +
+               " threads: threads() or groups() says how many.";
+    }
+    const std::int64_t rank = call.rank;
     if (rank == 0) return "One call.";
     std::string text = "Call shape [";
     for (std::int64_t i = 0; i < rank; ++i) text += (i == 0 ? "d" : ", d") + std::to_string(i);

@@ -26,6 +26,6 @@ std::int64_t element_size(const manifest::Element& element);
 std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& arguments,
                                             const std::vector<std::string>& names);
 /// "One call." or "Call shape [d0, d1]."
-std::string describe_shape(std::int64_t rank);
+std::string describe_shape(const PlannedCall& call);
 
 }  // namespace kf::gen

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "core/block_records.h"
 #include "emit/adapter.h"
@@ -42,7 +43,7 @@ bool sums_integers(const KernelContext& kernel) {
 
 /// Gradients of tensors that the function reads itself, where many lanes may add to one element.
 bool keeps_sums(const KernelContext& kernel) {
-    if (kernel.is_exact() || kernel.call.group_size[0] < manifest::usual_lanes) return false;
+    if (kernel.is_exact() || kernel.call.group_threads() < manifest::usual_lanes) return false;
     return std::any_of(
         kernel.call.arguments.begin(), kernel.call.arguments.end(), [&](const PlannedArgument& argument) {
             const ScalarType scalar = argument.host.element.scalar;
@@ -86,7 +87,7 @@ KernelContext context_of(const KernelRequest& request) {
     const auto& [plan, call, pass, variant, target, sums] = request;
     const bool rows = variant == manifest::Variant::rows;
     const bool strided = variant != manifest::Variant::contiguous;
-    const bool has_runs = (!strided || rows) && call.rank > 0;
+    const bool has_runs = (!strided || rows) && call.rank > 0 && call.dispatch == manifest::Dispatch::elements;
     return {call,
             pass,
             sums,
@@ -96,15 +97,32 @@ KernelContext context_of(const KernelRequest& request) {
             has_runs ? run_of(call, rows, sums == Sums::exact) : Run()};
 }
 
+/// "16, 16, 1"
+std::string group_text(const PlannedCall& call) {
+    const auto& [x, y, z] = call.group_size;
+    return std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z);
+}
+
+/// Whether the thread is one of those that the host asked for.
+std::string guard(const KernelContext& kernel) {
+    std::string text;
+    for (const auto& [component, dimension] : {std::pair{"x", 2}, std::pair{"y", 1}, std::pair{"z", 0}}) {
+        text += (text.empty() ? "" : " && ") + std::string("kf_id.") + component + " < uint(" +
+                kernel.extent(dimension) + ")";
+    }
+    return text;
+}
+
 /// Everything but the source's text.
 EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext& context) {
     const PlannedCall& call = request.call;
     EmittedKernel kernel;
     kernel.name = call.function + pass_name(call, request.pass) +
                   (context.is_exact() ? ".deterministic" : "") +
-                  (context.rows      ? ".rows"
-                   : context.strided ? ".strided"
-                                     : ".contiguous");
+                  (call.dispatch != manifest::Dispatch::elements ? ""
+                   : context.rows                                ? ".rows"
+                   : context.strided                             ? ".strided"
+                                                                 : ".contiguous");
     for (const BlockField& field : context.fields) {
         kernel.records.push_back(field.record);
         kernel.fields.push_back(field.name);
@@ -127,6 +145,8 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
     Outcome<std::string> elements = tensor_element_functions(context.call, context.pass, context.sums);
     if (!elements) return elements.errors();
 
+    const PlannedCall& call = context.call;
+    const bool is_launched = call.dispatch != manifest::Dispatch::elements;
     const bool has_runs = context.run.length > 1;
     const bool in_runs = has_runs && !context.rows;
     const Body body = make_body(context, context.run.length);
@@ -141,11 +161,17 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"adapters", adapters(context.call)},
         {"element_functions", elements.value().empty() ? View::List() : View::List{elements.value()}},
         {"group_size", context.group_size()},
+        {"group", group_text(call)},
         {"entry", kernel.source.entry_point},
         {"block", std::string(block_types.at(static_cast<std::size_t>(kernel.passing)))},
         {"in_rows", context.rows},
         {"in_runs", in_runs},
-        {"in_turn", !context.rows && !has_runs},
+        {"in_turn", !is_launched && !context.rows && !has_runs},
+        {"is_launched", is_launched},
+        {"by_elements", !is_launched},
+        {"guards", call.dispatch == manifest::Dispatch::threads ? guard(context) : std::string()},
+        {"is_guarded", call.dispatch == manifest::Dispatch::threads},
+        {"numbers_threads", keeps_sums(context) || !body.gradients.empty()},
         {"row_dimensions", context.rows ? row_dimensions(context, body) : View::List()},
         {"row_offsets", context.rows ? body.offsets : View::List()},
         {"steps", body.steps},

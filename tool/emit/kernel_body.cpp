@@ -27,20 +27,30 @@ public:
     BodyWriter(const KernelContext& kernel, std::int64_t run) : kernel_(kernel), body_(run) {}
 
     Body write() {
-        for (const PlannedParameter& parameter : kernel_.call.parameters) {
-            if (parameter.tangent_of < 0) add_parameter(parameter);
+        const std::vector<PlannedParameter>& parameters = kernel_.call.parameters;
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            pass_launch_values(i);
+            if (parameters[i].tangent_of < 0) add_parameter(parameters[i]);
         }
+        pass_launch_values(parameters.size());
         return std::move(body_);
     }
 
 private:
+    /// Passes what the GPU gives each thread for what stands before that parameter.
+    void pass_launch_values(std::size_t parameter) {
+        for (const LaunchValue& value : kernel_.call.launch_values) {
+            if (value.before == parameter) pass_same(value.expression);
+        }
+    }
+
     void add_parameter(const PlannedParameter& parameter) {
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
         } else if (holds_struct_tensor(parameter)) {
-            pass_tensor(add_struct_tensor(body_, kernel_, parameter));
+            pass_same(add_struct_tensor(body_, kernel_, parameter));
         } else if (parameter.host.form == manifest::Form::leaf && is_view(leaf_of(parameter))) {
-            pass_tensor(add_tensor(body_, leaf_of(parameter)));
+            pass_same(add_tensor(body_, leaf_of(parameter)));
         } else if (kernel_.pass == PassKind::forward) {
             add_forward(parameter);
         } else {
@@ -62,7 +72,8 @@ private:
         return parameter.host.form == manifest::Form::leaf;
     }
 
-    void pass_tensor(const std::string& name) {
+    /// Passes what the function and its derivative take alike.
+    void pass_same(const std::string& name) {
         body_.passed.push_back(name);
         body_.primal.push_back(name);
     }

@@ -33,7 +33,9 @@ public:
 
     View::List write() {
         const bool backward = call_.has_backward || call_.has_fused;
-        for (const PlannedParameter& parameter : call_.parameters) {
+        for (std::size_t i = 0; i < call_.parameters.size(); ++i) {
+            const PlannedParameter& parameter = call_.parameters[i];
+            pass_launch_values(i);
             if (parameter.tangent_of >= 0) continue;
             const std::string id = std::to_string(++count_);
             if (call_.is_jvp && is_differentiable(parameter)) {
@@ -43,6 +45,7 @@ public:
             }
             if (backward) add_backward(parameter, "kf_back_" + id);
         }
+        pass_launch_values(call_.parameters.size());
         const PassKind pass = backward ? PassKind::fused : PassKind::forward;
         // Fused kernels take the function's own arguments apart from the derivative's.
         const CallOperands operands{result_, backward ? backward_ : passed_, passed_};
@@ -53,6 +56,14 @@ public:
 
 private:
     void add(const std::string& statement) { statements_.emplace_back(View::Object{{"text", statement}}); }
+
+    void pass_launch_values(std::size_t parameter) {
+        for (const LaunchValue& value : call_.launch_values) {
+            if (value.before != parameter) continue;
+            passed_.push_back(any(value.type));
+            backward_.push_back(any(value.type));
+        }
+    }
 
     void add_value(const PlannedParameter& parameter, const std::string& name) {
         const std::string type = declared_name(parameter.type);

@@ -234,7 +234,8 @@ private:
         const std::vector<PlannedArgument> items = host_items(call);
         PythonSignature made;
         made.calls.push_back(index);
-        made.takes_shape = !is_backward(form) && call.rank > 0;
+        const bool launched = call.dispatch != manifest::Dispatch::elements;
+        made.takes_shape = !is_backward(form) && call.rank > 0 && !launched;
         for (const PlannedArgument& argument : call.arguments)
             made.takes_shape = made.takes_shape && (argument.host.call_rank == 0 || !is_input(argument.host));
         std::vector<Returned> results;
@@ -259,7 +260,7 @@ private:
                 }
             }
         }
-        std::string result = is_backward(form) ? "None" : result_type(results);
+        std::string result = is_backward(form) ? "None" : launched ? "LaunchResult" : result_type(results);
         if (is_jvp(form)) {
             for (Returned& one : results)
                 if (!differentiable.contains(one.parameter)) one.type = "None";
@@ -464,7 +465,7 @@ private:
     std::string note(const std::string& text) {
         for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
                                        "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",
-                                       "OutValue", "Stream", "ArrayRequest", "Tangents"}) {
+                                       "OutValue", "LaunchResult", "Stream", "ArrayRequest", "Tangents"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }
@@ -477,7 +478,7 @@ private:
         for (const std::size_t index : signature.calls) {
             const PlannedCall& call = calls[index];
             if (!lines.empty()) lines.emplace_back();
-            lines.push_back(describe_shape(call.rank));
+            lines.push_back(describe_shape(call));
             lines.emplace_back();
             for (std::string& line : describe_arguments(host_items(call), argument_names(call).items))
                 lines.push_back(std::move(line));

@@ -64,6 +64,7 @@ bool has_first(const PlannedCall& call, PassKind pass) {
 
 std::string interface_of(const KernelUnit& unit, const PlannedCall& planned) {
     manifest::Call call;
+    call.dispatch = planned.dispatch;
     for (const PlannedArgument& argument : planned.arguments) call.arguments.push_back(argument.host);
     manifest::Kernel kernel;
     kernel.variant = unit.variant;

@@ -13,10 +13,10 @@ namespace kf::gen {
 namespace {
 
 /// Part of every key: raise it when probes are written or read in another way.
-constexpr std::string_view version = "probe 1";
+constexpr std::string_view version = "probe 2";
 
 /// How many functions are looked at together.
-constexpr std::size_t batch = 32;
+constexpr std::ptrdiff_t batch = 32;
 
 /// A probe of one function, and the calls that it stands for.
 struct Subject {
@@ -30,6 +30,18 @@ std::string place_text(const Location& place) {
     for (const std::int64_t number : {place.line, place.column})
         if (number > 0) text += ":" + std::to_string(number);
     return text;
+}
+
+/// Whether code that is launched so may depend on it.
+bool may_reach(manifest::Dispatch dispatch, Reach what) {
+    switch (what) {
+        case Reach::parameter:
+        case Reach::loop_start: return false;
+        // Threads beyond those that were asked for would not get there.
+        case Reach::group_memory:
+        case Reach::barrier: return dispatch == manifest::Dispatch::groups;
+        default: return dispatch != manifest::Dispatch::elements;
+    }
 }
 
 bool is_variable(const Reached& reached) {
@@ -86,7 +98,7 @@ std::string cure(const Reached& reached) {
         case Reach::lanes:
             return "write it for one call by itself; the spec's \"accumulate\" combines what calls give. "
                    "Code "
-                   "for groups of threads belongs in entry points, which this version of kfgen doesn't call";
+                   "for groups of threads belongs in entry points: [shader(\"compute\")] [numthreads(…)]";
     }
     return {};
 }
@@ -171,10 +183,19 @@ public:
         for (const PlannedFunction& function : plan_.functions) {
             for (const PlannedCall& call : function.calls) add_subject(call);
         }
+        // What is looked at together may depend on the same.
+        std::stable_sort(subjects_.begin(), subjects_.end(), [](const Subject& a, const Subject& b) {
+            return dispatch_of(a) < dispatch_of(b);
+        });
         for (const CodeTarget target : settings_.targets) {
-            const std::span<Subject> all(subjects_);
-            for (std::size_t first = 0; first < all.size(); first += batch)
-                look_at(all.subspan(first, std::min(batch, all.size() - first)), target);
+            for (auto first = subjects_.begin(); first != subjects_.end();) {
+                const auto end = std::find_if(first, subjects_.end(), [&](const Subject& subject) {
+                    return dispatch_of(subject) != dispatch_of(*first);
+                });
+                const auto next = first + std::min<std::ptrdiff_t>(batch, end - first);
+                look_at({first, next}, target);
+                first = next;
+            }
         }
         ReachCollector collector;
         for (const Subject& subject : subjects_) collector.add(subject);
@@ -184,11 +205,13 @@ public:
     }
 
 private:
+    static manifest::Dispatch dispatch_of(const Subject& subject) { return subject.calls.front()->dispatch; }
+
     void add_subject(const PlannedCall& call) {
         Outcome<KernelSource> probe = emit_probe(plan_, {&call});
         if (!probe) return fail(probe.errors());
         const auto known = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
-            return subject.probe.text == probe.value().text;
+            return subject.probe.text == probe.value().text && dispatch_of(subject) == call.dispatch;
         });
         if (known != subjects_.end()) {
             known->calls.push_back(&call);
@@ -198,35 +221,48 @@ private:
     }
 
     void look_at(std::span<Subject> subjects, CodeTarget target) {
+        const manifest::Dispatch dispatch = dispatch_of(subjects.front());
         if (subjects.size() > 1) {
             std::vector<const PlannedCall*> calls;
             for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
             const Outcome<KernelSource> probe = emit_probe(plan_, calls);
             if (!probe) return fail(probe.errors());
-            const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target});
+            const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target}, dispatch);
             if (reached && reached.value().empty()) return;
         }
         for (Subject& subject : subjects) {
             // What one target finds, another would find under other names.
             if (!subject.reached.empty()) continue;
-            Outcome<std::vector<Reached>> reached = reach(subject.probe, {target});
+            Outcome<std::vector<Reached>> reached = reach(subject.probe, {target}, dispatch);
             if (!reached) {
                 fail(reached.errors());
             } else if (!reached.value().empty()) {
-                const Outcome<std::vector<Reached>> placed = compiler_.reach(subject.probe, {target, true});
+                const Outcome<std::vector<Reached>> placed =
+                    without_allowed(compiler_.reach(subject.probe, {target, true}), dispatch);
                 subject.reached = placed && !placed.value().empty() ? placed.value() : reached.value();
             }
         }
     }
 
+    static Outcome<std::vector<Reached>> without_allowed(Outcome<std::vector<Reached>> reached,
+                                                         manifest::Dispatch dispatch) {
+        if (reached)
+            std::erase_if(reached.value(),
+                          [&](const Reached& one) { return may_reach(dispatch, one.what); });
+        return reached;
+    }
+
     /// Nothing is what the store keeps.
-    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form) {
+    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form,
+                                        manifest::Dispatch dispatch) {
         const std::string text = settings_.environment_hash +
                                  (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
-                                 std::string(version) + "\n" + probe.text;
+                                 std::string(version) + "\n" +
+                                 manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) + "\n" +
+                                 probe.text;
         const std::string key = hex(sha256(std::as_bytes(std::span(text))));
         if (settings_.store != nullptr && settings_.store->find(key)) return std::vector<Reached>();
-        Outcome<std::vector<Reached>> reached = compiler_.reach(probe, form);
+        Outcome<std::vector<Reached>> reached = without_allowed(compiler_.reach(probe, form), dispatch);
         if (reached && reached.value().empty() && settings_.store != nullptr)
             settings_.store->keep(key, CompiledKernel());
         return reached;

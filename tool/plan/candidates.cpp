@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnostic/suggest.h"
+#include "plan/dispatch.h"
 #include "plan/module_hints.h"
 #include "plan/shared_members.h"
 #include "plan/type_text.h"
@@ -155,21 +156,8 @@ Outcome<std::vector<const Function*>> find_candidates(const CallSpec& call, cons
         }
         return error;
     }
-    const auto entry_point = std::find_if(named.begin(), named.end(),
-                                          [](const Function* function) { return function->is_entry_point; });
-    if (entry_point != named.end()) {
-        return Diagnostic{
-            Severity::error,
-            "function-entry-point",
-            call.function_location,
-            "'" + call.written() + "' is an entry point, which this version of kfgen can't dispatch",
-            {"declared at " + (*entry_point)->location.file + ":" +
-                 std::to_string((*entry_point)->location.line) + ":" +
-                 std::to_string((*entry_point)->location.column),
-             "move its body to a function without [shader] and [numthreads] and list that: kfgen writes the "
-             "entry point; what comes from a thread's number is a parameter of kind \"thread_id\" or "
-             "\"call_id\""}};
-    }
+    const Diagnostics entry = check_entry(call, named);
+    if (!entry.empty()) return entry;
     std::vector<const Function*> callable;
     const bool on_object = gives_this(call);
     std::copy_if(named.begin(), named.end(), std::back_inserter(callable),

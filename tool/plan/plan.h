@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,6 +42,15 @@ struct PlannedParameter {
 /// built.
 enum class Determinism : std::uint8_t { never, automatic, always };
 
+/// What a GPU gives each thread for a parameter that is no argument.
+struct LaunchValue {
+    std::size_t before = 0;  ///< the number of the parameter that it stands before; of all: behind them
+    std::string type;        ///< "uint3"
+    std::string expression;  ///< in a kernel: "kf_id.xy"
+
+    bool operator==(const LaunchValue&) const = default;
+};
+
 /// One overload: a Slang function with one kind chosen for each argument.
 struct PlannedCall {
     std::string function;  ///< as kernels call it in Slang: "add", "scale<float, 3>"
@@ -49,6 +59,7 @@ struct PlannedCall {
     bool by_adapter = false;
     std::vector<PlannedArgument> arguments;  ///< leaves in parameter order, the result last
     std::int64_t rank = 0;                   ///< of the call shape
+    manifest::Dispatch dispatch = manifest::Dispatch::elements;
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
@@ -62,6 +73,11 @@ struct PlannedCall {
     std::string owner = {};                          ///< the Slang type that it is a member of
     std::vector<AccumulateSpec> accumulate;          ///< what run time may choose; see plan/accumulate.h
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
+    std::vector<LaunchValue> launch_values = {};  ///< in parameter order
+
+    [[nodiscard]] std::uint32_t group_threads() const {
+        return group_size[0] * group_size[1] * group_size[2];
+    }
 
     bool operator==(const PlannedCall&) const = default;
 };

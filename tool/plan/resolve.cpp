@@ -13,6 +13,7 @@
 #include "plan/accumulate.h"
 #include "plan/candidates.h"
 #include "plan/defaults.h"
+#include "plan/dispatch.h"
 #include "plan/forward_diff.h"
 #include "plan/home_module.h"
 #include "plan/instance.h"
@@ -389,6 +390,9 @@ private:
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
         planned.group_size = group_size(planned.rank);
+        planned.dispatch = dispatch_of(call_, function);
+        if (planned.dispatch != manifest::Dispatch::elements) errors = plan_dispatch(call_, function, planned);
+        if (!errors.empty()) return errors;
         errors = plan_backward(function, grads, planned);
         if (!errors.empty()) return errors;
         planned.has_fused = call_.backward.fused;
@@ -793,7 +797,15 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const Module& modules, TypeLo
     const Outcome<Home> home = find_home(given, modules, all_types);
     if (!home) return home.errors();
     const CallSpec& call = home.value().call;
-    const Module& module = home.value().own ? *home.value().own : modules;
+    const Module& declared = home.value().own ? *home.value().own : modules;
+    Module launched;
+    if (call.dispatch == Dispatch::threads) {
+        Outcome<std::vector<Function>> functions = with_thread_ids(call, declared.functions);
+        if (!functions) return functions.errors();
+        launched = declared;
+        launched.functions = std::move(functions.value());
+    }
+    const Module& module = call.dispatch == Dispatch::threads ? launched : declared;
     TypeLookup& lookup = home.value().types ? *home.value().types : all_types;
     Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
     if (!shared) return shared.errors();

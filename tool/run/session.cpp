@@ -5,7 +5,6 @@
 
 #include "cache/hash.h"
 #include "plan/resolve.h"
-#include "run/system_values.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
 #include "spec/parse.h"
@@ -110,11 +109,9 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
         return Outcome<Planned>(placed_in_spec(module.errors(), spec)).with_warnings(module.warnings());
     }
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
-    Diagnostics errors =
-        plan ? check_system_values(plan.value(), module.value()) : Diagnostics(plan.errors());
     Outcome<Planned> planned =
-        errors.empty() ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
-                       : Outcome<Planned>(std::move(errors));
+        plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
+             : Outcome<Planned>(plan.errors());
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }
 

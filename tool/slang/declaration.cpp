@@ -2,6 +2,7 @@
 #include "slang/declaration.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "slang/lexer.h"
 
@@ -234,6 +235,17 @@ bool SourceText::is_marked(std::int64_t line, std::int64_t column, std::string_v
         depth += text == ">" || text == "]" || text == ")" ? 1 : opens ? -1 : 0;
     }
     return false;
+}
+
+std::string SourceText::semantic_of(std::int64_t line, std::int64_t column) const {
+    const std::size_t name = token_at(line, column);
+    if (name + 2 >= tokens_.size() || text_of(tokens_[name + 1]) != ":") {
+        return {};
+    }
+    std::string semantic(text_of(tokens_[name + 2]));
+    std::transform(semantic.begin(), semantic.end(), semantic.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return semantic;
 }
 
 std::size_t SourceText::brace_around(std::size_t token) const {

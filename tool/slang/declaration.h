@@ -29,6 +29,8 @@ public:
                                           std::string_view keyword) const;
     /// Whether the declaration of the parameter whose name is there has the word in front of the name.
     [[nodiscard]] bool is_marked(std::int64_t line, std::int64_t column, std::string_view word) const;
+    /// Returns the semantic of the parameter whose name is there, in capitals: "SV_GROUPID"; else nothing.
+    [[nodiscard]] std::string semantic_of(std::int64_t line, std::int64_t column) const;
     /// Tells whether the function whose name is there is closed to other modules, in one that keeps to itself
     /// what isn't `public`. No where that can't be seen: for members of types that conform to something.
     [[nodiscard]] bool is_closed(std::int64_t line, std::int64_t column) const;

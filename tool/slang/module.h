@@ -3,6 +3,8 @@
 
 #include <kf/types.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -87,6 +89,25 @@ struct Parameter {
     bool operator==(const Parameter&) const = default;
 };
 
+/// A parameter that a GPU gives a value to: `uint3 id : SV_DispatchThreadID`.
+struct SystemValue {
+    std::string name;
+    std::string semantic;    ///< in capitals: "SV_DISPATCHTHREADID"; empty: what "dispatch" says of the first
+    Type type;
+    std::size_t before = 0;  ///< the number of the other parameter that it stands before
+    Location location;
+
+    bool operator==(const SystemValue&) const = default;
+};
+
+/// What a function is to a GPU by itself.
+enum class EntryPoint : std::uint8_t {
+    none,
+    compute,    ///< [shader("compute")], [numthreads] or [CUDAKernel]
+    other,      ///< a stage of another pipeline, or a function of the host
+    by_macros,  ///< a macro writes its attributes
+};
+
 /// A parameter of a generic function, or of a generic type that a function is a member of.
 struct GenericParameter {
     std::string name;
@@ -109,7 +130,7 @@ enum class Member : std::uint8_t {
 /// their declaration as name: "vector<T,N>".
 struct Function {
     std::string name;  ///< as called: "add", "ns.add"; of a struct's member "Type.method"
-    std::vector<Parameter> parameters;
+    std::vector<Parameter> parameters;  ///< without those of `system_values`
     Type result;
     bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
@@ -120,8 +141,11 @@ struct Function {
     Location location;
     bool is_overload =
         false;  ///< functions that the module doesn't declare have its name, perhaps Slang's own
-    bool is_entry_point = false;  ///< a kernel or shader of its own: it has [shader] or [numthreads]
-    bool is_closed = false;       ///< its module keeps it to itself, as it isn't public
+    EntryPoint entry = EntryPoint::none;
+    bool is_closed = false;  ///< its module keeps it to itself, as it isn't public
+    std::vector<SystemValue> system_values = {};
+    /// What [numthreads] says, x first; 0 where it says nothing, or no number that is known here.
+    std::array<std::int64_t, 3> group_size{};
 
     [[nodiscard]] bool is_generic() const { return !generics.empty(); }
     bool operator==(const Function&) const = default;

@@ -12,6 +12,7 @@
 
 #include "slang/com_ptr.h"
 #include "slang/declaration.h"
+#include "slang/entry_points.h"
 #include "slang/types.h"
 
 namespace kf::gen {
@@ -56,14 +57,14 @@ public:
         }
     }
 
-    /// Those whose attributes a macro writes.
+    /// Notes those whose attributes a macro writes: of others Slang is given plain functions.
     void note_entry_points(slang::IModule& module) {
         for (SlangInt32 index = 0; index < module.getDefinedEntryPointCount(); ++index) {
             ComPtr<slang::IEntryPoint> entry;
             if (SLANG_FAILED(module.getDefinedEntryPoint(index, entry.out()))) continue;
             const std::string_view name = entry->getFunctionReflection()->getName();
             for (Function& function : *functions_) {
-                function.is_entry_point = function.is_entry_point || function.name == name;
+                if (function.name == name) function.entry = EntryPoint::by_macros;
             }
         }
     }
@@ -501,13 +502,14 @@ private:
             has(*reflected, Modifier::Differentiable) && !is_backward_only(written.attributes);
         function.doc = written.doc;
         function.location = location;
-        function.is_entry_point = is_entry_point(written.attributes);
+        note_entry(written.attributes, function);
         if (function.member == Member::method) {
             function.parameters.push_back(object_of(*reflected, scope, written.attributes));
         }
         for (slang::VariableReflection* reflected_parameter :
              subscript != nullptr ? variables_of(*subscript) : parameters_of(*reflected)) {
             slang::VariableReflection& parameter = *reflected_parameter;
+            if (subscript == nullptr && add_system_value(declaration, parameter, function)) continue;
             Parameter& added = function.parameters.emplace_back();
             added.name = parameter.getName() != nullptr ? parameter.getName() : "";
             added.type = types_.describe(parameter.getType());
@@ -547,16 +549,55 @@ private:
     }
 
     // The function's children are its parameters, which have places in the source.
-    bool says_no_diff(DeclReflection& function, const std::string& parameter) {
+    Location place_of_parameter(DeclReflection& function, std::string_view parameter) {
         for (unsigned index = 0; index < function.getChildrenCount(); ++index) {
             DeclReflection& child = *function.getChild(index);
-            if (child.getKind() != DeclReflection::Kind::Variable || child.getName() != parameter) {
-                continue;
+            if (child.getKind() == DeclReflection::Kind::Variable && child.getName() != nullptr &&
+                child.getName() == parameter) {
+                return location_of(child);
             }
-            const Location at = location_of(child);
-            return !at.file.empty() && source(at.file)->is_marked(at.line, at.column, "no_diff");
         }
-        return false;
+        return {};
+    }
+
+    bool says_no_diff(DeclReflection& function, const std::string& parameter) {
+        const Location at = place_of_parameter(function, parameter);
+        return !at.file.empty() && source(at.file)->is_marked(at.line, at.column, "no_diff");
+    }
+
+    // A parameter with a semantic that a GPU fills.
+    bool add_system_value(DeclReflection& declaration, slang::VariableReflection& parameter,
+                          Function& function) {
+        if (parameter.getName() == nullptr) return false;
+        const Location at = place_of_parameter(declaration, parameter.getName());
+        if (at.file.empty()) return false;
+        std::string semantic = source(at.file)->semantic_of(at.line, at.column);
+        if (!semantic.starts_with("SV_")) return false;
+        function.system_values.push_back({parameter.getName(), std::move(semantic),
+                                          types_.describe(parameter.getType()), function.parameters.size(),
+                                          at});
+        return true;
+    }
+
+    // Sizes that are no numbers in the source are those of a struct's arrays: see entry_points.h.
+    void note_entry(const std::vector<std::string>& attributes, Function& function) const {
+        if (is_other_entry(attributes)) {
+            function.entry = EntryPoint::other;
+        } else if (is_compute_entry(attributes)) {
+            function.entry = EntryPoint::compute;
+            if (const auto stated = stated_group_size(attributes)) {
+                function.group_size = *stated;
+                return;
+            }
+            const Type size = types_.describe_named(
+                group_size_struct(function.name.substr(function.name.rfind('.') + 1)));
+            std::array<std::int64_t, 3> extents{1, 1, 1};
+            for (std::size_t i = 0; i < std::min<std::size_t>(3, size.fields.size()); ++i)
+                extents.at(i) = size.fields[i].type.extent;
+            if (!size.fields.empty() &&
+                std::all_of(extents.begin(), extents.end(), [](std::int64_t one) { return one > 0; }))
+                function.group_size = extents;
+        }
     }
 
     // A constructor that the source has: one that Slang made up is where the struct's name is.
@@ -583,12 +624,6 @@ private:
     }
 
     // Reflection calls [ForwardDifferentiable] functions differentiable too.
-    static bool is_entry_point(const std::vector<std::string>& attributes) {
-        return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
-            return attribute.starts_with("shader(") || attribute.starts_with("numthreads(");
-        });
-    }
-
     static bool is_forward_only(const std::vector<std::string>& attributes) {
         bool forward = false;
         for (const std::string& attribute : attributes) {

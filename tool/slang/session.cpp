@@ -137,8 +137,9 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
 
 slang::IModule* Session::load(const std::string& name, const std::string& path, const std::string& text,
                               ComPtr<slang::IBlob>& messages) {
-    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(),
-                                                sources_->as_compiled(text).c_str(), messages.out());
+    const bool is_file = !path.starts_with(virtual_folder);
+    const std::string given = is_file ? sources_->as_module(text) : sources_->as_compiled(text);
+    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(), given.c_str(), messages.out());
 }
 
 Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::string& text) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "slang/entry_points.h"
 #include "slang/field_access.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
@@ -93,6 +94,11 @@ std::string Sources::as_compiled(const std::string& text) {
     return opened;
 }
 
+std::string Sources::as_module(const std::string& text) {
+    const std::string functions = as_functions(text);
+    return as_compiled(functions) + (functions == text ? std::string() : behind_functions(text));
+}
+
 const std::string* Sources::find(const fs::path& path) {
     const fs::path file = canonical_path(path);
     if (const auto known = texts_.find(file); known != texts_.end()) return &known->second;
@@ -117,7 +123,7 @@ SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
         refused_.push_back(*error);
         return SLANG_E_CANNOT_OPEN;
     }
-    return give(as_compiled(*text), blob);
+    return give(as_module(*text), blob);
 }
 
 SlangResult Sources::getFileUniqueIdentity(const char* path, ISlangBlob** identity) {

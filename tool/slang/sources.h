@@ -37,7 +37,10 @@ public:
     [[nodiscard]] bool opens_fields() const { return opens_fields_; }
     /// Whether that has changed any text since it was set.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
+    /// Returns what Slang is given for a text.
     [[nodiscard]] std::string as_compiled(const std::string& text);
+    /// The same for a file's, whose entry points become functions: see entry_points.h.
+    [[nodiscard]] std::string as_module(const std::string& text);
 
     /// Whether Slang is given other text than that of some file read so far.
     [[nodiscard]] bool changes_any();

@@ -36,7 +36,6 @@ private:
         for (const KindSpec& kind : call.self) {
             check(kind, "\"this\"");
         }
-        unless(call.dispatch == Dispatch::arguments, call.location, "\"dispatch\": \"threads\"");
         each(call.variants, "variants");
     }
 

@@ -12,6 +12,7 @@ std::vector<std::pair<std::string, std::string>> support_modules() {
             {"kf_gathers", std::string(embedded::kf_gathers_slang)},
             {"kf_integers", std::string(embedded::kf_integers_slang)},
             {"kf_runs", std::string(embedded::kf_runs_slang)},
+            {"kf_launch", std::string(embedded::kf_launch_slang)},
             {"kf_records", std::string(embedded::kf_records_slang)},
             {"kf_rows", std::string(embedded::kf_rows_slang)},
             {"kf", std::string(embedded::kf_slang)},

@@ -1,11 +1,30 @@
 // kf::Options: how a function is called, where that is left to run time.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace kf {
+
+/// How many threads run, of functions that the host launches thread by thread: entry points, and those whose
+/// call spec says "dispatch": "threads".
+struct Launch {
+    std::array<std::uint32_t, 3> count{1, 1, 1};  ///< threads, x first
+    bool in_groups = false;                       ///< `count` is of whole groups of threads
+    /// Threads of a group that the caller relies on, x first; all 0: whatever the kernel was generated for.
+    std::array<std::uint32_t, 3> group_size{};
+
+    static constexpr Launch threads(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+        return {{x, y, z}, false, {}};
+    }
+    static constexpr Launch groups(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+        return {{x, y, z}, true, {}};
+    }
+    bool operator==(const Launch&) const = default;
+};
 
 /// What isn't set stays as it is.
 struct Options {
@@ -14,10 +33,14 @@ struct Options {
     /// backward call without them is an ArgumentError (no_deterministic_kernel), unless each of its calls has
     /// a gradient of its own.
     std::optional<bool> deterministic;
+    /// What `.threads()` and `.groups()` of a function say. A function that takes none, and one that needs one
+    /// and has none, is an ArgumentError (unknown_name, missing_argument).
+    std::optional<Launch> launch = std::nullopt;
 
     /// These, with what is set in `chosen`.
     [[nodiscard]] Options with(const Options& chosen) const {
-        return {chosen.deterministic ? chosen.deterministic : deterministic};
+        return {chosen.deterministic ? chosen.deterministic : deterministic,
+                chosen.launch ? chosen.launch : launch};
     }
 };
 

@@ -313,6 +313,14 @@ class Jvp:
     def call(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def append_to(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
 
+class UnlaunchedCall:
+    """A call of a function that is launched by threads; launchRaw() says how many, and runs it."""
+
+    def launchRaw(  # noqa: N802
+        self, *, blockSize: int | tuple[int, ...], gridSize: int | tuple[int, ...]  # noqa: N803
+    ) -> None:
+        """Runs gridSize groups of blockSize threads, which must be what the kernel was generated for."""
+
 class Function:
     """A Slang function with its overloads; runs on its tensors' device, else the default one."""
 
@@ -347,6 +355,13 @@ class Function:
         deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
         the call spec asks for.
         """
+    def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
+        """A copy that runs so many threads: of entry points, and of calls that are launched by threads.
+
+        Of an entry point whole groups run.
+        """
+    def groups(self, x: int, y: int = ..., z: int = ..., /) -> Self:
+        """A copy that runs so many groups of threads."""
     def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
         """A copy for which calls that share an element of an output or gradient are combined so.
 

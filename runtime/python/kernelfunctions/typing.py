@@ -23,6 +23,8 @@ StructValue: TypeAlias = Any
 TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
+#: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
+LaunchResult: TypeAlias = Any
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
 #: A field of a struct that some function takes field by field.

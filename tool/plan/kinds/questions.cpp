@@ -37,6 +37,11 @@ bool can_have_gradient(const Argument& argument) {
     return std::visit([](const auto& kind) { return kinds::can_have_gradient(kind); }, argument.kind);
 }
 
+bool is_same_for_all_calls(const Argument& argument) {
+    return std::visit([&](const auto& kind) { return kinds::is_same_for_all_calls(kind, argument); },
+                      argument.kind);
+}
+
 std::int64_t least_call_rank(const Argument& argument) {
     return std::visit([&](const auto& kind) { return kinds::least_call_rank(kind, argument); },
                       argument.kind);

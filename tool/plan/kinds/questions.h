@@ -21,6 +21,8 @@ Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target)
 
 /// Whether gradients, or tangents, of it can be asked for: not of what the kernel makes.
 [[nodiscard]] bool can_have_gradient(const manifest::Argument& argument);
+/// Whether every call gets the same of it: the value, or the whole tensor.
+[[nodiscard]] bool is_same_for_all_calls(const manifest::Argument& argument);
 /// The rank that its call has at least, as the argument alone says it.
 [[nodiscard]] std::int64_t least_call_rank(const manifest::Argument& argument);
 /// What is wrong with it in a call of this rank.

@@ -12,6 +12,9 @@ using manifest::kinds::Value;
 Outcome<manifest::Argument> feed_value(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Value&) { return true; }
+inline bool is_same_for_all_calls(const Value&, const manifest::Argument& argument) {
+    return argument.call_rank == 0;
+}
 inline std::int64_t least_call_rank(const Value&, const manifest::Argument& argument) {
     return argument.call_rank;
 }

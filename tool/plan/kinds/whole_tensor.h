@@ -37,6 +37,9 @@ using manifest::kinds::WholeTensor;
 Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const WholeTensor&) { return true; }
+inline bool is_same_for_all_calls(const WholeTensor&, const manifest::Argument& argument) {
+    return argument.call_rank == 0;
+}
 inline std::int64_t least_call_rank(const WholeTensor&, const manifest::Argument& argument) {
     return argument.call_rank;
 }

@@ -1,0 +1,55 @@
+// Reads counts of threads.
+#include "python/launch.h"
+
+#include <limits>
+
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+std::array<std::uint32_t, 3> count_of(const Where& where, const py::tuple& given, const std::string& form) {
+    if (given.empty() || given.size() > 3) {
+        refuse(ErrorCode::type_mismatch, where,
+               "one to three numbers are needed, as in " + form + ", not " + std::to_string(given.size()));
+    }
+    std::array<std::uint32_t, 3> count{1, 1, 1};
+    for (std::size_t d = 0; d < given.size(); ++d) {
+        const py::object one = given[d];
+        if (PyIndex_Check(one.ptr()) == 0) {
+            refuse(ErrorCode::type_mismatch, where, "an integer is needed, not " + shown(one));
+        }
+        const long long number = PyLong_AsLongLong(py::int_(one).ptr());
+        if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+        if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) {
+            refuse(ErrorCode::value_range, where, "expected a number from 0 to 2^32 - 1, found " + shown(one));
+        }
+        count.at(d) = static_cast<std::uint32_t>(number);
+    }
+    return count;
+}
+
+std::array<std::uint32_t, 3> size_of(const std::string& function, const char* name, const py::handle& given) {
+    const Where where{function, name};
+    if (py::isinstance<py::int_>(given)) return count_of(where, py::make_tuple(given), "(8, 8, 1)");
+    if (!py::isinstance<py::tuple>(given) && !py::isinstance<py::list>(given)) {
+        refuse(ErrorCode::type_mismatch, where,
+               "a tuple of one to three numbers is needed, as in (8, 8, 1), not " +
+                   shown(py::reinterpret_borrow<py::object>(given)));
+    }
+    return count_of(where, py::tuple(py::reinterpret_borrow<py::object>(given)), "(8, 8, 1)");
+}
+
+}  // namespace
+
+Launch launch_of(const std::string& function, const char* what, const py::args& count, bool in_groups) {
+    return {count_of({function, what}, count, std::string(what) + "(x, y, z)"), in_groups, {}};
+}
+
+Launch raw_launch_of(const std::string& function, const py::handle& block_size, const py::handle& grid_size) {
+    Launch launch{size_of(function, "gridSize", grid_size), true, {}};
+    launch.group_size = size_of(function, "blockSize", block_size);
+    return launch;
+}
+
+}  // namespace kf::python

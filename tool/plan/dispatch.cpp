@@ -1,0 +1,257 @@
+// Checks what a launch without elements can have, and names what the GPU gives each thread.
+#include "plan/dispatch.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "plan/candidates.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// A system value, and the kernel's own parameter that has it.
+struct KnownValue {
+    std::string_view semantic;
+    std::string_view name;
+    bool is_scalar = false;
+};
+
+constexpr std::array<KnownValue, 4> known_values{{{"SV_DISPATCHTHREADID", "kf_id"},
+                                                  {"SV_GROUPID", "kf_group"},
+                                                  {"SV_GROUPTHREADID", "kf_local"},
+                                                  {"SV_GROUPINDEX", "kf_number", true}}};
+
+/// Threads of a group of the first, second and third vector length, where nobody says how many.
+constexpr std::array<std::array<std::uint32_t, 3>, 3> usual_groups{{{256, 1, 1}, {16, 16, 1}, {8, 8, 4}}};
+
+constexpr std::int64_t most_threads = 1024;
+
+bool is_index(const Type& type) {
+    const bool shape = type.kind == TypeKind::scalar || (type.kind == TypeKind::vector && type.columns <= 3);
+    return shape && !type.is_enum && (type.scalar == ScalarType::uint32 || type.scalar == ScalarType::int32);
+}
+
+std::int64_t length_of(const Type& type) { return type.kind == TypeKind::vector ? type.columns : 1; }
+
+std::string place_text(const Location& place) {
+    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+/// "int2(kf_id.xy)"
+std::string expression_of(const KnownValue& value, const Type& type) {
+    std::string text(value.name);
+    if (!value.is_scalar) {
+        constexpr std::array<std::string_view, 3> parts{".x", ".xy", ""};
+        text += parts.at(static_cast<std::size_t>(length_of(type) - 1));
+    }
+    return type.scalar == ScalarType::uint32 ? text : type.name + "(" + text + ")";
+}
+
+Diagnostic dispatch_error(const Location& place, std::string message, std::vector<std::string> notes = {}) {
+    return {Severity::error, "dispatch-argument", place, std::move(message), std::move(notes)};
+}
+
+std::string how(const PlannedCall& planned) {
+    return planned.dispatch == manifest::Dispatch::groups
+               ? "'" + planned.function + "' is an entry point"
+               : "'" + planned.function + R"(' is launched by threads ("dispatch": "threads"))";
+}
+
+Diagnostics check_arguments(const PlannedCall& planned) {
+    Diagnostics errors;
+    for (const PlannedArgument& argument : planned.arguments) {
+        if (argument.is_result || argument.host.role != manifest::Role::in) {
+            errors.push_back(dispatch_error(
+                argument.location, how(planned) + ", whose threads have no element of " +
+                                       (argument.is_result ? std::string("a result")
+                                                           : "the output '" + argument.host.name + "'") +
+                                       " each",
+                {"write to a tensor parameter, such as RWTensor<float, 1>"}));
+        } else if (!is_same_for_all_calls(argument.host)) {
+            errors.push_back(dispatch_error(argument.location,
+                                            how(planned) + ", whose threads share each argument: '" +
+                                                argument.host.name + "' has an element for each call",
+                                            {"give it as a value, or make it a parameter that is a tensor"}));
+        } else if (argument.host.accumulate != manifest::Accumulate::automatic &&
+                   argument.host.accumulate != manifest::Accumulate::sum) {
+            errors.push_back(dispatch_error(
+                argument.location, how(planned) + ": gradients of '" + argument.host.name +
+                                       "' can only be summed over its threads"));
+        }
+    }
+    return errors;
+}
+
+Diagnostics check_passes(const CallSpec& call, const PlannedCall& planned) {
+    Diagnostics errors;
+    const auto refuse = [&](bool asked, const Location& place, const std::string& what) {
+        if (asked)
+            errors.push_back(
+                dispatch_error(place, how(planned) + ", which this version of kfgen can't give " + what));
+    };
+    refuse(call.backward.deterministic, call.backward.location, "deterministic gradients");
+    refuse(call.backward.fused, call.backward.location, "a fused pass");
+    refuse(call.forward_diff.has_value(), call.forward_diff.value_or(Location()), "a forward derivative");
+    refuse(!call.accumulate.empty(), call.accumulate.empty() ? Location() : call.accumulate.front().location,
+           "other ways to accumulate");
+    return errors;
+}
+
+std::string size_text(const std::array<std::int64_t, 3>& size) {
+    return "[" + std::to_string(size[0]) + ", " + std::to_string(size[1]) + ", " + std::to_string(size[2]) +
+           "]";
+}
+
+/// What the spec and the source say, or what is usual for the length of the thread's id.
+Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const Function& function) {
+    std::optional<std::array<std::int64_t, 3>> said;
+    if (call.threads) said = {call.threads->size[0], call.threads->size[1], call.threads->size[2]};
+    const Location place = call.threads ? call.threads->location : call.location;
+    const bool declares = function.group_size[0] > 0;
+    if (said && declares && *said != function.group_size) {
+        return Diagnostic{Severity::error, "group-size", place,
+                          "\"threads\" says groups of " + size_text(*said) + ", and '" + function.name +
+                              "' has [numthreads] of " + size_text(function.group_size),
+                          {"declared at " + place_text(function.location)}};
+    }
+    if (!said && declares) said = function.group_size;
+    if (!said && function.entry == EntryPoint::none && !function.system_values.empty()) {
+        const Type& id = function.system_values.front().type;
+        return usual_groups.at(static_cast<std::size_t>(length_of(id) - 1));
+    }
+    if (!said) {
+        return Diagnostic{Severity::error, "group-size", place,
+                          "nothing says how many threads a group of '" + function.name +
+                              "' has: its [numthreads] states no number that is known when generating",
+                          {"say it in the call: \"threads\": [16, 16]",
+                           "declared at " + place_text(function.location)}};
+    }
+    const auto& [x, y, z] = *said;
+    if (x > most_threads || y > most_threads || z > 64 || x * y * z > most_threads) {
+        return Diagnostic{Severity::error, "group-size", place,
+                          "groups of " + size_text(*said) + " are too large: at most 1024 threads in all, and "
+                          "64 along z",
+                          {"declared at " + place_text(function.location)}};
+    }
+    return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                      static_cast<std::uint32_t>(z)};
+}
+
+}  // namespace
+
+Diagnostics check_entry(const CallSpec& call, const std::vector<const Function*>& named) {
+    const auto refused = std::find_if(named.begin(), named.end(), [](const Function* function) {
+        return function->entry == EntryPoint::other || function->entry == EntryPoint::by_macros;
+    });
+    if (refused != named.end()) {
+        const bool macros = (*refused)->entry == EntryPoint::by_macros;
+        return {Diagnostic{
+            Severity::error,
+            "function-entry-point",
+            call.function_location,
+            "'" + call.written() + "' is an entry point " +
+                (macros ? "whose attributes a macro writes, which kfgen can't read"
+                        : "of another pipeline than compute, or a function of the host"),
+            {"declared at " + place_text((*refused)->location),
+             macros ? "write [shader(\"compute\")] and [numthreads(…)] out, at the function"
+                    : "kfgen launches [shader(\"compute\")] and [CUDAKernel]; what the host does around a "
+                      "launch is up to the program: list the kernel that it launches"}}};
+    }
+    Diagnostics errors;
+    if (call.dispatch == Dispatch::threads) return errors;
+    for (const Function* function : named) {
+        if (function->entry == EntryPoint::compute) continue;
+        for (const SystemValue& value : function->system_values) {
+            errors.push_back(
+                {Severity::error,
+                 "system-value",
+                 value.location,
+                 "parameter '" + value.name + "' of '" + function->name + "' is declared as " +
+                     value.semantic + ", which only entry points are given",
+                 {"leave the semantic out; a call learns its own index from an argument of the kind call_id "
+                  "or thread_id",
+                  R"(or give the call "dispatch": "threads", or the function [shader("compute")])"}});
+        }
+    }
+    return errors;
+}
+
+Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::vector<Function>& functions) {
+    std::vector<Function> changed = functions;
+    std::optional<Diagnostic> error;
+    bool any = false;
+    for (Function& function : changed) {
+        if (!is_named(function, call) || function.entry != EntryPoint::none) continue;
+        const bool has_value = !function.system_values.empty() && function.system_values.front().before == 0;
+        if (has_value) {
+            any = true;
+            continue;
+        }
+        const std::size_t first = function.member == Member::method ? 1 : 0;
+        if (function.parameters.size() <= first || !is_index(function.parameters[first].type) ||
+            function.parameters[first].direction != Direction::in) {
+            error = Diagnostic{Severity::error,
+                               "dispatch-thread-id",
+                               call.function_location,
+                               "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
+                                   "' the thread's id, and it is no uint, uint2 or uint3",
+                               {"declared as " + signature(function) + " at " + place_text(function.location)}};
+            continue;
+        }
+        any = true;
+        const Parameter& id = function.parameters[first];
+        function.system_values.insert(function.system_values.begin(),
+                                      {id.name, {}, id.type, first, function.location});
+        for (SystemValue& value : function.system_values) {
+            if (value.before > first) --value.before;
+        }
+        function.parameters.erase(function.parameters.begin() + static_cast<std::ptrdiff_t>(first));
+    }
+    if (error && !any) return *error;
+    return changed;
+}
+
+manifest::Dispatch dispatch_of(const CallSpec& call, const Function& function) {
+    if (function.entry == EntryPoint::compute) return manifest::Dispatch::groups;
+    return call.dispatch == Dispatch::threads ? manifest::Dispatch::threads : manifest::Dispatch::elements;
+}
+
+Diagnostics plan_dispatch(const CallSpec& call, const Function& function, PlannedCall& planned) {
+    planned.rank = 3;
+    Diagnostics errors = check_arguments(planned);
+    const Diagnostics passes = check_passes(call, planned);
+    errors.insert(errors.end(), passes.begin(), passes.end());
+    const Outcome<std::array<std::uint32_t, 3>> size = group_size_of(call, function);
+    if (!size) {
+        errors.insert(errors.end(), size.errors().begin(), size.errors().end());
+    } else {
+        planned.group_size = size.value();
+    }
+    for (const SystemValue& value : function.system_values) {
+        const std::string_view semantic =
+            value.semantic.empty() ? std::string_view("SV_DISPATCHTHREADID") : value.semantic;
+        const auto known =
+            std::find_if(known_values.begin(), known_values.end(),
+                         [&](const KnownValue& one) { return one.semantic == semantic; });
+        const bool fits = known != known_values.end() && is_index(value.type) &&
+                          (!known->is_scalar || value.type.kind == TypeKind::scalar);
+        if (!fits) {
+            errors.push_back({Severity::error,
+                              "system-value",
+                              value.location,
+                              "parameter '" + value.name + "' of '" + function.name + "' is a " +
+                                  value.type.name + " declared as " + std::string(semantic) +
+                                  ", which kernels can't be given",
+                              {"there are SV_DispatchThreadID, SV_GroupID and SV_GroupThreadID, as uint, uint2 "
+                               "or uint3, and SV_GroupIndex, as uint"}});
+            continue;
+        }
+        planned.launch_values.push_back({value.before, value.type.name, expression_of(*known, value.type)});
+    }
+    return errors;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,225 @@
+// Finds the attributes of entry points by their tokens: those that macros write stay.
+#include "slang/entry_points.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "slang/lexed_text.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// CUDA's name, and the function of kf_launch.slang that stands for it, which is as long.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> cuda_names{
+    {{"cudaThreadIdx", "kf_thread_idx"}, {"cudaBlockIdx", "kf_block_idx"}, {"cudaBlockDim", "kf_block_dim"}}};
+
+static_assert(std::all_of(cuda_names.begin(), cuda_names.end(),
+                          [](const auto& names) { return names.first.size() == names.second.size(); }));
+
+std::string_view name_of(std::string_view attribute) { return attribute.substr(0, attribute.find('(')); }
+
+/// A lexeme's number, and those of the attribute list that it opens.
+struct AttributeList {
+    std::size_t open = 0;
+    std::size_t close = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> attributes;  ///< [first, last) of each, with arguments
+};
+
+AttributeList list_at(const LexedText& text, std::size_t open) {
+    AttributeList list{open, text.closing(open), {}};
+    // "[[vk::binding(0)]]" has its list within.
+    std::size_t first = open + 1;
+    if (text[first] == "[") ++first;
+    const std::size_t end = text[open + 1] == "[" ? text.closing(open + 1) : list.close;
+    for (std::size_t at = first; at <= end && at < text.size(); ++at) {
+        if (text[at] == "(") at = std::min(text.closing(at), end);
+        if (text[at] != "," && at != end) continue;
+        if (at > first) list.attributes.emplace_back(first, at);
+        first = at + 1;
+    }
+    return list;
+}
+
+std::string written(const LexedText& text, std::pair<std::size_t, std::size_t> range) {
+    std::string all;
+    for (std::size_t at = range.first; at < range.second; ++at) all += text[at];
+    return all;
+}
+
+/// An attribute list stands where a declaration may begin: behind another one's end, or another list.
+bool begins_declaration(const LexedText& text, std::size_t at) {
+    if (text[at] != "[") return false;
+    if (at == 0 || text.kind(at - 1) == Lexeme::Kind::directive) return true;
+    const std::string_view before = text[at - 1];
+    return before == ";" || before == "}" || before == "{" || before == "]" || before == "public" ||
+           before == ">";
+}
+
+/// The attribute lists of one function, and its name.
+struct EntryText {
+    std::vector<AttributeList> lists;
+    std::string name;
+    std::vector<std::string> attributes;
+};
+
+/// The name behind `void` where the lists end.
+std::string function_name(const LexedText& text, std::size_t at) {
+    for (std::size_t end = std::min(text.size(), at + 32); at < end; ++at) {
+        const std::string_view here = text[at];
+        if (here == ";" || here == "{" || here == "}") return {};
+        if (here == "void" && text.is_word(at + 1)) return std::string(text[at + 1]);
+    }
+    return {};
+}
+
+std::vector<EntryText> find_entry_points(const LexedText& text) {
+    std::vector<EntryText> found;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!begins_declaration(text, at)) continue;
+        EntryText entry;
+        while (at < text.size() && text[at] == "[") {
+            AttributeList list = list_at(text, at);
+            if (list.close >= text.size()) return found;
+            for (const auto& range : list.attributes) entry.attributes.push_back(written(text, range));
+            at = list.close + 1;
+            entry.lists.push_back(std::move(list));
+        }
+        if (is_compute_entry(entry.attributes) && !is_other_entry(entry.attributes)) {
+            entry.name = function_name(text, at);
+            if (!entry.name.empty()) found.push_back(std::move(entry));
+        }
+        --at;
+    }
+    return found;
+}
+
+bool is_of_entry(std::string_view attribute) {
+    const std::string_view name = name_of(attribute);
+    return name == "shader" || name == "numthreads" || name == "CUDAKernel" || name == "CudaKernel" ||
+           name == "AutoPyBindCUDA" || name == "WaveSize";
+}
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+    std::replace_if(
+        text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+        [](char c) { return c != '\n' && c != '\r'; }, ' ');
+}
+
+/// What `[[…]]` or `[a, b]` has besides entry points' own attributes stays.
+void blank_attributes(const LexedText& text, const EntryText& entry, std::string& changed) {
+    std::size_t number = 0;
+    for (const AttributeList& list : entry.lists) {
+        const std::size_t first = number;
+        number += list.attributes.size();
+        const auto begin = entry.attributes.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = entry.attributes.begin() + static_cast<std::ptrdiff_t>(number);
+        if (std::all_of(begin, end, is_of_entry)) {
+            blank(changed, text.offset(list.open), text.offset(list.close) + 1);
+            continue;
+        }
+        bool keeps = false;
+        for (std::size_t i = 0; i < list.attributes.size(); ++i) {
+            const auto [from, to] = list.attributes[i];
+            const bool drops = is_of_entry(entry.attributes[first + i]);
+            // The comma before what is kept goes where nothing is kept before it.
+            if (i > 0 && (drops || !keeps))
+                blank(changed, text.offset(from - 1), text.offset(from - 1) + 1);
+            if (drops) blank(changed, text.offset(from), text.offset(to));
+            keeps = keeps || !drops;
+        }
+    }
+}
+
+std::string_view cuda_name_at(const LexedText& text, std::size_t at) {
+    if (!text.is_word(at) || text[at + 1] != "(") return {};
+    for (const auto& [theirs, ours] : cuda_names)
+        if (text[at] == theirs) return ours;
+    return {};
+}
+
+}  // namespace
+
+bool is_compute_entry(const std::vector<std::string>& attributes) {
+    return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
+        const std::string_view name = name_of(attribute);
+        return attribute == "shader(\"compute\")" || name == "numthreads" || name == "CUDAKernel" ||
+               name == "CudaKernel";
+    });
+}
+
+bool is_other_entry(const std::vector<std::string>& attributes) {
+    return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
+        return (name_of(attribute) == "shader" && attribute != "shader(\"compute\")") ||
+               attribute == "TorchEntryPoint" || attribute == "CudaHost" || attribute == "CUDAHost";
+    });
+}
+
+std::optional<std::array<std::int64_t, 3>> stated_group_size(const std::vector<std::string>& attributes) {
+    for (const std::string& attribute : attributes) {
+        if (name_of(attribute) != "numthreads") continue;
+        std::array<std::int64_t, 3> size{1, 1, 1};
+        const char* at = attribute.data() + std::string_view("numthreads(").size();
+        const char* end = attribute.data() + attribute.size();
+        for (std::int64_t& one : size) {
+            const auto [stop, error] = std::from_chars(at, end, one);
+            const char* next = stop != end && (*stop == 'u' || *stop == 'U') ? stop + 1 : stop;
+            if (error != std::errc() || one < 1 || next == end) return std::nullopt;
+            if (*next == ')') return size;
+            if (*next != ',') return std::nullopt;
+            at = next + 1;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string group_size_struct(std::string_view function) { return "kf_threads_" + std::string(function); }
+
+std::string as_functions(std::string_view original) {
+    std::string changed(original);
+    // Few modules have any of it, and splitting texts takes time.
+    if (original.find("shader") == original.npos && original.find("numthreads") == original.npos &&
+        original.find("cuda") == original.npos && original.find("CUDAKernel") == original.npos &&
+        original.find("CudaKernel") == original.npos)
+        return changed;
+    const LexedText text(original);
+    for (const EntryText& entry : find_entry_points(text)) blank_attributes(text, entry, changed);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const std::string_view ours = cuda_name_at(text, at);
+        if (!ours.empty()) changed.replace(text.offset(at), ours.size(), ours);
+    }
+    return changed;
+}
+
+std::string behind_functions(std::string_view original) {
+    std::string behind;
+    const LexedText text(original);
+    for (const EntryText& entry : find_entry_points(text)) {
+        if (stated_group_size(entry.attributes)) continue;
+        for (const AttributeList& list : entry.lists) {
+            for (const auto& [first, last] : list.attributes) {
+                if (text[first] != "numthreads") continue;
+                std::string fields;
+                std::size_t begin = first + 2;
+                for (const std::string_view name : {"x", "y", "z"}) {
+                    std::size_t end = begin;
+                    while (end < last - 1 && text[end] != ",")
+                        end = text[end] == "(" ? text.closing(end) + 1 : end + 1;
+                    if (end > begin)
+                        fields += " int " + std::string(name) + "[" + written(text, {begin, end}) + "];";
+                    begin = std::min(end + 1, last - 1);
+                }
+                behind += "struct " + group_size_struct(entry.name) + " {" + fields + " };\n";
+            }
+        }
+    }
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (cuda_name_at(text, at).empty()) continue;
+        behind += "import kf_launch;\n";
+        break;
+    }
+    return behind.empty() ? behind : "\n" + behind;
+}
+
+}  // namespace kf::gen
