@@ -114,8 +114,9 @@ struct Binding {
 /// What of the device decides a launch.
 struct DeviceLimits {
     std::uint32_t processors = 1;
-    std::array<std::uint32_t, 3> max_groups{65535, 65535, 65535};
+    std::uint32_t max_groups = 65535;  ///< along x
     std::uint32_t calls_per_thread = 0;  ///< as in driver::Info
+    std::array<std::uint32_t, 3> max_grid{65535, 65535, 65535};  ///< groups along each dimension, x first
 };
 
 struct BindRequest {

@@ -193,7 +193,7 @@ void size_launch(const BindRequest& request, Binding& binding, std::uint32_t res
         groups = std::min(needed, filling);
     }
     binding.groups = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups[0])));
+        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups)));
     binding.grid = {binding.groups, 1, 1};
 }
 

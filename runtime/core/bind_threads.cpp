@@ -49,10 +49,10 @@ void bind_threads(const BindRequest& request, Binding& binding) {
         const std::int64_t size = kernel.group_size[d];
         const std::int64_t count = launch.count[d];
         const std::int64_t along = launch.in_groups ? count : (count + size - 1) / size;
-        if (along > request.limits.max_groups[d]) {
+        if (along > request.limits.max_grid[d]) {
             fail(request, ErrorCode::value_range,
                  std::to_string(along) + " groups of threads along " + names[d] +
-                     " are more than the device runs: " + std::to_string(request.limits.max_groups[d]));
+                     " are more than the device runs: " + std::to_string(request.limits.max_grid[d]));
         }
         binding.grid[d] = static_cast<std::uint32_t>(along);
         const bool whole = launch.in_groups || request.call.dispatch == manifest::Dispatch::groups;

@@ -193,7 +193,7 @@ public:
                                   pass_,
                                   views_,
                                   shape,
-                                  {info.processors, info.max_groups, info.calls_per_thread},
+                                  {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups},
                                   ref_.options};
         check_encoder(request);
         bind(request, binding_);

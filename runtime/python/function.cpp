@@ -51,7 +51,21 @@ public:
           arguments_(std::move(arguments)),
           keywords_(std::move(keywords)) {}
 
-    void launch(const py::handle& block_size, const py::handle& grid_size) const {
+    UnlaunchedCall(const UnlaunchedCall&) = delete;
+    UnlaunchedCall& operator=(const UnlaunchedCall&) = delete;
+    UnlaunchedCall(UnlaunchedCall&&) = default;
+    UnlaunchedCall& operator=(UnlaunchedCall&&) = default;
+    /// Warns of a call that nobody launched.
+    ~UnlaunchedCall() {
+        if (is_launched_ || !arguments_ || Py_IsInitialized() == 0) return;
+        const py::error_scope kept;
+        const std::string text =
+            name() + ": a call was dropped without launchRaw(): threads(x, y, z) says how many threads run";
+        if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
+    }
+
+    void launch(const py::handle& block_size, const py::handle& grid_size) {
+        is_launched_ = true;
         const FunctionInfo& info = function_.info();
         Options launched;
         launched.launch = raw_launch_of(info.function.name, block_size, grid_size);
@@ -62,8 +76,9 @@ public:
 private:
     Function function_;
     detail::PassKind pass_;
-    py::tuple arguments_;
+    py::tuple arguments_;  ///< null once it is moved from
     py::dict keywords_;
+    bool is_launched_ = false;
 };
 
 /// The backward pass of a Function.

@@ -43,18 +43,6 @@ TEST(RefusalTest, SaysWhatIsWrongAndWhatDoes) {
     }
 }
 
-TEST(RefusalTest, EntryPointsAreNoFunctions) {
-    Function function = function_of("void", "run", {{"uint", "id"}});
-    function.is_entry_point = true;
-    function.location = {"/m.slang", 4, 6};
-    const auto plan = plan_of(R"({"function": "run", "args": {"id": "call_id"}})", {function});
-    ASSERT_THAT(ids(plan), ElementsAre("function-entry-point"));
-    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'run' is an entry point"));
-    EXPECT_THAT(plan.errors()[0].notes,
-                ElementsAre("declared at /m.slang:4:6", HasSubstr("without [shader] and [numthreads]")));
-    EXPECT_GT(plan.errors()[0].location.column, 0);
-}
-
 TEST(RefusalTest, ElementsThatDontDivideAreSpelledAsTheSpecDoes) {
     const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor<float[2]>[1]"}})",
                               {function_of("void", "f", {{"float[3]", "x"}})});

@@ -414,10 +414,41 @@ TEST(Reflect, EntryPoints) {
         "KERNEL void two(uint3 id : SV_DispatchThreadID) {}\n"
         "[numthreads(8, 1, 1)] void three(uint3 id : SV_DispatchThreadID) {}\n"
         "[ForceInline] void four(uint3 id) {}\n");
-    for (const char* name : {"one", "two", "three"}) {
-        EXPECT_TRUE(function_named(module, name).is_entry_point) << name;
-    }
-    EXPECT_FALSE(function_named(module, "four").is_entry_point);
+    EXPECT_EQ(function_named(module, "one").entry, EntryPoint::compute);
+    EXPECT_EQ(function_named(module, "two").entry, EntryPoint::by_macros);
+    EXPECT_EQ(function_named(module, "three").entry, EntryPoint::compute);
+    EXPECT_EQ(function_named(module, "four").entry, EntryPoint::none);
+    EXPECT_EQ(function_named(module, "four").parameters.size(), 1U);
+}
+
+TEST(Reflect, GroupSizesAndSystemValues) {
+    const Module module = reflect_text(
+        "#define WIDE 16\n"
+        "static const int tall = 4;\n"
+        "namespace grid {\n"
+        "[shader(\"compute\")] [numthreads(WIDE, 2 * tall, 1)]\n"
+        "void macros(float a, uint2 id : SV_DispatchThreadID, uniform float b, uint lane : sv_groupindex) {}\n"
+        "}\n"
+        "[Differentiable] [numthreads(8u, 4)] void numbers() {}\n"
+        "[CUDAKernel, AutoPyBindCUDA] void cuda(float x) { uint3 i = cudaThreadIdx(); }\n"
+        "[shader(\"fragment\")] float4 color() : SV_Target { return 0; }\n");
+    using Size = std::array<std::int64_t, 3>;
+    const Function& macros = function_named(module, "grid.macros");
+    EXPECT_EQ(macros.group_size, (Size{16, 8, 1}));
+    ASSERT_EQ(macros.parameters.size(), 2U);
+    EXPECT_EQ(macros.parameters[1].name, "b");
+    ASSERT_EQ(macros.system_values.size(), 2U);
+    EXPECT_EQ(macros.system_values[0].semantic, "SV_DISPATCHTHREADID");
+    EXPECT_EQ(macros.system_values[0].before, 1U);
+    EXPECT_EQ(macros.system_values[0].type.name, "uint2");
+    EXPECT_EQ(macros.system_values[0].location.line, 5);
+    EXPECT_EQ(macros.system_values[1].semantic, "SV_GROUPINDEX");
+    EXPECT_EQ(macros.system_values[1].before, 2U);
+    EXPECT_EQ(function_named(module, "numbers").group_size, (Size{8, 4, 1}));
+    EXPECT_TRUE(function_named(module, "numbers").backward_differentiable);
+    EXPECT_EQ(function_named(module, "cuda").entry, EntryPoint::compute);
+    EXPECT_EQ(function_named(module, "cuda").group_size, Size{});
+    EXPECT_EQ(function_named(module, "color").entry, EntryPoint::other);
 }
 
 TEST(Reflect, NamesOfSlangsOwnFunctions) {

@@ -43,7 +43,10 @@ TEST(Wire, Modules) {
                                 "doc \xff",
                                 {"/m.slang", 1, 2},
                                 true,
-                                true});
+                                EntryPoint::compute,
+                                true,
+                                {{"id", "SV_GROUPID", ray, 1, {"/m.slang", 1, 9}}},
+                                {8, 4, 1}});
     module.functions[0].result.is_enum = true;
     module.functions[0].result.members = {{"low", -1}, {"high", 1LL << 40}};
     module.shared.push_back({"Box<T>", {{"T", "", {}, 0}}, module.functions[0]});

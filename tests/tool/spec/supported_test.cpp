@@ -48,7 +48,7 @@ TEST(Supported, RefusesOtherFeatures) {
         EXPECT_EQ(errors[0].id, "spec-not-supported") << top;
         EXPECT_GT(errors[0].location.line, 0) << top;
     }
-    for (const char* call : {R"("dispatch": "threads")", R"("variants": {"a": {}})"}) {
+    for (const char* call : {R"("variants": {"a": {}})"}) {
         const Diagnostics errors = check("", std::string(", ") + call);
         ASSERT_EQ(errors.size(), 1U) << call;
         EXPECT_EQ(errors[0].id, "spec-not-supported") << call;

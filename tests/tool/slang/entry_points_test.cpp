@@ -1,0 +1,54 @@
+// Entry points in the text of modules.
+#include "slang/entry_points.h"
+
+#include <gmock/gmock.h>
+
+namespace kf::gen {
+namespace {
+
+TEST(EntryPoints, BecomeFunctionsWhereTheyStand) {
+    EXPECT_EQ(as_functions("[shader(\"compute\")]\n[numthreads(8, 8, 1)] void f(uint3 i : SV_GroupID) {}\n"),
+              "                   \n                      void f(uint3 i : SV_GroupID) {}\n");
+    EXPECT_EQ(as_functions("[CUDAKernel] [Differentiable] void f() {}"),
+              "             [Differentiable] void f() {}");
+    EXPECT_EQ(as_functions("[Differentiable, CUDAKernel] void f() {}"),
+              "[Differentiable            ] void f() {}");
+    EXPECT_EQ(as_functions("[CUDAKernel, Differentiable] void f() {}"),
+              "[            Differentiable] void f() {}");
+}
+
+TEST(EntryPoints, OthersStay) {
+    for (const char* text : {"[shader(\"fragment\")] float4 f() : SV_Target { return 0; }",
+                             "float f(float x[4]) { return x[numthreads(3)]; }",
+                             "#define KERNEL [shader(\"compute\")] [numthreads(8, 1, 1)]\nKERNEL void f() {}",
+                             "// [shader(\"compute\")] void f() {}", "[numthreads(8, 1, 1)"}) {
+        EXPECT_EQ(as_functions(text), text);
+        EXPECT_EQ(behind_functions(text), "") << text;
+    }
+}
+
+TEST(EntryPoints, NamesOfCudaBecomeTheLibrarys) {
+    const std::string text = "void f() { uint3 i = cudaThreadIdx() + cudaBlockIdx() * cudaBlockDim(); }";
+    EXPECT_EQ(as_functions(text), "void f() { uint3 i = kf_thread_idx() + kf_block_idx() * kf_block_dim(); }");
+    EXPECT_EQ(behind_functions(text), "\nimport kf_launch;\n");
+    EXPECT_EQ(as_functions("float cudaThreadIdx;"), "float cudaThreadIdx;");
+}
+
+TEST(EntryPoints, SizesThatAreNoNumbersAreExtents) {
+    EXPECT_EQ(behind_functions("[numthreads(TILE, max(2, N), 1)] void f() {}"),
+              "\nstruct kf_threads_f { int x[TILE]; int y[max(2,N)]; int z[1]; };\n");
+    EXPECT_EQ(behind_functions("[numthreads(8, 8, 1)] void f() {}"), "");
+}
+
+TEST(EntryPoints, StatedSizes) {
+    using Size = std::array<std::int64_t, 3>;
+    EXPECT_EQ(stated_group_size({"shader(\"compute\")", "numthreads(8,4,2)"}), (Size{8, 4, 2}));
+    EXPECT_EQ(stated_group_size({"numthreads(64u)"}), (Size{64, 1, 1}));
+    for (const char* text : {"numthreads(N,1,1)", "numthreads(8,N)", "numthreads(0,1,1)", "numthreads()",
+                             "numthreads(8", "numthreads(2*4,1,1)"}) {
+        EXPECT_EQ(stated_group_size({text}), std::nullopt) << text;
+    }
+}
+
+}  // namespace
+}  // namespace kf::gen
