@@ -99,12 +99,12 @@ struct Binding {
     explicit Binding(std::pmr::memory_resource* memory) : arguments(memory) {}
 
     std::pmr::vector<BoundArgument> arguments;
-    Dims shape;                ///< of the call
-    std::int64_t total = 0;    ///< number of calls; 0: nothing to launch
-    std::int64_t kernel = -1;  ///< index into Manifest::kernels
-    std::uint32_t groups = 0;  ///< in all
+    Dims shape;                           ///< of the call
+    std::int64_t total = 0;               ///< number of calls; 0: nothing to launch
+    std::int64_t kernel = -1;             ///< index into Manifest::kernels
+    std::uint32_t groups = 0;             ///< in all
     std::array<std::uint32_t, 3> grid{};  ///< the same along each dimension, x first
-    Walk walk;  ///< of kernels that walk rows
+    Walk walk;                            ///< of kernels that walk rows
     TemporaryPlan temporary;
     bool needs_indices = false;  ///< of calls, which contiguous kernels don't know
     bool adds_twice = false;  ///< two inputs add to the same elements of one gradient, each call to its own
@@ -114,8 +114,8 @@ struct Binding {
 /// What of the device decides a launch.
 struct DeviceLimits {
     std::uint32_t processors = 1;
-    std::uint32_t max_groups = 65535;  ///< along x
-    std::uint32_t calls_per_thread = 0;  ///< as in driver::Info
+    std::uint32_t max_groups = 65535;                            ///< along x
+    std::uint32_t calls_per_thread = 0;                          ///< as in driver::Info
     std::array<std::uint32_t, 3> max_grid{65535, 65535, 65535};  ///< groups along each dimension, x first
 };
 

@@ -40,8 +40,9 @@ void bind_threads(const BindRequest& request, Binding& binding) {
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(index)];
     if (launch.group_size != std::array<std::uint32_t, 3>{} && launch.group_size != kernel.group_size) {
         fail(request, ErrorCode::value_range,
-             "groups of " + to_text(launch.group_size) + " threads were asked for, and it was generated for " +
-                 to_text(kernel.group_size) + ": say the size in the call spec (\"threads\")");
+             "groups of " + to_text(launch.group_size) +
+                 " threads were asked for, and it was generated for " + to_text(kernel.group_size) +
+                 ": say the size in the call spec (\"threads\")");
     }
     binding.shape = Dims(3, 0);
     std::int64_t groups = 1;

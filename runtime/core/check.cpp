@@ -315,8 +315,8 @@ void check_dispatch(const Call& call, const std::string& where) {
         require(pass->strided < 0 && pass->rows < 0, where, "a launched call with kernels for layouts");
     }
     require(call.forward.contiguous >= 0, where, "a launched call without a kernel");
-    require(!call.forward_deterministic.is_built() && !call.deterministic.is_built() && !call.has_fused, where,
-            "a launched call with passes that it can't have");
+    require(!call.forward_deterministic.is_built() && !call.deterministic.is_built() && !call.has_fused,
+            where, "a launched call with passes that it can't have");
 }
 
 void check_choices(const Manifest& manifest, const Function& function, const std::string& where) {

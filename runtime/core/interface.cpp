@@ -112,7 +112,8 @@ std::vector<EntryPoint> entry_points_of(const std::vector<std::uint32_t>& words)
 
 std::string interface_of(const Call& call, const Kernel& kernel, bool exact) {
     Writer writer;
-    if (call.dispatch != Dispatch::elements) writer.text(dispatch_names.at(static_cast<std::size_t>(call.dispatch)));
+    if (call.dispatch != Dispatch::elements)
+        writer.text(dispatch_names.at(static_cast<std::size_t>(call.dispatch)));
     writer.word(kernel.variant);
     for (const std::uint32_t extent : kernel.group_size) writer.number(extent);
     writer.number(kernel.calls_per_thread);

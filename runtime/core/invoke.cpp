@@ -187,14 +187,15 @@ public:
             views_.push_back(view_of(known ? &call_.arguments[i] : nullptr, args_[i], pass_));
         }
         const driver::Info& info = driver_.info();
-        const BindRequest request{module_.manifest(),
-                                  function_,
-                                  call_,
-                                  pass_,
-                                  views_,
-                                  shape,
-                                  {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups},
-                                  ref_.options};
+        const BindRequest request{
+            module_.manifest(),
+            function_,
+            call_,
+            pass_,
+            views_,
+            shape,
+            {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups},
+            ref_.options};
         check_encoder(request);
         bind(request, binding_);
         check_devices(request);

@@ -336,9 +336,7 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         uses.add(made.state()->allocation, true);
         arguments[output.argument].allocated = std::move(made);
     }
-    device.driver().dispatch({known->kernel,
-                              known->grid,
-                              std::span(block).first(known->block.size()),
+    device.driver().dispatch({known->kernel, known->grid, std::span(block).first(known->block.size()),
                               std::span(uses.list).first(uses.count)});
     return true;
 }

@@ -462,7 +462,8 @@ void bind_function(py::module_& module) {
         module, "UnlaunchedCall",
         "A call of a function that is launched by threads; launchRaw() says how many, and runs it.")
         .def("launchRaw", &UnlaunchedCall::launch, py::kw_only(), py::arg("blockSize"), py::arg("gridSize"),
-             "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the kernel "
+             "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the "
+             "kernel "
              "was generated for.")
         .def("__repr__", [](const UnlaunchedCall& self) {
             return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";

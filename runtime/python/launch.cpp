@@ -22,7 +22,8 @@ std::array<std::uint32_t, 3> count_of(const Where& where, const py::tuple& given
         const long long number = PyLong_AsLongLong(py::int_(one).ptr());
         if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
         if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) {
-            refuse(ErrorCode::value_range, where, "expected a number from 0 to 2^32 - 1, found " + shown(one));
+            refuse(ErrorCode::value_range, where,
+                   "expected a number from 0 to 2^32 - 1, found " + shown(one));
         }
         count.at(d) = static_cast<std::uint32_t>(number);
     }

@@ -223,14 +223,14 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
                 const bool launched = call.dispatch != manifest::Dispatch::elements;
                 for (InputReport& input : made.inputs) {
                     if ((comparable && !launched) || !input.why_not.empty()) continue;
-                    input.why_not = launched ? "not checked: only the host knows how many threads go with "
-                                               "tensors of which extents"
-                                             : "not checked: calls are combined in other ways than by sums of "
-                                               "gradients";
+                    input.why_not = launched
+                                        ? "not checked: only the host knows how many threads go with "
+                                          "tensors of which extents"
+                                        : "not checked: calls are combined in other ways than by sums of "
+                                          "gradients";
                     input.status = Status::no_gradient;
                 }
-                if (call.has_backward && comparable && !launched)
-                    check_call(ref, c, settings, limited, made);
+                if (call.has_backward && comparable && !launched) check_call(ref, c, settings, limited, made);
                 if (!launched) add_kernels(call, kernels);
                 const auto results = static_cast<std::ptrdiff_t>(made.inputs.size());
                 if (own && has_other_code(manifest, own->front().state()->manifest(), f, c)) {

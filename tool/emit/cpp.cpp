@@ -228,9 +228,8 @@ std::vector<std::string> overload_doc(const PlannedCall& call, const CppStructs&
 }
 
 bool is_launched(const PlannedFunction& function) {
-    return std::any_of(function.calls.begin(), function.calls.end(), [](const PlannedCall& call) {
-        return call.dispatch != manifest::Dispatch::elements;
-    });
+    return std::any_of(function.calls.begin(), function.calls.end(),
+                       [](const PlannedCall& call) { return call.dispatch != manifest::Dispatch::elements; });
 }
 
 /// One entry for each call that has methods of this pass.

@@ -87,7 +87,8 @@ KernelContext context_of(const KernelRequest& request) {
     const auto& [plan, call, pass, variant, target, sums] = request;
     const bool rows = variant == manifest::Variant::rows;
     const bool strided = variant != manifest::Variant::contiguous;
-    const bool has_runs = (!strided || rows) && call.rank > 0 && call.dispatch == manifest::Dispatch::elements;
+    const bool has_runs =
+        (!strided || rows) && call.rank > 0 && call.dispatch == manifest::Dispatch::elements;
     return {call,
             pass,
             sums,

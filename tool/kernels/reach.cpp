@@ -184,9 +184,8 @@ public:
             for (const PlannedCall& call : function.calls) add_subject(call);
         }
         // What is looked at together may depend on the same.
-        std::stable_sort(subjects_.begin(), subjects_.end(), [](const Subject& a, const Subject& b) {
-            return dispatch_of(a) < dispatch_of(b);
-        });
+        std::stable_sort(subjects_.begin(), subjects_.end(),
+                         [](const Subject& a, const Subject& b) { return dispatch_of(a) < dispatch_of(b); });
         for (const CodeTarget target : settings_.targets) {
             for (auto first = subjects_.begin(); first != subjects_.end();) {
                 const auto end = std::find_if(first, subjects_.end(), [&](const Subject& subject) {
@@ -247,19 +246,17 @@ private:
     static Outcome<std::vector<Reached>> without_allowed(Outcome<std::vector<Reached>> reached,
                                                          manifest::Dispatch dispatch) {
         if (reached)
-            std::erase_if(reached.value(),
-                          [&](const Reached& one) { return may_reach(dispatch, one.what); });
+            std::erase_if(reached.value(), [&](const Reached& one) { return may_reach(dispatch, one.what); });
         return reached;
     }
 
     /// Nothing is what the store keeps.
     Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form,
                                         manifest::Dispatch dispatch) {
-        const std::string text = settings_.environment_hash +
-                                 (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
-                                 std::string(version) + "\n" +
-                                 manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) + "\n" +
-                                 probe.text;
+        const std::string text =
+            settings_.environment_hash + (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
+            std::string(version) + "\n" + manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) +
+            "\n" + probe.text;
         const std::string key = hex(sha256(std::as_bytes(std::span(text))));
         if (settings_.store != nullptr && settings_.store->find(key)) return std::vector<Reached>();
         Outcome<std::vector<Reached>> reached = without_allowed(compiler_.reach(probe, form), dispatch);

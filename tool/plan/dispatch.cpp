@@ -64,12 +64,13 @@ Diagnostics check_arguments(const PlannedCall& planned) {
     Diagnostics errors;
     for (const PlannedArgument& argument : planned.arguments) {
         if (argument.is_result || argument.host.role != manifest::Role::in) {
-            errors.push_back(dispatch_error(
-                argument.location, how(planned) + ", whose threads have no element of " +
-                                       (argument.is_result ? std::string("a result")
-                                                           : "the output '" + argument.host.name + "'") +
-                                       " each",
-                {"write to a tensor parameter, such as RWTensor<float, 1>"}));
+            errors.push_back(
+                dispatch_error(argument.location,
+                               how(planned) + ", whose threads have no element of " +
+                                   (argument.is_result ? std::string("a result")
+                                                       : "the output '" + argument.host.name + "'") +
+                                   " each",
+                               {"write to a tensor parameter, such as RWTensor<float, 1>"}));
         } else if (!is_same_for_all_calls(argument.host)) {
             errors.push_back(dispatch_error(argument.location,
                                             how(planned) + ", whose threads share each argument: '" +
@@ -77,9 +78,9 @@ Diagnostics check_arguments(const PlannedCall& planned) {
                                             {"give it as a value, or make it a parameter that is a tensor"}));
         } else if (argument.host.accumulate != manifest::Accumulate::automatic &&
                    argument.host.accumulate != manifest::Accumulate::sum) {
-            errors.push_back(dispatch_error(
-                argument.location, how(planned) + ": gradients of '" + argument.host.name +
-                                       "' can only be summed over its threads"));
+            errors.push_back(dispatch_error(argument.location, how(planned) + ": gradients of '" +
+                                                                   argument.host.name +
+                                                                   "' can only be summed over its threads"));
         }
     }
     return errors;
@@ -112,7 +113,9 @@ Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const 
     const Location place = call.threads ? call.threads->location : call.location;
     const bool declares = function.group_size[0] > 0;
     if (said && declares && *said != function.group_size) {
-        return Diagnostic{Severity::error, "group-size", place,
+        return Diagnostic{Severity::error,
+                          "group-size",
+                          place,
                           "\"threads\" says groups of " + size_text(*said) + ", and '" + function.name +
                               "' has [numthreads] of " + size_text(function.group_size),
                           {"declared at " + place_text(function.location)}};
@@ -123,17 +126,22 @@ Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const 
         return usual_groups.at(static_cast<std::size_t>(length_of(id) - 1));
     }
     if (!said) {
-        return Diagnostic{Severity::error, "group-size", place,
-                          "nothing says how many threads a group of '" + function.name +
-                              "' has: its [numthreads] states no number that is known when generating",
-                          {"say it in the call: \"threads\": [16, 16]",
-                           "declared at " + place_text(function.location)}};
+        return Diagnostic{
+            Severity::error,
+            "group-size",
+            place,
+            "nothing says how many threads a group of '" + function.name +
+                "' has: its [numthreads] states no number that is known when generating",
+            {"say it in the call: \"threads\": [16, 16]", "declared at " + place_text(function.location)}};
     }
     const auto& [x, y, z] = *said;
     if (x > most_threads || y > most_threads || z > 64 || x * y * z > most_threads) {
-        return Diagnostic{Severity::error, "group-size", place,
-                          "groups of " + size_text(*said) + " are too large: at most 1024 threads in all, and "
-                          "64 along z",
+        return Diagnostic{Severity::error,
+                          "group-size",
+                          place,
+                          "groups of " + size_text(*said) +
+                              " are too large: at most 1024 threads in all, and "
+                              "64 along z",
                           {"declared at " + place_text(function.location)}};
     }
     return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
@@ -193,12 +201,13 @@ Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::
         const std::size_t first = function.member == Member::method ? 1 : 0;
         if (function.parameters.size() <= first || !is_index(function.parameters[first].type) ||
             function.parameters[first].direction != Direction::in) {
-            error = Diagnostic{Severity::error,
-                               "dispatch-thread-id",
-                               call.function_location,
-                               "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
-                                   "' the thread's id, and it is no uint, uint2 or uint3",
-                               {"declared as " + signature(function) + " at " + place_text(function.location)}};
+            error =
+                Diagnostic{Severity::error,
+                           "dispatch-thread-id",
+                           call.function_location,
+                           "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
+                               "' the thread's id, and it is no uint, uint2 or uint3",
+                           {"declared as " + signature(function) + " at " + place_text(function.location)}};
             continue;
         }
         any = true;
@@ -233,20 +242,19 @@ Diagnostics plan_dispatch(const CallSpec& call, const Function& function, Planne
     for (const SystemValue& value : function.system_values) {
         const std::string_view semantic =
             value.semantic.empty() ? std::string_view("SV_DISPATCHTHREADID") : value.semantic;
-        const auto known =
-            std::find_if(known_values.begin(), known_values.end(),
-                         [&](const KnownValue& one) { return one.semantic == semantic; });
+        const auto known = std::find_if(known_values.begin(), known_values.end(),
+                                        [&](const KnownValue& one) { return one.semantic == semantic; });
         const bool fits = known != known_values.end() && is_index(value.type) &&
                           (!known->is_scalar || value.type.kind == TypeKind::scalar);
         if (!fits) {
-            errors.push_back({Severity::error,
-                              "system-value",
-                              value.location,
-                              "parameter '" + value.name + "' of '" + function.name + "' is a " +
-                                  value.type.name + " declared as " + std::string(semantic) +
-                                  ", which kernels can't be given",
-                              {"there are SV_DispatchThreadID, SV_GroupID and SV_GroupThreadID, as uint, uint2 "
-                               "or uint3, and SV_GroupIndex, as uint"}});
+            errors.push_back(
+                {Severity::error,
+                 "system-value",
+                 value.location,
+                 "parameter '" + value.name + "' of '" + function.name + "' is a " + value.type.name +
+                     " declared as " + std::string(semantic) + ", which kernels can't be given",
+                 {"there are SV_DispatchThreadID, SV_GroupID and SV_GroupThreadID, as uint, uint2 "
+                  "or uint3, and SV_GroupIndex, as uint"}});
             continue;
         }
         planned.launch_values.push_back({value.before, value.type.name, expression_of(*known, value.type)});

@@ -124,8 +124,7 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
             const auto [from, to] = list.attributes[i];
             const bool drops = is_of_entry(entry.attributes[first + i]);
             // The comma before what is kept goes where nothing is kept before it.
-            if (i > 0 && (drops || !keeps))
-                blank(changed, text.offset(from - 1), text.offset(from - 1) + 1);
+            if (i > 0 && (drops || !keeps)) blank(changed, text.offset(from - 1), text.offset(from - 1) + 1);
             if (drops) blank(changed, text.offset(from), text.offset(to));
             keeps = keeps || !drops;
         }

@@ -21,16 +21,17 @@ namespace kf::gen {
 [[nodiscard]] std::optional<std::array<std::int64_t, 3>> stated_group_size(
     const std::vector<std::string>& attributes);
 
-/// The struct in the text of as_functions() whose fields are arrays as long as the function's groups are wide.
+/// The struct in the text of as_functions() whose fields are arrays as long as the function's groups are
+/// wide.
 [[nodiscard]] std::string group_size_struct(std::string_view function);
 
-/// Slang crashes where a kernel calls a function that is an entry point by itself, and doesn't know CUDA's own
-/// names (cudaThreadIdx() and its kin) for SPIR-V. Returns the text with compute entry points as plain
+/// Slang crashes where a kernel calls a function that is an entry point by itself, and doesn't know CUDA's
+/// own names (cudaThreadIdx() and its kin) for SPIR-V. Returns the text with compute entry points as plain
 /// functions, and with the module kf_launch's functions for those names; lines and columns stay.
 [[nodiscard]] std::string as_functions(std::string_view text);
 
-/// What as_functions() leaves to be put behind all else of the text: imports and group_size_struct()s. Nothing
-/// for most texts. `text`: the original one.
+/// What as_functions() leaves to be put behind all else of the text: imports and group_size_struct()s.
+/// Nothing for most texts. `text`: the original one.
 [[nodiscard]] std::string behind_functions(std::string_view text);
 
 }  // namespace kf::gen

@@ -92,7 +92,7 @@ struct Parameter {
 /// A parameter that a GPU gives a value to: `uint3 id : SV_DispatchThreadID`.
 struct SystemValue {
     std::string name;
-    std::string semantic;    ///< in capitals: "SV_DISPATCHTHREADID"; empty: what "dispatch" says of the first
+    std::string semantic;  ///< in capitals: "SV_DISPATCHTHREADID"; empty: what "dispatch" says of the first
     Type type;
     std::size_t before = 0;  ///< the number of the other parameter that it stands before
     Location location;
@@ -129,7 +129,7 @@ enum class Member : std::uint8_t {
 /// A function. If it is generic, types that name generic parameters have the kind `other` and the text of
 /// their declaration as name: "vector<T,N>".
 struct Function {
-    std::string name;  ///< as called: "add", "ns.add"; of a struct's member "Type.method"
+    std::string name;                   ///< as called: "add", "ns.add"; of a struct's member "Type.method"
     std::vector<Parameter> parameters;  ///< without those of `system_values`
     Type result;
     bool no_diff_result = false;  ///< the result takes no gradient

@@ -589,8 +589,8 @@ private:
                 function.group_size = *stated;
                 return;
             }
-            const Type size = types_.describe_named(
-                group_size_struct(function.name.substr(function.name.rfind('.') + 1)));
+            const Type size =
+                types_.describe_named(group_size_struct(function.name.substr(function.name.rfind('.') + 1)));
             std::array<std::int64_t, 3> extents{1, 1, 1};
             for (std::size_t i = 0; i < std::min<std::size_t>(3, size.fields.size()); ++i)
                 extents.at(i) = size.fields[i].type.extent;

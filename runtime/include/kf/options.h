@@ -33,8 +33,8 @@ struct Options {
     /// backward call without them is an ArgumentError (no_deterministic_kernel), unless each of its calls has
     /// a gradient of its own.
     std::optional<bool> deterministic;
-    /// What `.threads()` and `.groups()` of a function say. A function that takes none, and one that needs one
-    /// and has none, is an ArgumentError (unknown_name, missing_argument).
+    /// What `.threads()` and `.groups()` of a function say. A function that takes none, and one that needs
+    /// one and has none, is an ArgumentError (unknown_name, missing_argument).
     std::optional<Launch> launch = std::nullopt;
 
     /// These, with what is set in `chosen`.

@@ -317,7 +317,10 @@ class UnlaunchedCall:
     """A call of a function that is launched by threads; launchRaw() says how many, and runs it."""
 
     def launchRaw(  # noqa: N802
-        self, *, blockSize: int | tuple[int, ...], gridSize: int | tuple[int, ...]  # noqa: N803
+        self,
+        *,
+        blockSize: int | tuple[int, ...],
+        gridSize: int | tuple[int, ...],  # noqa: N803
     ) -> None:
         """Runs gridSize groups of blockSize threads, which must be what the kernel was generated for."""
 

@@ -8,10 +8,10 @@
 namespace kf::gen {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using test::function_of;
 using test::plan_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 /// void run(uint3 id : SV_DispatchThreadID, float k, uint lane : SV_GroupIndex), in groups of 8 x 4.
 Function kernel() {
@@ -19,8 +19,9 @@ Function kernel() {
     function.entry = EntryPoint::compute;
     function.group_size = {8, 4, 1};
     function.location = {"/m.slang", 4, 6};
-    function.system_values = {{"id", "SV_DISPATCHTHREADID", test::type_named("uint3"), 0, {"/m.slang", 4, 16}},
-                              {"lane", "SV_GROUPINDEX", test::type_named("uint"), 1, {"/m.slang", 4, 60}}};
+    function.system_values = {
+        {"id", "SV_DISPATCHTHREADID", test::type_named("uint3"), 0, {"/m.slang", 4, 16}},
+        {"lane", "SV_GROUPINDEX", test::type_named("uint"), 1, {"/m.slang", 4, 60}}};
     return function;
 }
 
@@ -33,7 +34,8 @@ TEST(DispatchTest, EntryPointsAreLaunchedInGroups) {
     EXPECT_EQ(call.dispatch, manifest::Dispatch::groups);
     EXPECT_EQ(call.rank, 3);
     EXPECT_THAT(call.group_size, ElementsAre(8, 4, 1));
-    EXPECT_EQ(call.launch_values, (std::vector<LaunchValue>{{0, "uint3", "kf_id"}, {1, "uint", "kf_number"}}));
+    EXPECT_EQ(call.launch_values,
+              (std::vector<LaunchValue>{{0, "uint3", "kf_id"}, {1, "uint", "kf_number"}}));
 }
 
 TEST(DispatchTest, TheFirstParameterIsTheThreadsId) {
@@ -49,8 +51,7 @@ TEST(DispatchTest, TheFirstParameterIsTheThreadsId) {
         ASSERT_TRUE(plan) << plan.errors().front().message;
         EXPECT_EQ(call_of(plan).dispatch, manifest::Dispatch::threads);
         EXPECT_EQ(call_of(plan).group_size, row.group);
-        EXPECT_EQ(call_of(plan).launch_values,
-                  (std::vector<LaunchValue>{{0, row.type, row.expression}}));
+        EXPECT_EQ(call_of(plan).launch_values, (std::vector<LaunchValue>{{0, row.type, row.expression}}));
     }
 }
 
@@ -79,8 +80,9 @@ TEST(DispatchTest, ThreadsShareTheirArguments) {
     writes.parameters[0].direction = Direction::out;
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "dispatch-argument", "the output 'k'"},
                    writes);
-    expect_refusal({R"({"function": "f", "dispatch": "threads", "args": {}})", "dispatch-argument", "a result"},
-                   function_of("float", "f", {{"uint", "id"}}));
+    expect_refusal(
+        {R"({"function": "f", "dispatch": "threads", "args": {}})", "dispatch-argument", "a result"},
+        function_of("float", "f", {{"uint", "id"}}));
 }
 
 TEST(DispatchTest, GroupSizesAgree) {
@@ -91,7 +93,8 @@ TEST(DispatchTest, GroupSizesAgree) {
     unsized.group_size = {};
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "group-size", "nothing says how many"},
                    unsized);
-    const auto plan = plan_of(R"({"function": "run", "threads": [32, 2], "args": {"k": "value"}})", {unsized});
+    const auto plan =
+        plan_of(R"({"function": "run", "threads": [32, 2], "args": {"k": "value"}})", {unsized});
     ASSERT_TRUE(plan) << plan.errors().front().message;
     EXPECT_THAT(call_of(plan).group_size, ElementsAre(32, 2, 1));
     Function large = kernel();
@@ -105,7 +108,8 @@ TEST(DispatchTest, SystemValuesAreThoseOfComputeKernels) {
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "system-value", "SV_VERTEXID"}, vertex);
     Function wide = kernel();
     wide.system_values[1].type = test::type_named("uint2");
-    expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "system-value", "'lane' of 'run'"}, wide);
+    expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "system-value", "'lane' of 'run'"},
+                   wide);
     Function plain = kernel();
     plain.entry = EntryPoint::none;
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "system-value", "only entry points"},
@@ -122,8 +126,8 @@ TEST(DispatchTest, OtherEntryPointsAreRefused) {
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "function-entry-point",
                     "whose attributes a macro writes"},
                    other);
-    expect_refusal({R"({"function": "f", "dispatch": "threads", "args": {"x": "value"}})", "dispatch-thread-id",
-                    "it is no uint, uint2 or uint3"},
+    expect_refusal({R"({"function": "f", "dispatch": "threads", "args": {"x": "value"}})",
+                    "dispatch-thread-id", "it is no uint, uint2 or uint3"},
                    function_of("void", "f", {{"float", "x"}}));
 }
 
@@ -133,8 +137,8 @@ TEST(DispatchTest, PassesThatLaunchesCantHave) {
     expect_refusal({R"({"function": "run", "backward": {"deterministic": true}, "args": {"k": "value"}})",
                     "dispatch-argument", "deterministic gradients"},
                    function);
-    expect_refusal({R"({"function": "run", "forward_diff": true, "args": {"k": "value"}})", "dispatch-argument",
-                    "a forward derivative"},
+    expect_refusal({R"({"function": "run", "forward_diff": true, "args": {"k": "value"}})",
+                    "dispatch-argument", "a forward derivative"},
                    function);
 }
 

@@ -29,7 +29,8 @@ TEST(EntryPoints, OthersStay) {
 
 TEST(EntryPoints, NamesOfCudaBecomeTheLibrarys) {
     const std::string text = "void f() { uint3 i = cudaThreadIdx() + cudaBlockIdx() * cudaBlockDim(); }";
-    EXPECT_EQ(as_functions(text), "void f() { uint3 i = kf_thread_idx() + kf_block_idx() * kf_block_dim(); }");
+    EXPECT_EQ(as_functions(text),
+              "void f() { uint3 i = kf_thread_idx() + kf_block_idx() * kf_block_dim(); }");
     EXPECT_EQ(behind_functions(text), "\nimport kf_launch;\n");
     EXPECT_EQ(as_functions("float cudaThreadIdx;"), "float cudaThreadIdx;");
 }

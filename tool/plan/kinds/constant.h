@@ -12,9 +12,7 @@ using manifest::kinds::Constant;
 Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Constant&) { return false; }
-inline bool is_same_for_all_calls(const Constant&, const manifest::Argument&) {
-    return true;
-}
+inline bool is_same_for_all_calls(const Constant&, const manifest::Argument&) { return true; }
 inline std::int64_t least_call_rank(const Constant&, const manifest::Argument&) { return 0; }
 inline std::optional<Diagnostic> check_in_call(const Constant&, const PlannedArgument&, std::int64_t) {
     return {};

@@ -24,9 +24,7 @@ using manifest::kinds::Generator;
 Outcome<manifest::Argument> feed_generator(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Generator&) { return false; }
-inline bool is_same_for_all_calls(const Generator&, const manifest::Argument&) {
-    return false;
-}
+inline bool is_same_for_all_calls(const Generator&, const manifest::Argument&) { return false; }
 std::int64_t least_call_rank(const Generator& generator, const manifest::Argument& argument);
 /// A call_id makes one index for each dimension of the call: "argument-rank" where it doesn't.
 std::optional<Diagnostic> check_in_call(const Generator& generator, const PlannedArgument& argument,
