@@ -28,6 +28,8 @@ void check_kind(const BindRequest& request, std::size_t i) {
     const ArgumentView& view = request.arguments[i];
     if (view.kind == Arg::Kind::absent) {
         if (is_input(argument) && has_host_value(argument) && argument.tangent_of < 0) {
+            const std::string name = host_name(request.call, i);
+            if (manifest::is_global(name)) fail_unset_global(request.function.name, name);
             fail(request, i, ErrorCode::missing_argument,
                  "expected " + host_text(request.call, i) + ", found nothing");
         }

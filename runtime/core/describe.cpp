@@ -122,6 +122,9 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
         if (tangent && role != manifest::Role::in) {
             continue;  // comes with what it belongs to
         }
+        if (manifest::is_global(parameter.name)) {
+            continue;  // set beforehand
+        }
         if (leaf && !has_host_value(call.arguments[static_cast<std::size_t>(parameter.leaf)])) {
             continue;
         }
@@ -133,6 +136,12 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
         text += parameter.name + ": " + describe(call, parameter) + (tangent ? " = 0" : "");
     }
     return text + ")" + result;
+}
+
+void fail_unset_global(const std::string& function, const std::string& parameter) {
+    const std::string name = parameter.substr(manifest::global_prefix.size());
+    throw ArgumentError(ErrorCode::missing_argument,
+                        function + ": the global '" + name + "', which it reads, isn't set: set() does that");
 }
 
 std::string with_article(const std::string& noun) {

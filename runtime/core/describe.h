@@ -12,6 +12,8 @@ namespace kf::detail {
 
 /// "a float", "an int2".
 [[nodiscard]] std::string with_article(const std::string& noun);
+/// Throws ArgumentError (missing_argument) for a global, "globals.tint", that nobody has set.
+[[noreturn]] void fail_unset_global(const std::string& function, const std::string& parameter);
 /// The element as Slang spells it: "float3", "float[4]".
 [[nodiscard]] std::string type_text(const manifest::Argument& argument);
 /// Whether the element's last extent is a vector's, of which x, y, z and w are the components.

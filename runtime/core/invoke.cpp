@@ -546,6 +546,27 @@ private:
     Binding binding_;
 };
 
+/// Puts what is set of globals where the call has them.
+void give_globals(const FunctionRef& function, const manifest::Call& call, std::span<Arg> args) {
+    std::size_t item = 0;
+    for (const manifest::ParameterTree& parameter : call.parameters) {
+        const std::size_t at = item;
+        item += manifest::item_count(parameter);
+        if (!manifest::is_global(parameter.name) || at >= args.size() || args[at].kind != Arg::Kind::absent) {
+            continue;
+        }
+        const auto* value = function.globals->find(parameter.name.substr(manifest::global_prefix.size()));
+        if (value == nullptr) {
+            continue;
+        }
+        if (const auto* bytes = std::get_if<std::vector<std::byte>>(value)) {
+            args[at] = Arg::make(Arg::Kind::value, bytes->data(), nullptr, nullptr, nullptr);
+        } else {
+            args[at] = Arg::of(std::get<AnyTensor>(*value));
+        }
+    }
+}
+
 }  // namespace
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
@@ -554,6 +575,10 @@ void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, 
     driver::Device& driver = function.module->device().state()->driver();
     if (encoder == nullptr) {
         driver.admit();
+    }
+    if (function.globals != nullptr) {
+        give_globals(function, function.module->manifest().functions[function.function].calls[call_index],
+                     args);
     }
     LaunchKey key;
     const bool known = encoder == nullptr && shape == nullptr && key.read(args, pass, function.options);

@@ -41,7 +41,7 @@ const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, dr
 
 FunctionRef jvp_of(const FunctionRef& function) {
     const std::int64_t index = function.module->manifest().functions.at(function.function).jvp;
-    return {function.module, static_cast<std::size_t>(index)};
+    return {function.module, static_cast<std::size_t>(index), function.options, function.globals};
 }
 
 }  // namespace detail

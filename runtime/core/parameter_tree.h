@@ -3,9 +3,21 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kf::manifest {
+
+/// What names of globals begin with, among a call's parameters: no Slang parameter has a dot.
+inline constexpr std::string_view global_prefix = "globals.";
+
+/// "globals.tint"
+[[nodiscard]] inline std::string global_name(const std::string& global) {
+    return std::string(global_prefix) + global;
+}
+[[nodiscard]] inline bool is_global(std::string_view parameter) {
+    return parameter.starts_with(global_prefix);
+}
 
 /// How the host passes an argument, or a field of one.
 enum class Form : std::uint8_t {

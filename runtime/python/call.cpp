@@ -164,7 +164,9 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool named = runs_forward(pass_) && info_.parameters[i].role == Role::result;
         takes_out = takes_out || named;
-        if (!named && !info_.parameters[i].hidden && !info_.parameters[i].tangent_of) by_place.push_back(i);
+        if (!named && !info_.parameters[i].hidden && !info_.parameters[i].is_global &&
+            !info_.parameters[i].tangent_of)
+            by_place.push_back(i);
     }
     const std::size_t places = by_place.size();
     if (arguments.size() > places) {
@@ -206,6 +208,8 @@ void Call::refuse_missing(std::size_t i, const std::vector<std::size_t>& by_plac
                    " stands in its place, so that '" + info_.parameters[i].keyword +
                    "' is not given; pass None for it, or name what follows it");
     }
+    if (info_.parameters[i].is_global)
+        detail::fail_unset_global(info_.function.name, info_.parameters[i].keyword);
     refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[i].keyword}, "not given");
 }
 

@@ -15,6 +15,7 @@
 #include "core/python_names.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/globals.h"
 #include "python/launch.h"
 #include "python/options.h"
 
@@ -27,17 +28,37 @@ class Function {
 public:
     using PythonClass = Function;
 
-    explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {})
-        : info_(std::move(info)), options_(options) {}
+    explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {},
+                      GlobalValues globals = {})
+        : info_(std::move(info)), options_(options), globals_(std::move(globals)) {}
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
+    [[nodiscard]] const GlobalValues& globals() const { return globals_; }
     [[nodiscard]] Function with(const Options& chosen) const {
-        return Function(info_, options_.with(chosen));
+        return Function(info_, options_.with(chosen), globals_);
+    }
+    /// The function of other kernels, configured as this one.
+    [[nodiscard]] Function with(std::shared_ptr<const FunctionInfo> info) const {
+        return Function(std::move(info), options_, globals_);
+    }
+    [[nodiscard]] Function with_globals(const py::object& given, const py::kwargs& named) const {
+        return Function(info_, options_,
+                        set_values(info_->function.name, globals_, info_->globals, given, named));
+    }
+    /// Runs a call, with the globals that it reaches.
+    py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
+                   const py::dict& keywords, const Options& options) const {
+        if (globals_.empty()) return call(*info_, pass, encoder, arguments, keywords, options);
+        py::dict all;
+        for (const auto& [key, value] : keywords) all[key] = value;
+        add_values(globals_, info_->globals, all);
+        return call(*info_, pass, encoder, arguments, all, options);
     }
 
 private:
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
+    GlobalValues globals_;
 };
 
 /// A call of a function that is launched by threads, before anybody has said how many.
@@ -69,7 +90,7 @@ public:
         const FunctionInfo& info = function_.info();
         Options launched;
         launched.launch = raw_launch_of(info.function.name, block_size, grid_size);
-        call(info, pass_, nullptr, arguments_, keywords_, function_.options().with(launched));
+        function_.run(pass_, nullptr, arguments_, keywords_, function_.options().with(launched));
     }
     [[nodiscard]] const std::string& name() const { return function_.info().function.name; }
 
@@ -162,15 +183,6 @@ py::object make(const Function& function) {
     return object;
 }
 
-/// Refuses every name: a copy is returned only when there is nothing to configure.
-py::object configured(const Function& self, const char* what, const py::kwargs& given) {
-    for (const auto& entry : given) {
-        refuse(ErrorCode::unknown_name, {self.info().function.name, {}},
-               "no " + std::string(what) + " '" + std::string(py::str(entry.first)) + "'; it has none");
-    }
-    return make(self);
-}
-
 /// {"result": "sum"}, or result="sum".
 Function accumulated(const Function& self, const py::object& given, const py::kwargs& named) {
     const FunctionInfo& info = self.info();
@@ -197,7 +209,7 @@ Function accumulated(const Function& self, const py::object& given, const py::kw
     const std::vector<Accumulation> chosen(words.begin(), words.end());
     const std::size_t index = detail::chosen_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
-    return Function(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes), self.options());
+    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
 }
 
 /// append_to(encoder, ...) and the arguments after it.
@@ -211,7 +223,7 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
     }
     auto& encoder = py::cast<RecordedCalls&>(arguments[0]);
     const py::tuple rest = arguments[py::slice(1, static_cast<py::ssize_t>(arguments.size()), 1)];
-    return call(function.info(), pass, &encoder, rest, keywords, function.options());
+    return function.run(pass, &encoder, rest, keywords, function.options());
 }
 
 /// "QuotientResult": the name that the generated stub gives it.
@@ -279,7 +291,7 @@ py::object run_or_keep(const Function& function, detail::PassKind pass, const py
                        const py::kwargs& keywords) {
     if (is_launched(function.info()) && !function.options().launch)
         return py::cast(UnlaunchedCall(function, pass, arguments, keywords));
-    return call(function.info(), pass, nullptr, arguments, keywords, function.options());
+    return function.run(pass, nullptr, arguments, keywords, function.options());
 }
 
 /// A copy with a count of threads.
@@ -322,7 +334,7 @@ void bind_backward(py::module_& module) {
 
 void bind_fused(py::module_& module) {
     const auto run = [](const Fused& self, const py::args& arguments, const py::kwargs& keywords) {
-        return call(self.function.info(), fused, nullptr, arguments, keywords, self.function.options());
+        return self.function.run(fused, nullptr, arguments, keywords, self.function.options());
     };
     py::class_<Fused>(
         module, "Fused",
@@ -342,8 +354,8 @@ void bind_fused(py::module_& module) {
 void bind_jvp(py::module_& module) {
     const auto run = [](const Jvp& self, const py::args& arguments, const py::kwargs& keywords) {
         const FunctionInfo& info = self.function.info();
-        return call(info, forward, nullptr, arguments, with_tangents(info, keywords),
-                    self.function.options());
+        return self.function.run(forward, nullptr, arguments, with_tangents(info, keywords),
+                                 self.function.options());
     };
     py::class_<Jvp>(
         module, "Jvp",
@@ -394,7 +406,7 @@ void add_items(const manifest::Call& call, const manifest::ParameterTree& parame
 }
 
 std::string keyword_of(const std::string& name, Role role, bool jvp) {
-    return role == Role::result ? name : detail::python_keyword(name, jvp);
+    return role == Role::result || manifest::is_global(name) ? name : detail::python_keyword(name, jvp);
 }
 
 }  // namespace
@@ -423,9 +435,17 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
                 structs && (parameter.name == object_name || parameter.name == object_tangent);
             const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
             const std::string keyword = keyword_of(parameter.name, role, tangents);
+            if (manifest::is_global(parameter.name)) {
+                const std::string global = parameter.name.substr(manifest::global_prefix.size());
+                if (std::ranges::find(globals, global) == globals.end()) globals.push_back(global);
+            }
             const std::size_t before = list.size();
             add_items(overload, parameter, keyword, function.name, list);
-            taken.push_back({keyword, role, list.size() == before + 1 && list.back().hidden, {}});
+            taken.push_back({keyword,
+                             role,
+                             list.size() == before + 1 && list.back().hidden,
+                             {},
+                             manifest::is_global(parameter.name)});
             const std::int64_t primal =
                 overload.arguments[static_cast<std::size_t>(parameter.leaf)].tangent_of;
             if (primal < 0) continue;
@@ -488,10 +508,18 @@ void bind_function(py::module_& module) {
         .def_property_readonly("jvp",
                                [](const Function& self) -> py::object {
                                    if (self.info().jvp == nullptr) return py::none();
-                                   return py::cast(Jvp{Function(self.info().jvp)});
+                                   return py::cast(Jvp{self.with(self.info().jvp)});
                                })
-        .def("set",
-             [](const Function& self, const py::kwargs& given) { return configured(self, "global", given); })
+        .def(
+            "set",
+            [](const Function& self, const py::object& values, const py::kwargs& named) {
+                return make(self.with_globals(values, named));
+            },
+            py::arg("values") = py::none(), py::pos_only(),
+            "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
+            "named "
+            "stays as it is, fields of a struct that is given as a dict too.")
+        .def_property_readonly("globals", [](const Function& self) { return self.info().globals; })
         .def(
             "options",
             [](const Function& self, const py::kwargs& given) {

@@ -21,6 +21,7 @@ struct HostParameter {
     manifest::Role role = manifest::Role::in;  ///< of `this` always that, since it doesn't come back
     bool hidden = false;                       ///< a generator that the host gives nothing for
     std::optional<std::size_t> tangent_of;     ///< of forward derivatives: the parameter whose tangent it is
+    bool is_global = false;                    ///< it is set beforehand: its keyword is "globals.tint"
 
     bool operator==(const HostParameter&) const = default;
 };
@@ -54,6 +55,7 @@ struct FunctionInfo {
     std::vector<std::shared_ptr<const FunctionInfo>> others;
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
+    std::vector<std::string> globals;          ///< that some overload reaches: "tint"
     bool differentiable = false;               ///< some overload has a backward pass
     bool has_fused = false;                    ///< some overload has a fused one
     std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one

@@ -21,7 +21,7 @@ std::string parameter_list(const FunctionInfo& info) {
     for (std::size_t i = 0; i < info.parameters.size(); ++i) {
         const HostParameter& parameter = info.parameters[i];
         const bool given = !parameter.tangent_of || parameter.role == Role::in;
-        if (!parameter.hidden && given) which.push_back(i);
+        if (!parameter.hidden && !parameter.is_global && given) which.push_back(i);
     }
     return parameter_list(info, which);
 }

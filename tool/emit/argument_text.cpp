@@ -21,7 +21,10 @@ std::string KernelContext::extent(std::int64_t dimension) const {
 std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
 
 std::string struct_id(const PlannedParameter& parameter) {
-    return parameter.role == manifest::Role::result ? "return" : parameter.host.name;
+    std::string id = parameter.role == manifest::Role::result ? "return" : parameter.host.name;
+    for (std::size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot))
+        id.replace(dot, 1, "__");
+    return id;
 }
 
 std::optional<ArgumentText> ArgumentText::leader(manifest::Part part) const {

@@ -80,7 +80,7 @@ std::string Body::step(const ArgumentText& argument) {
 
 View::Object Body::view(const KernelContext& kernel) const {
     const bool by_index = !kernel.rows && kernel.has_indices();
-    View::List calls;
+    View::List calls = sets;
     for (const std::string& one : call_statements(kernel.call, kernel.pass, {result, passed, primal}))
         calls.emplace_back(one);
     View::Object view{{"has_indices", by_index},

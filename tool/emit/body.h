@@ -47,6 +47,7 @@ struct Body {
     View::List offsets;
     std::map<std::int64_t, View::List> row_offsets;  ///< what an index along each dimension adds to
     View::List locals;
+    View::List sets;                  ///< globals, before the function is called
     std::vector<std::string> passed;  ///< to the function, or to its derivative
     std::vector<std::string> primal;  ///< of fused kernels: to the function itself
     std::string result;               ///< "kf_arg_return = ", or nothing

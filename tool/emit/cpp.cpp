@@ -16,6 +16,7 @@
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
+#include "plan/globals.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -102,11 +103,70 @@ std::string result_struct(CppFunction& function, const CppMethod& method, Unique
     return name;
 }
 
+/// The globals that some call reaches, each once.
+std::vector<PlannedGlobal> globals_of(const Plan& plan) {
+    std::vector<PlannedGlobal> globals;
+    for (const PlannedFunction& function : plan.functions) {
+        for (const PlannedCall& call : function.calls) {
+            for (const PlannedGlobal& global : call.globals) {
+                const bool known =
+                    std::any_of(globals.begin(), globals.end(),
+                                [&](const PlannedGlobal& other) { return other.name == global.name; });
+                if (!known) globals.push_back(global);
+            }
+        }
+    }
+    return globals;
+}
+
+bool reaches_globals(const PlannedFunction& function) {
+    return std::any_of(function.calls.begin(), function.calls.end(),
+                       [](const PlannedCall& call) { return !call.globals.empty(); });
+}
+
+/// Their names in Slang and as members of Globals.
+std::vector<std::pair<std::string, std::string>> names_of_globals(const Plan& plan) {
+    std::vector<std::pair<std::string, std::string>> names;
+    UniqueNames members(std::set<std::string>{});
+    for (const PlannedGlobal& global : globals_of(plan))
+        names.emplace_back(global.name, members.claim(cpp_identifier(global.name)));
+    return names;
+}
+
+View::List global_names(const Plan& plan) {
+    View::List views;
+    for (const auto& [slang, name] : names_of_globals(plan))
+        views.emplace_back(View::Object{{"slang", slang}, {"name", name}});
+    return views;
+}
+
+View::List globals_view(const Plan& plan, const CppStructs& structs) {
+    View::List views;
+    const std::vector<std::pair<std::string, std::string>> names = names_of_globals(plan);
+    for (const PlannedGlobal& global : globals_of(plan)) {
+        PlannedCall alone;
+        alone.parameters = {global.parameter};
+        alone.arguments = global.arguments;
+        const PlannedArgument item = host_items(alone).front();
+        View::List doc;
+        for (const std::string& line : doc_lines(global.doc))
+            doc.emplace_back(line.empty() ? "" : " " + line);
+        const bool tensor = !passes_value(item.host);
+        views.emplace_back(View::Object{
+            {"doc", std::move(doc)},
+            {"slang", global.name},
+            {"type", tensor ? structs.tensor_type(item) : "std::optional<" + structs.type(item) + ">"},
+            {"name", names[views.size()].second}});
+    }
+    return views;
+}
+
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
     taken.insert(
         {"Module", "artifact_bytes", "artifact_path", "checked", "loaded", "loaded_", "options", "try_load"});
+    if (!globals_of(plan).empty()) taken.insert("set");
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)
         taken.insert(pascal_case(function.name) + "Function");
@@ -305,6 +365,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"backward", derivative(CppPart::backward)},
                          {"fused", derivative(CppPart::fused)},
                          {"jvp", derivative(CppPart::jvp)},
+                         {"sets_globals", reaches_globals(*function.plan)},
                          {"launched", is_launched(*function.plan)},
                          {"options", if_any(sums_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
@@ -321,6 +382,8 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List by_field = structs.templates_view(members);
     View::List definitions = structs.definitions_view(members);
     View::List headers{"cstddef", "cstdint", "string", "type_traits"};
+    View::List globals = globals_view(plan, structs);
+    if (!globals.empty()) headers.insert(headers.begin() + 2, "optional");
     if (std::any_of(functions.begin(), functions.end(),
                     [](const CppFunction& function) { return !function.plan->choices.empty(); }))
         headers.insert(headers.begin() + 2, "initializer_list");
@@ -329,6 +392,8 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
                         {"standard_headers", std::move(headers)},
+                        {"has_globals", !globals.empty()},
+                        {"globals", std::move(globals)},
                         {"has_members", !definitions.empty()},
                         {"definitions", std::move(definitions)},
                         {"has_structs", !whole.empty()},
@@ -344,6 +409,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 // ---- the source
 
 std::string packed_arguments(const std::vector<std::string>& arguments) {
+    if (arguments.empty()) return "    std::array<Arg, 0> args{};";
     if (std::string line = "    std::array args{" + join(arguments) + "};"; line.size() <= columns)
         return line;
     std::string text = "    std::array args{";
@@ -446,7 +512,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List views;
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
     View::List configured;
+    View::List reaching;
     for (const CppFunction& function : functions) {
+        if (reaches_globals(*function.plan)) reaching.emplace_back(function.member);
         if (!sums_of(function).empty()) configured.emplace_back(function.member);
         View::List methods;
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
@@ -456,7 +524,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         if (function.jvp != nullptr) parts.emplace_back("jvp(kf::detail::jvp_of(function))");
         parts.emplace_back("function_(function)");
         views.emplace_back(
-            View::Object{{"constructor", constructor(function.class_name + "::" + function.class_name +
+            View::Object{{"class", function.class_name},
+                         {"sets_globals", reaches_globals(*function.plan)},
+                         {"constructor", constructor(function.class_name + "::" + function.class_name +
                                                          "(const kf::detail::FunctionRef& function)",
                                                      parts)},
                          {"methods", std::move(methods)}});
@@ -486,6 +556,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                         {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
                         {"has_options", !configured.empty()},
                         {"configured", std::move(configured)},
+                        {"has_globals", !reaching.empty()},
+                        {"globals", global_names(plan)},
+                        {"reaching", std::move(reaching)},
                         {"functions", std::move(views)}};
 }
 
@@ -493,8 +566,10 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
-    UniqueNames classes({"Module"});
-    const CppStructs structs(plan, classes);
+    const bool sets_globals = !globals_of(plan).empty();
+    UniqueNames classes(sets_globals ? std::set<std::string>{"Module", "Globals"}
+                                     : std::set<std::string>{"Module"});
+    const CppStructs structs(with_globals(plan), classes);
     const std::vector<CppFunction> functions = cpp_functions(plan, structs, classes);
     for (const CppFunction& function : functions) check_signatures(function, errors);
     if (!errors.empty()) return errors;

@@ -523,7 +523,11 @@ std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
 }
 
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs) {
-    return Builder(call, index, structs).build();
+    std::vector<CppMethod> methods = Builder(call, index, structs).build();
+    // What .set() has given stands in their place.
+    for (CppMethod& method : methods)
+        method.arguments.insert(method.arguments.end(), call.globals.size(), "Arg::none()");
+    return methods;
 }
 
 void separate_scalars(std::vector<CppMethod>& methods) {

@@ -132,6 +132,9 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
         kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.records));
     kernel.source.entry_point = "kf_" + identifier(kernel.name);
     kernel.source.origin = call.location;
+    kernel.source.sets_globals =
+        std::any_of(call.parameters.begin(), call.parameters.end(),
+                    [](const PlannedParameter& parameter) { return !parameter.global.empty(); });
     if (request.pass != PassKind::forward || call.is_jvp) kernel.source.hint = backward_hint(call);
     kernel.calls_per_thread = static_cast<std::uint32_t>(context.run.length);
     if (context.rows) kernel.resident_groups = std::max(1U, row_threads / call.group_size[0]);

@@ -45,6 +45,7 @@ private:
     }
 
     void add_parameter(const PlannedParameter& parameter) {
+        if (!parameter.global.empty()) return add_global(parameter);
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
         } else if (holds_struct_tensor(parameter)) {
@@ -57,6 +58,19 @@ private:
             add_backward(parameter);
             if (kernel_.pass == PassKind::fused) add_primal(parameter);
         }
+    }
+
+    /// Sets the variable that a global parameter is in kernels.
+    void add_global(const PlannedParameter& parameter) {
+        std::string value;
+        if (holds_struct_tensor(parameter)) {
+            value = add_struct_tensor(body_, kernel_, parameter);
+        } else if (is_leaf(parameter) && is_view(leaf_of(parameter))) {
+            value = add_tensor(body_, leaf_of(parameter));
+        } else {
+            value = add_read(parameter, "kf_arg_" + id_of(parameter), Source::data);
+        }
+        body_.sets.emplace_back(parameter.global + " = " + value);
     }
 
     [[nodiscard]] ArgumentText leaf_of(const PlannedParameter& parameter) const {

@@ -120,6 +120,7 @@ private:
 
 View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>& calls, bool& has_tensors) {
     std::vector<std::string> imports;
+    if (has_tensors) imports.emplace_back("kf");
     for (const PlannedCall* call : calls) {
         for (std::string& name : imports_of(plan, *call, {})) {
             if (std::find(imports.begin(), imports.end(), name) == imports.end())
@@ -135,7 +136,8 @@ View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>&
 
 }  // namespace
 
-Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls) {
+Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls,
+                                 bool has_tensors) {
     View::List views;
     for (const PlannedCall* call : calls) {
         views.emplace_back(View::Object{{"name", "kf_call_" + std::to_string(views.size())},
@@ -145,7 +147,6 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
     KernelSource source;
     source.entry_point = "kf_probe";
     if (!calls.empty()) source.origin = calls.front()->location;
-    bool has_tensors = false;
     View::List imports = imports_view(plan, calls, has_tensors);
     Outcome<std::string> text = render("probe.slang.mustache", templates::probe_slang_mustache,
                                        View(View::Object{{"imports", std::move(imports)},

@@ -11,6 +11,7 @@ namespace kf::gen {
 /// Calls each function, and its derivatives where the plan has them, with arguments from anywhere. Nothing
 /// else is in it, neither parameters nor the library's sums, so that all it reaches is the functions'. Calls
 /// that differ in what the host gives only come out the same. It is to be compiled, not to be run.
-Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls);
+Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls,
+                                 bool has_tensors = false);
 
 }  // namespace kf::gen

@@ -84,7 +84,8 @@ std::string cure(const Reached& reached) {
             return reached.initialised
                        ? "Slang takes every global without 'static' as a parameter and leaves its value out: "
                          "declare it 'static const', or make it a parameter of the function"
-                       : "make it a parameter of the function; constants are declared 'static const'";
+                       : "declare it uniform, for the host to set, or make it a parameter of the function; constants are "
+                         "declared 'static const'";
         case Reach::static_variable:
             return "make it a local variable, or an inout parameter of the functions that share it; "
                    "constants "
@@ -204,10 +205,16 @@ public:
     }
 
 private:
+    /// Whether functions may reach tensors that aren't among their arguments.
+    [[nodiscard]] bool has_tensors() const {
+        return std::any_of(settings_.globals.begin(), settings_.globals.end(),
+                           [](const GlobalParameter& one) { return one.type.kind == TypeKind::tensor; });
+    }
+
     static manifest::Dispatch dispatch_of(const Subject& subject) { return subject.calls.front()->dispatch; }
 
     void add_subject(const PlannedCall& call) {
-        Outcome<KernelSource> probe = emit_probe(plan_, {&call});
+        Outcome<KernelSource> probe = emit_probe(plan_, {&call}, has_tensors());
         if (!probe) return fail(probe.errors());
         const auto known = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
             return subject.probe.text == probe.value().text && dispatch_of(subject) == call.dispatch;
@@ -224,14 +231,14 @@ private:
         if (subjects.size() > 1) {
             std::vector<const PlannedCall*> calls;
             for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
-            const Outcome<KernelSource> probe = emit_probe(plan_, calls);
+            const Outcome<KernelSource> probe = emit_probe(plan_, calls, has_tensors());
             if (!probe) return fail(probe.errors());
             const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target}, dispatch);
             if (reached && reached.value().empty()) return;
         }
         for (Subject& subject : subjects) {
             // What one target finds, another would find under other names.
-            if (!subject.reached.empty()) continue;
+            if (!subject.reached.empty() || report_.globals.contains(subject.calls.front())) continue;
             Outcome<std::vector<Reached>> reached = reach(subject.probe, {target}, dispatch);
             if (!reached) {
                 fail(reached.errors());
@@ -239,8 +246,25 @@ private:
                 const Outcome<std::vector<Reached>> placed =
                     without_allowed(compiler_.reach(subject.probe, {target, true}), dispatch);
                 subject.reached = placed && !placed.value().empty() ? placed.value() : reached.value();
+                keep_globals(subject);
             }
         }
+    }
+
+    /// Takes globals that the host sets out of what is refused.
+    void keep_globals(Subject& subject) {
+        std::erase_if(subject.reached, [&](const Reached& reached) {
+            const bool settable =
+                reached.what == Reach::parameter &&
+                std::any_of(settings_.globals.begin(), settings_.globals.end(),
+                            [&](const GlobalParameter& one) { return one.location == reached.declared; });
+            for (const PlannedCall* call : subject.calls) {
+                std::vector<Location>& places = report_.globals[call];
+                if (settable && std::find(places.begin(), places.end(), reached.declared) == places.end())
+                    places.push_back(reached.declared);
+            }
+            return settable;
+        });
     }
 
     static Outcome<std::vector<Reached>> without_allowed(Outcome<std::vector<Reached>> reached,

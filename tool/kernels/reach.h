@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/compile.h"
+#include "plan/globals.h"
 #include "plan/plan.h"
 #include "slang/compiler.h"
 
@@ -12,8 +13,9 @@ namespace kf::gen {
 
 struct ReachSettings {
     std::vector<CodeTarget> targets;
-    std::string environment_hash;  ///< as CompileJob's
-    KernelStore* store = nullptr;  ///< keeps which probes found nothing; not owned; may be null
+    std::string environment_hash;               ///< as CompileJob's
+    KernelStore* store = nullptr;               ///< keeps which probes found nothing; not owned; may be null
+    std::vector<GlobalParameter> globals = {};  ///< that calls may reach, as the host sets them
 };
 
 struct ReachReport {
@@ -22,6 +24,7 @@ struct ReachReport {
     Diagnostics errors;
     /// Why some calls could not be looked at. Their kernels fail in the same way, and say it better.
     Diagnostics failures;
+    ReachedGlobals globals;  ///< of ReachSettings::globals
 };
 
 /// Looks at what Slang makes of every function that the plan calls, for each target, before any kernel is

@@ -17,8 +17,8 @@ Diagnostics check_ranks(const PlannedCall& call);
 /// Dimensions without a "map" align at the call's last one.
 void align(std::vector<PlannedArgument>& arguments, std::int64_t rank);
 
-/// Refuses outputs that calls would share: "output-broadcast". `alternatives`: the spec lists some, and errors
-/// name the combination.
+/// Refuses outputs that calls would share: "output-broadcast". `alternatives`: the spec lists some, and
+/// errors name the combination.
 Diagnostics check_outputs(const PlannedCall& call, bool alternatives);
 
 }  // namespace kf::gen

@@ -34,8 +34,19 @@ struct PlannedParameter {
     manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
     bool no_diff = false;
     std::int64_t tangent_of = -1;  ///< in forward derivatives: the parameter that this is a tangent of
+    std::string global = {};       ///< the global parameter, "ns.tint", that it is in a kernel; empty: none
 
     bool operator==(const PlannedParameter&) const = default;
+};
+
+/// A global parameter of the modules that a call reaches: the host sets it beforehand.
+struct PlannedGlobal {
+    std::string name;  ///< "ns.tint"
+    std::string doc;
+    PlannedParameter parameter;  ///< its first leaf is 0
+    std::vector<PlannedArgument> arguments;
+
+    bool operator==(const PlannedGlobal&) const = default;
 };
 
 /// Whether the backward pass sums exactly, so that the order doesn't matter; `automatic`: both ways are
@@ -74,6 +85,7 @@ struct PlannedCall {
     std::vector<AccumulateSpec> accumulate;          ///< what run time may choose; see plan/accumulate.h
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
     std::vector<LaunchValue> launch_values = {};  ///< in parameter order
+    std::vector<PlannedGlobal> globals = {};      ///< that it reaches: see plan/globals.h
 
     [[nodiscard]] std::uint32_t group_threads() const {
         return group_size[0] * group_size[1] * group_size[2];

@@ -161,19 +161,23 @@ private:
         if (!planned) return planned.errors();
         Plan& plan = planned.value().plan;
         if (forward_only_) drop_backward_passes(plan);
-        Outcome<KernelSet> kernels = noted(collect_kernels(plan, code_targets(spec_)));
-        if (!kernels) return kernels.errors();
         settings_.sources = planned.value().sources;
-        const ReachReport reach =
-            check_reach(plan, {code_targets(spec_), kernel_environment(), store()}, *compiler.value());
+        const std::vector<GlobalParameter>& globals = planned.value().globals;
+        const ReachReport reach = check_reach(
+            plan, {code_targets(spec_), kernel_environment(), store(), globals}, *compiler.value());
         if (!reach.errors.empty()) return reach.errors;
+        const Diagnostics unset = add_globals(plan, reach.globals, globals);
+        if (!unset.empty()) return unset;
+        const Plan whole = with_globals(plan);
+        Outcome<KernelSet> kernels = noted(collect_kernels(whole, code_targets(spec_)));
+        if (!kernels) return kernels.errors();
         auto compiled = noted(compile(kernels.value(), std::move(compiler.value())));
         if (!compiled) return compiled.errors();
         if (!reach.failures.empty()) return reach.failures;
         auto cuda_images = noted(compile_for_cuda(kernels.value(), compiled.value()));
         if (!cuda_images) return cuda_images.errors();
         auto manifest =
-            noted(assemble(plan, kernels.value(), compiled.value(), cuda_images.value(), producers_));
+            noted(assemble(whole, kernels.value(), compiled.value(), cuda_images.value(), producers_));
         if (!manifest) return manifest.errors();
         return Assembled{std::move(plan), std::move(manifest.value())};
     }
@@ -189,6 +193,10 @@ private:
             return make_slang_compiler(settings_, support_modules());
         };
         return compile_kernels(kernels, job);
+    }
+
+    static std::uint32_t threads_of(const KernelUnit& unit) {
+        return unit.group_size[0] * unit.group_size[1] * unit.group_size[2];
     }
 
     /// Nothing when CUDA is no target: NVRTC is then not even looked for.
@@ -208,7 +216,7 @@ private:
         for (std::size_t i = 0; i < kernels.units.size(); ++i) {
             const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
             sources.push_back({kernel.source.entry_point, compiled[i].at(CodeTarget::cuda_source).code,
-                               kernel.source.origin, kernels.units[i].group_size[0], kernel.resident_groups,
+                               kernel.source.origin, threads_of(kernels.units[i]), kernel.resident_groups,
                                kernels.units[i].interface});
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());

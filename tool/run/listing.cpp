@@ -76,12 +76,16 @@ Outcome<std::string> list_calls(const Spec& spec, const Options& options) {
         return std::move(outcome).with_warnings(planned.warnings());
     };
     if (!planned) return warned(planned.errors());
-    const Plan& plan = planned.value().plan;
+    Plan plan = planned.value().plan;
     const std::vector<CodeTarget> targets = code_targets(spec);
+    const std::vector<GlobalParameter>& globals = planned.value().globals;
+    const ReachReport reach = check_reach(plan, {targets, {}, nullptr, globals}, *compiler.value());
+    if (!reach.errors.empty()) return warned(reach.errors);
+    const Diagnostics unset = add_globals(plan, reach.globals, globals);
+    if (!unset.empty()) return warned(unset);
+    plan = with_globals(plan);
     const Outcome<KernelSet> kernels = collect_kernels(plan, targets);
     if (!kernels) return warned(kernels.errors());
-    const ReachReport reach = check_reach(plan, {targets, {}, nullptr}, *compiler.value());
-    if (!reach.errors.empty()) return warned(reach.errors);
     // Anything else that doesn't compile is for the commands that compile it to say.
     Diagnostics known;
     std::copy_if(reach.failures.begin(), reach.failures.end(), std::back_inserter(known), has_known_reason);

@@ -110,7 +110,8 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     }
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
     Outcome<Planned> planned =
-        plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources)})
+        plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),
+                                        std::move(module.value().globals)})
              : Outcome<Planned>(plan.errors());
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }

@@ -31,6 +31,7 @@ std::vector<std::filesystem::path> module_paths(const Spec& spec);
 struct Planned {
     Plan plan;
     std::map<std::string, std::string> sources;  ///< Slang source files read, by absolute paths
+    std::vector<GlobalParameter> globals;        ///< of the spec's modules
 };
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);

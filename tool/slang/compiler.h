@@ -19,10 +19,10 @@ namespace kf::gen {
 
 enum class CodeTarget : std::uint8_t { spirv, cuda_source };
 
-/// `places`: the code says what lines it was made of.
 struct CodeForm {
     CodeTarget target = CodeTarget::spirv;
-    bool places = false;
+    bool places = false;   ///< the code says what lines it was made of
+    bool statics = false;  ///< modules' global parameters are variables, which kernels set
 };
 
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.
@@ -63,9 +63,10 @@ struct CompiledKernel {
 /// or a pointer to one. It keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
-    std::string text;       ///< a whole Slang module that imports the user's
-    Location origin;        ///< the spec entry it was made for; errors in it point here
-    std::string hint = {};  ///< a note for errors in it; may be empty
+    std::string text;           ///< a whole Slang module that imports the user's
+    Location origin;            ///< the spec entry it was made for; errors in it point here
+    std::string hint = {};      ///< a note for errors in it; may be empty
+    bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
 };
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does

@@ -95,6 +95,14 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
     return found;
 }
 
+/// Few modules have any of it, and splitting texts takes time.
+bool may_launch(std::string_view text) {
+    constexpr std::array<std::string_view, 5> words{"shader", "numthreads", "cuda", "CUDAKernel",
+                                                    "CudaKernel"};
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 bool is_of_entry(std::string_view attribute) {
     const std::string_view name = name_of(attribute);
     return name == "shader" || name == "numthreads" || name == "CUDAKernel" || name == "CudaKernel" ||
@@ -177,11 +185,7 @@ std::string group_size_struct(std::string_view function) { return "kf_threads_" 
 
 std::string as_functions(std::string_view original) {
     std::string changed(original);
-    // Few modules have any of it, and splitting texts takes time.
-    if (original.find("shader") == original.npos && original.find("numthreads") == original.npos &&
-        original.find("cuda") == original.npos && original.find("CUDAKernel") == original.npos &&
-        original.find("CudaKernel") == original.npos)
-        return changed;
+    if (!may_launch(original)) return changed;
     const LexedText text(original);
     for (const EntryText& entry : find_entry_points(text)) blank_attributes(text, entry, changed);
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -193,6 +197,7 @@ std::string as_functions(std::string_view original) {
 
 std::string behind_functions(std::string_view original) {
     std::string behind;
+    if (!may_launch(original)) return behind;
     const LexedText text(original);
     for (const EntryText& entry : find_entry_points(text)) {
         if (stated_group_size(entry.attributes)) continue;

@@ -287,12 +287,14 @@ private:
     }
 
     Entry& entry(const CodeForm& form) {
-        return entries_.at(2 * static_cast<std::size_t>(form.target) + (form.places ? 1 : 0));
+        return entries_.at(4 * static_cast<std::size_t>(form.target) + (form.places ? 2 : 0) +
+                           (form.statics ? 1 : 0));
     }
 
     // The session with all modules loaded.
     Outcome<Session*> session_for(const CodeForm& form) {
         if (!started_) started_ = start_slang();
+        sources_.make_globals_static(form.statics);
         Entry& kept = entry(form);
         if (kept.session && kept.kernels < kernels_per_session) {
             return &*kept.session;
@@ -593,7 +595,7 @@ private:
     }
 
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
-        const CodeForm form{target};
+        const CodeForm form{target, false, source.sets_globals};
         const Outcome<Session*> found = session_for(form);
         if (!found) {
             return found.errors();
@@ -665,7 +667,7 @@ private:
     Diagnostics unprotected_;                  ///< that they do, until it is said
     std::shared_ptr<StartedSlang> started_;    // likewise
     std::optional<SpirvValidator> validator_;  ///< once there is code for it
-    std::array<Entry, 4> entries_;             ///< by entry()
+    std::array<Entry, 8> entries_;             ///< by entry()
 };
 
 }  // namespace

@@ -176,6 +176,16 @@ struct SharedMember {
     bool operator==(const SharedMember&) const = default;
 };
 
+/// A global parameter that kernels can set: see global_parameters.h.
+struct GlobalParameter {
+    std::string name;  ///< "ns.tint"
+    Type type;         ///< of a block or buffer what is in it
+    Location location;
+    std::string doc;
+
+    bool operator==(const GlobalParameter&) const = default;
+};
+
 /// A field of a public struct that kernels can't name.
 struct HiddenField {
     std::string type;  ///< without generic arguments: "ns.Box"
@@ -210,6 +220,7 @@ struct Module {
     std::vector<HiddenField> closed_fields;
     std::vector<Location> closed_files;     ///< where modules begin that have nothing public
     std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
+    std::vector<GlobalParameter> globals = {};  ///< the spec's modules' own
 };
 
 }  // namespace kf::gen

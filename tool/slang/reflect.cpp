@@ -13,6 +13,7 @@
 #include "slang/com_ptr.h"
 #include "slang/declaration.h"
 #include "slang/entry_points.h"
+#include "slang/global_parameters.h"
 #include "slang/types.h"
 
 namespace kf::gen {
@@ -38,13 +39,14 @@ class Walker {
 public:
     Walker(slang::ISession& session, slang::IModule& module, Sources& sources,
            std::vector<Function>& functions, std::vector<StructText>& structs,
-           std::vector<SharedMember>& shared)
+           std::vector<SharedMember>& shared, std::vector<GlobalParameter>& globals)
         : session_(&session),
           types_(*module.getLayout()),
           sources_(&sources),
           functions_(&functions),
           structs_(&structs),
-          shared_(&shared) {}
+          shared_(&shared),
+          globals_(&globals) {}
 
     void walk_module(DeclReflection& module) {
         for (unsigned index = 0; index < module.getChildrenCount(); ++index) {
@@ -146,6 +148,8 @@ private:
         const DeclReflection::Kind kind = declaration.getKind();
         if (kind == DeclReflection::Kind::Func) {
             add_function(declaration, scope);
+        } else if (kind == DeclReflection::Kind::Variable && !scope.in_type) {
+            add_global(declaration, scope);
         } else if (kind == DeclReflection::Kind::Namespace) {
             const std::string name = scope.prefix + declaration.getName();
             walk_children(declaration, {name + ".", scope.in_type, scope.generics, scope.depth + 1, name});
@@ -189,6 +193,28 @@ private:
             }
         }
         return found;
+    }
+
+    void add_global(DeclReflection& declaration, const Scope& scope) {
+        slang::VariableReflection* variable = declaration.asVariable();
+        const Location place = location_of(declaration);
+        if (variable == nullptr || place.file.empty()) {
+            return;
+        }
+        const std::string* text = sources_->find(place.file);
+        const std::vector<GlobalPlace> places =
+            text == nullptr ? std::vector<GlobalPlace>() : global_places(*text);
+        if (std::find(places.begin(), places.end(), GlobalPlace{place.line, place.column}) == places.end()) {
+            return;
+        }
+        slang::TypeReflection* type = variable->getType();
+        const auto kind = type->getKind();
+        if (kind == slang::TypeReflection::Kind::ParameterBlock ||
+            kind == slang::TypeReflection::Kind::ConstantBuffer) {
+            type = type->getElementType();
+        }
+        globals_->push_back({scope.prefix + declaration.getName(), types_.describe(type), place,
+                             source(place.file)->declaration_at(place.line, place.column).doc});
     }
 
     // Both "///" above and "///<" behind are a field's.
@@ -669,6 +695,7 @@ private:
     std::vector<Function>* functions_;
     std::vector<StructText>* structs_;
     std::vector<SharedMember>* shared_;
+    std::vector<GlobalParameter>* globals_;
     std::map<std::string, SourceText> texts_;
     std::set<std::string> derivatives_of_;
 };
@@ -680,7 +707,8 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     Module described;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, sources, functions, described.structs, described.shared);
+        Walker walker(session, *module, sources, functions, described.structs, described.shared,
+                      described.globals);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());

@@ -10,6 +10,7 @@
 
 #include "slang/entry_points.h"
 #include "slang/field_access.h"
+#include "slang/global_parameters.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
 
@@ -95,8 +96,8 @@ std::string Sources::as_compiled(const std::string& text) {
 }
 
 std::string Sources::as_module(const std::string& text) {
-    const std::string functions = as_functions(text);
-    return as_compiled(functions) + (functions == text ? std::string() : behind_functions(text));
+    const std::string functions = has_statics_ ? globals_as_statics(as_functions(text)) : as_functions(text);
+    return as_compiled(functions) + behind_functions(text);
 }
 
 const std::string* Sources::find(const fs::path& path) {

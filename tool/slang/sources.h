@@ -35,6 +35,8 @@ public:
         has_opened_ = false;
     }
     [[nodiscard]] bool opens_fields() const { return opens_fields_; }
+    /// Slang is given texts in which global parameters are variables: see global_parameters.h.
+    void make_globals_static(bool statics) { has_statics_ = statics; }
     /// Whether that has changed any text since it was set.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Returns what Slang is given for a text.
@@ -75,6 +77,7 @@ private:
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
     bool opens_fields_ = true;
+    bool has_statics_ = false;
     bool has_opened_ = false;
     Diagnostics refused_;
 };

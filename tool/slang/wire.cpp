@@ -17,7 +17,7 @@ static std::string bytes_text(const Json& json) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals)
 
 static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
@@ -43,11 +43,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
-                                   closed_files, modules)
+                                   closed_files, modules, globals)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, statics)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {

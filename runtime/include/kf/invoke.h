@@ -11,6 +11,7 @@
 #include <kf/dual.h>
 #include <kf/encoder.h>
 #include <kf/generator.h>
+#include <kf/global_values.h>
 #include <kf/module.h>
 #include <kf/options.h>
 #include <kf/pass_kind.h>
@@ -115,11 +116,18 @@ struct FunctionRef {
     std::shared_ptr<ModuleState> module;
     std::size_t function = 0;
     Options options{};
+    std::shared_ptr<const GlobalValues> globals{};  ///< null: none is set
 
     /// A copy with what is set in `chosen`.
     [[nodiscard]] FunctionRef with(const Options& chosen) const {
-        return {module, function, options.with(chosen)};
+        return {module, function, options.with(chosen), globals};
     }
+    /// A copy with other values of globals; those that it doesn't reach count for nothing.
+    [[nodiscard]] FunctionRef with(GlobalValues values) const {
+        return {module, function, options, std::make_shared<const GlobalValues>(std::move(values))};
+    }
+    /// The values that are set, to set more of them.
+    [[nodiscard]] GlobalValues global_values() const { return globals ? *globals : GlobalValues(); }
 };
 
 /// The function that combines them so; what isn't named stays as it is. Throws ArgumentError (unknown_name)
@@ -137,6 +145,7 @@ FunctionRef jvp_of(const FunctionRef& function);
 /// outputs, *out_value is written (which waits for the device).
 /// Fused: as a forward call, and adds to gradients as a backward one.
 /// Backward: outputs may be absent, or lack a gradient: then 1 flows in. Gradients are added to.
+/// Absent globals, the call's last items, are what function.globals has.
 /// With an encoder the call is only recorded: value outputs and value gradients are then an ArgumentError,
 /// for they need a read-back.
 /// `shape`, when given, takes part in the broadcast as one more argument (for calls whose shape nothing

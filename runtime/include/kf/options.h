@@ -32,7 +32,7 @@ struct Options {
     /// run on one device. It takes kernels that the call spec asks for ("deterministic": true or "auto"); a
     /// backward call without them is an ArgumentError (no_deterministic_kernel), unless each of its calls has
     /// a gradient of its own.
-    std::optional<bool> deterministic;
+    std::optional<bool> deterministic = std::nullopt;
     /// What `.threads()` and `.groups()` of a function say. A function that takes none, and one that needs
     /// one and has none, is an ArgumentError (unknown_name, missing_argument).
     std::optional<Launch> launch = std::nullopt;

@@ -319,7 +319,7 @@ class UnlaunchedCall:
     def launchRaw(  # noqa: N802
         self,
         *,
-        blockSize: int | tuple[int, ...],
+        blockSize: int | tuple[int, ...],  # noqa: N803
         gridSize: int | tuple[int, ...],  # noqa: N803
     ) -> None:
         """Runs gridSize groups of blockSize threads, which must be what the kernel was generated for."""
@@ -350,8 +350,14 @@ class Function:
     @property
     def jvp(self) -> Jvp | None:
         """None where the call spec doesn't ask for it ("forward_diff": true)."""
-    def set(self, **values: Any) -> Self:
-        """A copy with link-time or global values set."""
+    @property
+    def globals(self) -> list[str]:
+        """The global parameters that it reaches."""
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> Self:
+        """A copy with global parameters set: set(tint=(1, 0, 0)), set({"look.tint": ...}).
+
+        What isn't named stays as it is, fields of a struct that is given as a dict too.
+        """
     def options(self, *, deterministic: bool | None = ...) -> Self:
         """A copy that is called with these options.
 

@@ -1,0 +1,93 @@
+"""Global parameters, which .set() gives values, against NumPy."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import SIZES, Array, buffer, numbers
+from loader import Loader
+
+FLOAT = np.dtype(np.float32)
+SCENE = {"light": {"color": (1, 1, 1), "power": 3.0}, "weights": [1, 2, 4], "count": 1}
+
+
+@pytest.fixture(scope="module")
+def scene(generated: Loader) -> ModuleType:
+    return generated("globals")
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "offset"])
+@pytest.mark.parametrize("size", SIZES)
+def test_values(scene: ModuleType, size: int, layout: str) -> None:
+    x = buffer((size,), FLOAT, layout, numbers((size,), FLOAT, 1))
+    shaded = scene.shade.set(tint=(1, 2, 3))
+    np.testing.assert_array_equal(shaded(x.tensor).to_numpy(), x.array[:, None] * np.array([1, 2, 3], FLOAT))
+    gained = scene.gained.set({"look.gain": 4})
+    np.testing.assert_array_equal(gained(x.tensor).to_numpy(), 4 * x.array + 1)
+    x.check()
+    np.testing.assert_array_equal(shaded(2.0), [2, 4, 6])
+
+
+def test_a_copy_is_a_value(scene: ModuleType) -> None:
+    """Neither later copies nor what was given to set() changes it."""
+    given = {"light": {"color": [1, 1, 1], "power": 3.0}, "weights": [1, 2, 4], "count": 1}
+    first = scene.lit.set({"look.gain": 2.0}, scene=given)
+    second = first.set(scene={"count": 2})
+    third = first.set({"look.gain": 4})
+    given["count"] = 0
+    x = np.array([3], FLOAT)
+    for function, factor in ((first, 3 * 2 * 2), (second, 3 * 4 * 2), (third, 3 * 2 * 4)):
+        np.testing.assert_array_equal(function(x).to_numpy(), x * x * factor)
+    assert scene.lit.globals == ["look.gain", "scene"]
+    assert scene.plain.globals == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_gradients(scene: ModuleType, size: int) -> None:
+    """A derivative has the globals of its function, and no gradient goes to them."""
+    values, flow = numbers((size,), FLOAT, 1), numbers((size,), FLOAT, 2)
+    lit = scene.lit.set({"look.gain": 2.0, "scene": SCENE})
+    x = kf.Tensor.from_numpy(values).with_grads()
+    y = lit(x).with_grads(grad_in=kf.Tensor.from_numpy(flow))
+    lit.backward(x, y)
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.to_numpy(), 2 * values * 12 * flow)
+    _, tangent = lit.jvp(values, tangents={"x": flow})
+    np.testing.assert_array_equal(tangent.to_numpy(), 2 * values * 12 * flow)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tensors(scene: ModuleType, size: int) -> None:
+    out = buffer((size + 3,), FLOAT, "offset")
+    steps: Array = numbers((size + 3,), FLOAT, 1)
+    filled = scene.tabulate.set(table=out.tensor, steps=steps).threads(size)
+    filled(3.0)
+    out.array[:size] = 3 * steps[:size]
+    out.check()
+    encoder = kf.default_device().encoder()
+    filled.append_to(encoder, 2.0)
+    encoder.submit()
+    out.array[:size] = 2 * steps[:size]
+    out.check()
+
+
+REFUSALS: list[tuple[Callable[[ModuleType], Any], str]] = [
+    (lambda m: m.shade(1.0), r"the global 'tint', which it reads, isn't set: set\(\)"),
+    (lambda m: m.lit.set(scene=SCENE)(np.ones(2, FLOAT)), "the global 'look.gain', which it reads"),
+    (lambda m: m.shade.set(tin=1), "no global 'tin'; it reaches tint"),
+    (lambda m: m.plain.set(tint=1), "no global 'tint'; it reaches none"),
+    (lambda m: m.shade.set(3), r"a dict of globals is needed, as in \{\"tint\": 2\}, not 3"),
+    (lambda m: m.shade.set(tint=(1, 2))(1.0), r"globals\.tint"),
+    (lambda m: m.lit.set({"look.gain": 1, "scene": {"count": 1}})(np.ones(2, FLOAT)), r"globals\.scene"),
+    (lambda m: m.shade(1.0, tint=(1, 2, 3)), "no argument 'tint'"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSALS)))
+def test_refusals(scene: ModuleType, number: int) -> None:
+    call, message = REFUSALS[number]
+    with pytest.raises(kf.ArgumentError, match=message):
+        call(scene)
