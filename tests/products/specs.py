@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,13 @@ class Kinds:
         found = re.fullmatch(self.names, name_of(call))
         return dict(found.groupdict()) if found else None
 
+    def row(self, factors: Factors) -> Factors:
+        """What every pair of is kept."""
+        return factors
+
+    def cost(self, factors: Factors) -> float:
+        return 1
+
     def apply(self, calls: list[Call]) -> list[Call]:
         alternatives: list[tuple[int, Call, Factors]] = []
         for position, call in enumerate(calls):
@@ -54,9 +62,13 @@ class Kinds:
                     (position, one, factors | {f"kind of {k}": v for k, v in one["args"].items()})
                     for one in with_one_kind(call)
                 ]
-        rows = [[(name, json.dumps(value)) for name, value in row.items()] for _, _, row in alternatives]
-        pinned = [i for i, (_, _, row) in enumerate(alternatives) if self.always(row)]
-        chosen = [alternatives[i] for i in covering(rows, pinned)]
+        rows = [
+            [(name, json.dumps(value)) for name, value in self.row(factors).items()]
+            for _, _, factors in alternatives
+        ]
+        pinned = [i for i, (_, _, factors) in enumerate(alternatives) if self.always(factors)]
+        costs = [self.cost(factors) for _, _, factors in alternatives]
+        chosen = [alternatives[i] for i in covering(rows, pinned, costs=costs)]
         multiplied = {position for position, _, _ in alternatives}
         result: list[Call] = []
         for position, call in enumerate(calls):
@@ -73,6 +85,24 @@ def with_one_kind(call: Call) -> Iterator[Call]:
     lists = [kinds if isinstance(kinds, list) else [kinds] for kinds in call["args"].values()]
     for kinds in product(*lists):
         yield call | {"args": dict(zip(call["args"], kinds, strict=True))}
+
+
+@dataclass(frozen=True)
+class Elements(Kinds):
+    """Calls named after matrices and arrays, "float2x3" and "half3_2": each type of number and each shape,
+    whatever its extents, with each combination of kinds. Drivers take longest for those of many numbers.
+    """
+
+    def row(self, factors: Factors) -> Factors:
+        kinds = [value for name, value in factors.items() if name.startswith("kind of ")]
+        return {
+            "number": factors["number"],
+            "shape": re.sub(r"\d", "N", factors["extents"]),
+            "kinds": kinds,
+        }
+
+    def cost(self, factors: Factors) -> float:
+        return prod(map(int, re.findall(r"\d", factors["extents"])))
 
 
 @dataclass(frozen=True)
@@ -109,6 +139,19 @@ def same_kinds_or_float(factors: Factors) -> bool:
     return bool(factors["kind of a"] == factors["kind of b"]) or factors["dtype"] == "float32"
 
 
+# What tests of errors call by value.
+REFUSED = {("float_4", "tensor[1]", "value")} | {
+    (name, "value", "value") for name in ("double_5", "float_2_3_2_2", "int8_t_7", "int4x3", "bool2x3")
+}
+
+
+def tensors_or_named(factors: Factors) -> bool:
+    """Tensors alone; all of float2x3, whose calls many tests make; and what tests of errors call."""
+    name = factors["number"] + factors["extents"]
+    kinds = (factors["kind of a"], factors["kind of b"])
+    return "value" not in kinds or name == "float2x3" or (name, *kinds) in REFUSED
+
+
 MULTIPLIED: dict[str, list[Kinds | Rows | Programs]] = {
     "accumulate": [
         Rows(
@@ -126,6 +169,11 @@ MULTIPLIED: dict[str, list[Kinds | Rows | Programs]] = {
                 "loss_half": (6, "half scalar forward backward fused"),
                 "loss_double": (6, "double scalar forward backward fused"),
             }
+        )
+    ],
+    "containers": [
+        Elements(
+            "mix_(?P<number>float|half|double|int8_t|int|uint|bool)(?P<extents>[0-9x_]+)", tensors_or_named
         )
     ],
     "derivatives": [
