@@ -82,6 +82,7 @@ struct FieldWriter {
     json& j;
 
     void operator()(const char* key, bool value) const { j[key] = value; }
+    void operator()(const char* key, std::int64_t value) const { j[key] = value; }
     void operator()(const char* key, const std::vector<std::string>& texts) const { j[key] = texts; }
     template <class Enum, class Words>
     void operator()(const char* key, Enum value, const Words& words) const {
@@ -295,6 +296,7 @@ struct FieldReader {
     const json& j;
 
     void operator()(const char* key, bool& value) const { value = flag(j, key); }
+    void operator()(const char* key, std::int64_t& value) const { value = integer(j.at(key)); }
     void operator()(const char* key, std::vector<std::string>& texts) const {
         texts = j.at(key).get<std::vector<std::string>>();
     }

@@ -19,6 +19,7 @@ std::string given_text(const ArgumentView& view) {
     switch (view.kind) {
         case Arg::Kind::tensor: return describe_tensor(view.scalar, view.data.extents);
         case Arg::Kind::generator: return "a generator";
+        case Arg::Kind::pointer: return "a pointer";
         default: return "a value";
     }
 }

@@ -31,8 +31,9 @@ struct ArgumentView {
     ScalarView data;                          ///< of tensors
     ScalarView grad_in;
     ScalarView grad_out;
-    const void* generator = nullptr;  ///< the host value of a generator; `data` has its extents and strides
-    bool value_gradient = false;      ///< a value with somewhere to add (an output: read) its gradient
+    const void* generator = nullptr;    ///< the host value of a generator; `data` has its extents and strides
+    const AnyTensor* memory = nullptr;  ///< of pointers: what `data.address` leads to, where that is known
+    bool value_gradient = false;        ///< a value with somewhere to add (an output: read) its gradient
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.

@@ -46,6 +46,7 @@ struct KindWriter {
     Writer& writer;
 
     void operator()(const char*, bool value) const { writer.number(value ? 1 : 0); }
+    void operator()(const char*, std::int64_t value) const { writer.number(value); }
     void operator()(const char*, const std::vector<std::string>& texts) const {
         writer.number(static_cast<std::int64_t>(texts.size()));
         for (const std::string& text : texts) writer.text(text.c_str());

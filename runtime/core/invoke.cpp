@@ -256,14 +256,31 @@ private:
             fail(request, ErrorCode::device_mismatch, "the stream is of another device than the module");
         }
         for (std::size_t i = 0; i < args_.size(); ++i) {
-            if (args_[i].kind == Arg::Kind::tensor && !args_[i].tensor->state()->device->is_same(device_)) {
-                fail(request, i, ErrorCode::device_mismatch,
-                     "the tensor is on device " + args_[i].tensor->device().info().id + ", the module on " +
-                         device_.info().id +
-                         (args_[i].tensor->device().info().id == device_.info().id ? " (opened another time)"
-                                                                                   : ""));
+            if (const AnyTensor* memory = memory_of(args_[i]);
+                memory != nullptr && !memory->state()->device->is_same(device_)) {
+                fail(request, i, ErrorCode::device_mismatch, on_other_device(*memory));
             }
         }
+        for (const auto* told : {&request.options.reads, &request.options.writes}) {
+            for (const AnyTensor& memory : *told) {
+                if (memory && !memory.state()->device->is_same(device_)) {
+                    fail(request, ErrorCode::device_mismatch,
+                         (told == &request.options.reads ? "reads: " : "writes: ") + on_other_device(memory));
+                }
+            }
+        }
+    }
+
+    /// The memory that an argument says it lies in, or leads to; null where there is none.
+    static const AnyTensor* memory_of(const Arg& arg) {
+        const bool has_memory = arg.kind == Arg::Kind::tensor || arg.kind == Arg::Kind::pointer;
+        return has_memory && arg.tensor != nullptr && *arg.tensor ? arg.tensor : nullptr;
+    }
+
+    [[nodiscard]] std::string on_other_device(const AnyTensor& memory) const {
+        const std::string id = memory.device().info().id;
+        return "the tensor is on device " + id + ", the module on " + device_.info().id +
+               (id == device_.info().id ? " (opened another time)" : "");
     }
 
     /// All that can still fail and leaves no trace: kernel and memory.
@@ -333,9 +350,21 @@ private:
 
     void collect_uses(const BindRequest& request) {
         uses_.reserve(3 * args_.size() + 1);
+        // What the caller says of memory that pointers lead to goes before what their types allow.
+        for (const AnyTensor& memory : request.options.reads) {
+            if (memory) use(memory.state()->allocation, false);
+        }
+        for (const AnyTensor& memory : request.options.writes) {
+            if (memory) use(memory.state()->allocation, true);
+        }
+        const std::size_t told = uses_.size();
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const Argument& argument = call_.arguments[i];
             const BoundArgument& bound = binding_.arguments[i];
+            if (args_[i].kind == Arg::Kind::pointer) {
+                use_pointee(argument, args_[i], told);
+                continue;
+            }
             const AnyTensor* tensor =
                 args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
             if (!*tensor) {
@@ -352,6 +381,21 @@ private:
             }
         }
         use(temporary_, true);
+    }
+
+    /// Adds the memory that a pointer leads to, unless the caller said what is done with it: that is among
+    /// the first `told` uses. A backward pass may run the function's own stores again.
+    void use_pointee(const Argument& argument, const Arg& arg, std::size_t told) {
+        const AnyTensor* memory = memory_of(arg);
+        if (memory == nullptr) {
+            return;
+        }
+        const AllocationPointer& allocation = memory->state()->allocation;
+        const auto end = uses_.begin() + static_cast<std::ptrdiff_t>(told);
+        if (std::none_of(uses_.begin(), end,
+                         [&](const driver::Use& known) { return known.allocation == allocation; })) {
+            use(allocation, may_write_through(argument));
+        }
     }
 
     void fill(const AllocationPointer& target, std::uint64_t offset, std::uint64_t size) {

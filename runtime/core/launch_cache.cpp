@@ -106,6 +106,9 @@ public:
                 case RecordKind::strides:
                 case RecordKind::sums:
                 case RecordKind::extents: break;
+                case RecordKind::pointer:
+                    launch_.values.push_back({items_[i], at, 0, ElementType{ScalarType::uint64, 0}});
+                    break;
                 case RecordKind::grid:
                 case RecordKind::hash:
                 case RecordKind::random: return false;
@@ -120,6 +123,10 @@ public:
             const BoundArgument& bound = binding_.arguments[i];
             if (bound.allocate) {
                 note_output(i);
+            }
+            if (const AnyTensor* memory = request_.arguments[i].memory;
+                memory != nullptr && memory->address() != 0) {
+                note_use(i, LaunchKey::data, may_write_through(argument(i)));
             }
             if (request_.arguments[i].kind != Arg::Kind::tensor) {
                 continue;
@@ -223,9 +230,21 @@ bool LaunchKey::add_view(const AnyTensor& tensor, View& view) {
     return true;
 }
 
+bool LaunchKey::add_data(const AnyTensor& tensor, View& view) {
+    const ElementType& element = tensor.state()->element;
+    if (!add(4 | (static_cast<std::uint64_t>(element.scalar) << 8U) | (std::uint64_t{element.rank} << 16U) |
+             (std::uint64_t{element.struct_size} << 32U))) {
+        return false;
+    }
+    for (std::size_t k = 0; k < element.rank; ++k) {
+        if (!add(static_cast<std::uint64_t>(element.extents[k]))) return false;
+    }
+    return add_view(tensor, view);
+}
+
 bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Options& options) {
     const bool launched = options.launch.has_value();
-    if (arguments.size() > max_arguments ||
+    if (!options.reads.empty() || !options.writes.empty() || arguments.size() > max_arguments ||
         !add((options.deterministic.value_or(false) ? 1U : 0U) | (launched ? 2U : 0U))) {
         return false;
     }
@@ -248,21 +267,21 @@ bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Option
                 if (arg.gradient != nullptr || arg.out_value != nullptr || !add(3)) return false;
                 break;
             case Arg::Kind::tensor: {
-                const ElementType& element = arg.tensor->state()->element;
-                if (!add(4 | (static_cast<std::uint64_t>(element.scalar) << 8U) |
-                         (std::uint64_t{element.rank} << 16U) |
-                         (std::uint64_t{element.struct_size} << 32U))) {
-                    return false;
-                }
-                for (std::size_t k = 0; k < element.rank; ++k) {
-                    if (!add(static_cast<std::uint64_t>(element.extents[k]))) return false;
-                }
-                if (!add_view(*arg.tensor, views_[index(i, data)])) return false;
+                if (!add_data(*arg.tensor, views_[index(i, data)])) return false;
                 if (runs_backward(pass) &&
                     (!add_view(arg.tensor->state()->grad_in, views_[index(i, grad_in)]) ||
                      !add_view(arg.tensor->state()->grad_out, views_[index(i, grad_out)]))) {
                     return false;
                 }
+                break;
+            }
+            case Arg::Kind::pointer: {
+                std::uint64_t address = 0;
+                std::memcpy(&address, arg.value, sizeof address);
+                const bool has_memory = arg.tensor != nullptr && *arg.tensor;
+                // Whether it is aligned was checked.
+                if (!add(5 | (address & 15U) << 8U | (has_memory ? 1U << 16U : 0U))) return false;
+                if (has_memory && !add_data(*arg.tensor, views_[index(i, data)])) return false;
                 break;
             }
             default: return false;
@@ -309,7 +328,9 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         return false;
     }
     for (const Arg& arg : arguments) {
-        if (arg.kind == Arg::Kind::tensor && !arg.tensor->state()->device->is_same(own)) {
+        const bool has_memory = arg.kind == Arg::Kind::tensor ||
+                                (arg.kind == Arg::Kind::pointer && arg.tensor != nullptr && *arg.tensor);
+        if (has_memory && !arg.tensor->state()->device->is_same(own)) {
             return false;
         }
     }
@@ -352,7 +373,9 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
-        if (!passes_elements(argument) || argument.overwrite || is_combined(argument)) {
+        const bool is_known =
+            passes_elements(argument) || passed_as(argument) == manifest::HostPassing::pointer;
+        if (!is_known || argument.overwrite || is_combined(argument)) {
             return;
         }
     }

@@ -48,6 +48,7 @@ public:
 private:
     bool add(std::uint64_t word);
     bool add_view(const AnyTensor& tensor, View& view);
+    bool add_data(const AnyTensor& tensor, View& view);
 
     std::span<const Arg> arguments_;
     std::size_t count_ = 0;

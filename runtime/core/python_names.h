@@ -39,7 +39,8 @@ template <class Fields>
 
 /// What calls take a parameter by. `jvp`: of a forward derivative.
 [[nodiscard]] inline std::string python_keyword(const std::string& name, bool jvp) {
-    const bool reserved = name == "out" || name == "shape" || name == "stream" || (jvp && name == "tangents");
+    const bool reserved = name == "out" || name == "shape" || name == "stream" || name == "reads" ||
+                          name == "writes" || (jvp && name == "tangents");
     return reserved ? name + "_" : name;
 }
 

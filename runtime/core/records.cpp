@@ -46,7 +46,8 @@ RecordLayout record_layout(const Record& record) {
             break;
         case RecordKind::shape: writer.add("extents", wide, numbers); break;
         case RecordKind::value: break;
-        case RecordKind::counter: writer.add("", wide); break;
+        case RecordKind::counter:
+        case RecordKind::pointer: writer.add("", wide); break;
         case RecordKind::step: writer.add("", word); break;
         case RecordKind::data:
             writer.add("data", wide).add("strides", wide, numbers).add("step", word, record.flagged ? 1 : 0);

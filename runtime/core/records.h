@@ -28,13 +28,14 @@ enum class RecordKind : std::uint8_t {
     grid,     ///< kf.Grid, a range's too
     hash,     ///< kf.Hash
     random,   ///< kf.Random
+    pointer,  ///< uint64_t: an address that the host gives
 };
 
 /// The names of records, by RecordKind: in manifests, and at the start of the names of blocks' fields.
-inline constexpr std::array record_names{"launch", "walk",    "shape",   "counter", "value",
-                                         "data",   "step",    "strides", "grad_in", "grad_out",
-                                         "sums",   "extents", "grid",    "hash",    "random"};
-static_assert(record_names.size() == static_cast<std::size_t>(RecordKind::random) + 1);
+inline constexpr std::array record_names{"launch", "walk",    "shape",   "counter",  "value", "data",
+                                         "step",   "strides", "grad_in", "grad_out", "sums",  "extents",
+                                         "grid",   "hash",    "random",  "pointer"};
+static_assert(record_names.size() == static_cast<std::size_t>(RecordKind::pointer) + 1);
 
 /// How a gradient that flows out is written; chosen for each launch from extents and strides.
 enum class GradMode : std::uint32_t {

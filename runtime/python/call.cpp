@@ -326,6 +326,13 @@ void Call::take_keyword(py::handle key, py::handle value) {
         if (!value.is_none()) shape_ = parse_shape(value, {info_.function.name, "shape"});
         return;
     }
+    if (name == "reads" || name == "writes") {
+        if (!value.is_none()) {
+            (name == "reads" ? options_.reads : options_.writes) =
+                memory_of(value, {info_.function.name, name});
+        }
+        return;
+    }
     if (name == "stream") {
         const Where where{info_.function.name, "stream"};
         if (value.is_none()) return;

@@ -82,7 +82,7 @@ std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, con
         named += by_name ? 1 : 0;
     }
     if (arguments.size() > places) return std::nullopt;
-    for (const char* word : {"shape", "stream"}) named += keywords.contains(word) ? 1 : 0;
+    for (const char* word : {"shape", "stream", "reads", "writes"}) named += keywords.contains(word) ? 1 : 0;
     std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const HostParameter& parameter = info.parameters[i];

@@ -233,6 +233,24 @@ const Tensor* as_tensor(py::handle value) {
     return py::isinstance<Tensor>(value) ? py::cast<Tensor*>(value) : nullptr;
 }
 
+std::vector<AnyTensor> memory_of(py::handle value, const Where& where) {
+    std::vector<AnyTensor> memory;
+    const auto add = [&](py::handle one) {
+        const Tensor* tensor = as_tensor(one);
+        if (tensor == nullptr) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a kf.Tensor, or a list of them, is needed, not " + shown(one));
+        }
+        memory.push_back(tensor->any);
+    };
+    if (PyList_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0) {
+        add(value);
+        return memory;
+    }
+    for (const py::handle one : py::reinterpret_borrow<py::sequence>(value)) add(one);
+    return memory;
+}
+
 std::string describe(const Tensor& tensor) {
     const std::string shape = " of shape " + shown(to_tuple(tensor.any.shape()));
     return tensor.structure != nullptr ? "tensor of " + dtype_name(tensor) + shape

@@ -4,6 +4,7 @@
 #include <kf/any_tensor.h>
 
 #include <utility>
+#include <vector>
 
 #include "python/context.h"
 #include "python/struct_type.h"
@@ -28,6 +29,9 @@ Tensor wrap(const AnyTensor& tensor, const ContextPtr& context);
 
 /// The tensor in `value`, or null when it isn't one.
 const Tensor* as_tensor(py::handle value);
+
+/// The memory of a tensor, or of each of a list of them.
+std::vector<AnyTensor> memory_of(py::handle value, const Where& where);
 
 /// "float32 tensor of shape (2, 3)".
 std::string describe(const Tensor& tensor);

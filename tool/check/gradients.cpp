@@ -141,6 +141,16 @@ bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function
     return any && has_backward(function) ? !is_derivative(function) : !listed;
 }
 
+/// Why a call isn't run; empty where it is.
+std::string why_unchecked(const manifest::Call& call) {
+    if (call.dispatch != manifest::Dispatch::elements)
+        return "not checked: only the host knows how many threads go with tensors of which extents";
+    const auto found = std::find_if(call.arguments.begin(), call.arguments.end(),
+                                    [](const Argument& argument) { return !can_be_drawn(argument); });
+    if (found == call.arguments.end()) return {};
+    return "not checked: the check has no memory for '" + found->name + "' to lead to";
+}
+
 /// Inputs that the settings name are left out, after all: what was found of them is forgotten.
 void leave_out_inputs(const Settings& settings, CallReport& report) {
     for (InputReport& input : report.inputs) {
@@ -216,24 +226,26 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
             const detail::FunctionRef ref{module.state(), f};
             CallReport made{function.name, detail::describe(function, call), call.has_backward, "", {}};
             if (progress) progress("checking " + made.overload);
+            const std::string unchecked = why_unchecked(call);
+            if (is_jvp && !unchecked.empty()) continue;
             if (is_jvp) {
                 check_tangents(ref, c, settings, made);
             } else {
                 list_inputs(f, c, call, explain, made);
-                const bool launched = call.dispatch != manifest::Dispatch::elements;
                 for (InputReport& input : made.inputs) {
-                    if ((comparable && !launched) || !input.why_not.empty()) continue;
-                    input.why_not = launched
-                                        ? "not checked: only the host knows how many threads go with "
-                                          "tensors of which extents"
-                                        : "not checked: calls are combined in other ways than by sums of "
-                                          "gradients";
+                    if ((comparable && unchecked.empty()) || !input.why_not.empty()) continue;
+                    input.why_not =
+                        !unchecked.empty()
+                            ? unchecked
+                            : "not checked: calls are combined in other ways than by sums of gradients";
                     input.status = Status::no_gradient;
                 }
-                if (call.has_backward && comparable && !launched) check_call(ref, c, settings, limited, made);
-                if (!launched) add_kernels(call, kernels);
+                const bool checked = comparable && unchecked.empty();
+                if (call.has_backward && checked) check_call(ref, c, settings, limited, made);
+                if (unchecked.empty()) add_kernels(call, kernels);
                 const auto results = static_cast<std::ptrdiff_t>(made.inputs.size());
-                if (own && has_other_code(manifest, own->front().state()->manifest(), f, c)) {
+                if (own && unchecked.empty() &&
+                    has_other_code(manifest, own->front().state()->manifest(), f, c)) {
                     check_own_derivatives(module, *own, f, c, settings, limited, made);
                 }
                 std::vector<InputReport> found(std::make_move_iterator(made.inputs.begin() + results),

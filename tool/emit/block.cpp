@@ -91,6 +91,7 @@ private:
             case RecordKind::grid: return of_rank("Grid");
             case RecordKind::hash: return "kf.Hash";
             case RecordKind::random: return "kf.Random";
+            case RecordKind::pointer: return "uint64_t";
         }
         return {};
     }

@@ -404,6 +404,17 @@ private:
                });
     }
 
+    /// Whether calls reach memory that only the caller can tell of.
+    [[nodiscard]] bool leads_elsewhere(const PythonSignature& signature, MethodForm form) const {
+        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
+        return std::any_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
+            return std::any_of(calls[call].arguments.begin(), calls[call].arguments.end(),
+                               [](const PlannedArgument& argument) {
+                                   return passed_as(argument.host) == manifest::HostPassing::pointer;
+                               });
+        });
+    }
+
     void add_result(Definition& made, const PythonSignature& signature, MethodForm form, bool generic,
                     GivenResult given) {
         auto& list = made.parameters;
@@ -428,6 +439,11 @@ private:
         if (shape) {
             list.emplace_back("shape: Sequence[int] | None = None");
             sequence_ = true;
+        }
+        if (leads_elsewhere(signature, form)) {
+            if (std::find(list.begin(), list.end(), "*") == list.end()) list.emplace_back("*");
+            for (const char* word : {"reads", "writes"})
+                list.push_back(std::string(word) + ": " + note("MemoryValue") + " | None = None");
         }
         if (is_recorded(form) && !is_jvp(form)) return;
         if (std::find(list.begin(), list.end(), "*") == list.end()) list.emplace_back("*");
@@ -465,7 +481,8 @@ private:
     std::string note(const std::string& text) {
         for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
                                        "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",
-                                       "OutValue", "LaunchResult", "Stream", "ArrayRequest", "Tangents"}) {
+                                       "OutValue", "LaunchResult", "Stream", "ArrayRequest", "Tangents",
+                                       "MemoryValue"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }

@@ -333,8 +333,12 @@ private:
             return "give the struct field by field, {\"fields\": {…}}, where the tensor has a kind of its "
                    "own";
         }
-        if (type.kind == TypeKind::resource || type.name.starts_with("Ptr<")) {
-            return "this version of kfgen passes no textures, samplers, buffers or pointers, in structs or "
+        if (type.kind == TypeKind::pointer) {
+            return "give the struct field by field, {\"fields\": {…}}, where the pointer has the kind "
+                   "'pointer'";
+        }
+        if (type.kind == TypeKind::resource) {
+            return "this version of kfgen passes no textures, samplers or buffers, in structs or "
                    "alone; a Tensor does for a buffer, in a struct that is given field by field";
         }
         return "make it a field of one of these types, and convert it in Slang";

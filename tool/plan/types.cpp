@@ -77,6 +77,7 @@ std::vector<std::string> notes_of_refused(const Type& type) {
     if (type.kind == TypeKind::tensor) {
         return {"make each tensor a parameter, or a field of a struct that is given by \"fields\""};
     }
+    if (type.kind == TypeKind::pointer) return {"give it the kind 'pointer'"};
     if (type.kind == TypeKind::matrix) {
         const std::string scalar = to_string(type.scalar);
         if (is_one_wide(type)) return {"declare it " + scalar + std::to_string(type.rows * type.columns)};
@@ -156,7 +157,7 @@ std::string without_enum(const std::string& text, const Type& type) {
 }
 
 std::string declared_name(const Type& type) {
-    if (type.is_enum) return type.name;
+    if (type.is_enum || type.kind == TypeKind::pointer) return type.name;
     if (type.kind == TypeKind::array) {
         return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
@@ -174,6 +175,8 @@ std::string kind_name(const Type& type) {
         case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
         case TypeKind::array: break;
         case TypeKind::tensor: return kind_name(type.element.front());
+        case TypeKind::pointer:
+            return type.element.empty() ? type.name : kind_name(type.element.front()) + "*";
         default: return type.kind == TypeKind::scalar ? scalar : type.name;
     }
     // The outermost extent comes first: float2[4][3] is four arrays of three.

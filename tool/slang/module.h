@@ -27,7 +27,8 @@ enum class TypeKind : std::uint8_t {
     structure,
     interface,
     resource,
-    tensor,  ///< of kf.slang's family
+    tensor,   ///< of kf.slang's family
+    pointer,  ///< to memory: T*, Ptr<T, …>
     other
 };
 
@@ -54,13 +55,16 @@ struct Type {
     std::int64_t rows = 1;                    ///< of matrices (row-major)
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
     std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank
-    std::vector<Type> element;                ///< of arrays and tensors: exactly one
-    std::vector<Field> fields;                ///< of structs, in order
+    /// Of arrays and tensors: exactly one. Of a pointer: what it leads to, unless that is void, another
+    /// pointer or in a struct.
+    std::vector<Type> element;
+    std::vector<Field> fields;  ///< of structs, in order
     std::string name;
     bool differentiable = false;         ///< conforms to IDifferentiable
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
+    bool is_writable = false;    ///< of pointers: functions may write through it
     bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};

@@ -63,12 +63,14 @@ bool TypeDescriber::is_differentiable(slang::TypeReflection& type) const {
     return differentiable_ != nullptr && program_->isSubType(&type, differentiable_);
 }
 
-Type TypeDescriber::describe(slang::TypeReflection* type) const {
+Type TypeDescriber::describe(slang::TypeReflection* type) const { return describe(type, Found::alone); }
+
+Type TypeDescriber::describe(slang::TypeReflection* type, Found found) const {
     if (type == nullptr) {
         return {};
     }
     try {
-        return describe_whole(*type);
+        return describe_whole(*type, found);
     } catch (...) {
         // "needed a known integer value": the extent is a generic parameter.
         return describe_pattern(*type);
@@ -123,7 +125,31 @@ bool TypeDescriber::has_base(slang::TypeReflection& type) const {
     return first != nullptr && std::string_view(first) == "$base";
 }
 
-Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
+// Reflection has what a pointer leads to in its layout alone, and what access it allows in its name alone.
+Type TypeDescriber::describe_pointer(slang::TypeReflection& type, Found found) const {
+    Type described;
+    described.kind = TypeKind::pointer;
+    described.name = full_name(type);
+    const auto allows = [&](const char* access) {
+        // The pointer's own comes after those of pointers that it leads to.
+        return described.name.rfind(access) == described.name.rfind("Access.");
+    };
+    described.is_writable = !allows("Access.Read,") && !allows("Access.Immutable,");
+    slang::TypeLayoutReflection* layout = program_->getTypeLayout(&type);
+    slang::TypeLayoutReflection* pointee = layout != nullptr ? layout->getElementTypeLayout() : nullptr;
+    if (found == Found::in_struct || pointee == nullptr || pointee->getType() == nullptr) return described;
+    constexpr std::string_view atomic = "Atomic<";
+    const std::string name = full_name(*pointee->getType());
+    Type element = name.starts_with(atomic)
+                       ? describe_named(name.substr(atomic.size(), name.size() - atomic.size() - 1))
+                       : describe(pointee->getType(), Found::in_struct);
+    const bool is_known = element.kind != TypeKind::void_type && element.kind != TypeKind::other &&
+                          element.kind != TypeKind::pointer;
+    if (is_known) described.element.push_back(std::move(element));
+    return described;
+}
+
+Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) const {
     using Kind = slang::TypeReflection::Kind;
     Type described;
     described.differentiable = is_differentiable(type);
@@ -156,7 +182,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             const bool sized = extent != SLANG_UNBOUNDED_SIZE && extent != SLANG_UNKNOWN_SIZE;
             described.kind = TypeKind::array;
             described.extent = sized ? static_cast<std::int64_t>(extent) : 0;
-            described.element.push_back(describe(type.getElementType()));
+            described.element.push_back(describe(type.getElementType(), found));
             described.name =
                 array_name(described.element.front().name, sized ? "[" + std::to_string(extent) + "]" : "[]");
             return described;
@@ -175,7 +201,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
                 slang::VariableReflection& field = *type.getFieldByIndex(index);
                 Field& added = described.fields.emplace_back();
                 added.name = field.getName() != nullptr ? field.getName() : "";
-                added.type = describe(field.getType());
+                added.type = describe(field.getType(), Found::in_struct);
                 added.no_diff = field.findModifier(slang::Modifier::NoDiff) != nullptr;
             }
             described.no_diff_array = has_no_diff_array(type, described.fields);
@@ -197,6 +223,7 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type) const {
             }
             break;
         }
+        case Kind::Pointer: return describe_pointer(type, found);
         case Kind::Interface: described.kind = TypeKind::interface; break;
         case Kind::Resource:
         case Kind::SamplerState:

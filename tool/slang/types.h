@@ -21,7 +21,11 @@ public:
     [[nodiscard]] Type describe_named(const std::string& name) const;
 
 private:
-    [[nodiscard]] Type describe_whole(slang::TypeReflection& type) const;
+    /// Where a type is found: structs may lead to themselves through pointers in them.
+    enum class Found { alone, in_struct };
+    [[nodiscard]] Type describe(slang::TypeReflection* type, Found found) const;
+    [[nodiscard]] Type describe_whole(slang::TypeReflection& type, Found found) const;
+    [[nodiscard]] Type describe_pointer(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
     [[nodiscard]] bool has_base(slang::TypeReflection& type) const;
     [[nodiscard]] static bool has_no_diff_array(slang::TypeReflection& type,

@@ -23,7 +23,7 @@ static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
-                                   differentiable, inherits, no_diff_array, is_enum, members)
+                                   differentiable, inherits, no_diff_array, is_writable, is_enum, members)
 
 static void to_json(Json& json, const Field& field) {
     json = Json::array({field.name, field.type, field.no_diff});

@@ -74,7 +74,7 @@ constexpr std::array kind_table{
     texture("rwtexturecube", {cube, true, false}),
     texture("rwtexturecube_array", {cube, true, true}),
     KindRow{.name = "sampler", .kind = Kind::sampler, .options = {}},
-    KindRow{.name = "pointer", .kind = Kind::pointer, .options = {}},
+    KindRow{.name = "pointer", .kind = Kind::pointer, .options = {}, .is_supported = true},
     KindRow{.name = "acceleration_structure", .kind = Kind::acceleration_structure, .options = {}},
     generator(GeneratorKind::call_id),
     generator(GeneratorKind::thread_id),

@@ -8,6 +8,7 @@
 
 #include "core/kinds/constant_binding.h"
 #include "core/kinds/generator_binding.h"
+#include "core/kinds/pointer_binding.h"
 #include "core/kinds/tensor_binding.h"
 #include "core/kinds/value_binding.h"
 #include "core/kinds/whole_tensor_binding.h"

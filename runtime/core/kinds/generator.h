@@ -45,6 +45,7 @@ inline bool reads_elements(const Generator&, const Argument&) { return true; }
 inline bool writes_elements(const Generator&, const Argument&) { return false; }
 inline bool depends_on_elements(const Generator&, const Argument&) { return true; }
 inline std::int64_t extent_in_element(const Generator&, const Argument&, std::size_t) { return 0; }
+inline bool may_write_through(const Generator&) { return false; }
 inline bool has_free_access(const Generator&) { return false; }
 inline bool adds_atomically(const Generator&) { return false; }
 inline bool requires_contiguous(const Generator&) { return false; }

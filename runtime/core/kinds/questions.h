@@ -40,6 +40,11 @@ inline bool writes_elements(const Argument& argument) {
     return std::visit([&](const auto& kind) { return writes_elements(kind, argument); }, argument.kind);
 }
 
+/// Returns whether the function may write what it leads to, as far as its type says: of a pointer.
+inline bool may_write_through(const Argument& argument) {
+    return std::visit([](const auto& kind) { return may_write_through(kind); }, argument.kind);
+}
+
 /// Returns whether what a call leaves behind depends on what the elements held before: they are read, or
 /// added to.
 inline bool depends_on_elements(const Argument& argument) {

@@ -29,6 +29,7 @@ bool reads_elements(const Tensor& tensor, const Argument& argument);
 bool writes_elements(const Tensor& tensor, const Argument& argument);
 bool depends_on_elements(const Tensor& tensor, const Argument& argument);
 std::int64_t extent_in_element(const Tensor& tensor, const Argument& argument, std::size_t k);
+inline bool may_write_through(const Tensor&) { return false; }
 inline bool has_free_access(const Tensor&) { return false; }
 inline bool adds_atomically(const Tensor&) { return false; }
 inline bool requires_contiguous(const Tensor& tensor) { return tensor.contiguous_only; }

@@ -1,25 +1,13 @@
 // The kind of a parameter that is a tensor itself (Tensor<float, 1> and its kin): each call takes it whole.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "core/kinds/access.h"
 #include "core/kinds/declarations.h"
 #include "core/kinds/host_passing.h"
-
-namespace kf::manifest {
-
-/// What a call does with it.
-enum class Access : std::uint8_t {
-    read,
-    write,
-    read_write,
-    add,  ///< atomically, so that calls may share elements
-};
-/// How artifacts name them, in the order of Access.
-inline constexpr std::array access_words{"read", "write", "read_write", "add"};
-
-}  // namespace kf::manifest
 
 namespace kf::manifest::kinds {
 
@@ -50,6 +38,7 @@ bool reads_elements(const WholeTensor& tensor, const Argument& argument);
 bool writes_elements(const WholeTensor& tensor, const Argument& argument);
 bool depends_on_elements(const WholeTensor& tensor, const Argument& argument);
 std::int64_t extent_in_element(const WholeTensor& tensor, const Argument& argument, std::size_t k);
+inline bool may_write_through(const WholeTensor&) { return false; }
 inline bool has_free_access(const WholeTensor&) { return true; }
 inline bool adds_atomically(const WholeTensor& tensor) { return tensor.access == Access::add; }
 inline bool requires_contiguous(const WholeTensor& tensor) { return tensor.contiguous_only; }

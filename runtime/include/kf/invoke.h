@@ -15,6 +15,7 @@
 #include <kf/module.h>
 #include <kf/options.h>
 #include <kf/pass_kind.h>
+#include <kf/pointer.h>
 #include <kf/scalar_arg.h>
 #include <kf/value.h>
 
@@ -24,14 +25,15 @@ namespace kf::detail {
 /// the call's items, see manifest::Item. Holds pointers only: what they point to
 /// must outlive invoke(). Host values are packed in natural C layout (bool 1 byte, half 2, float3 12).
 struct Arg {
-    enum class Kind : std::uint8_t { absent, value, tensor, generator, misfit };
+    enum class Kind : std::uint8_t { absent, value, tensor, generator, pointer, misfit };
 
     Kind kind = Kind::absent;
-    const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …
+    const void* value = nullptr;  ///< host value read (in, inout); of generators the Grid, Range …; of
+                                  ///< pointers the address, 64 bits
     void* out_value = nullptr;    ///< host value written (out, inout, result of a rank 0 call)
     void* gradient = nullptr;     ///< inputs: added to. Outputs of a backward call: read, what flows in
-    const AnyTensor* tensor = nullptr;
-    AnyTensor allocated;  ///< set by invoke(): the tensor made for an absent output
+    const AnyTensor* tensor = nullptr;  ///< of pointers: the memory that they lead to, where that is known
+    AnyTensor allocated;                ///< set by invoke(): the tensor made for an absent output
 
     static Arg none() { return {}; }
     template <HostElement T>
@@ -69,6 +71,10 @@ struct Arg {
     static Arg in(const WangHash& hash) { return make(Kind::generator, &hash, nullptr, nullptr, nullptr); }
     static Arg in(const RandFloat& random) {
         return make(Kind::generator, &random, nullptr, nullptr, nullptr);
+    }
+    template <class T>
+    static Arg in(const Pointer<T>& pointer) {
+        return make(Kind::pointer, &pointer.address_, nullptr, nullptr, &pointer.memory_);
     }
     /// An out parameter or result. A scalar is written when the call returns.
     template <HostElement T>

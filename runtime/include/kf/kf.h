@@ -7,6 +7,7 @@
 #include <kf/generator.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
+#include <kf/pointer.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>

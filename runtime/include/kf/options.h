@@ -6,6 +6,9 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <kf/any_tensor.h>
 
 namespace kf {
 
@@ -37,10 +40,19 @@ struct Options {
     /// one and has none, is an ArgumentError (unknown_name, missing_argument).
     std::optional<Launch> launch = std::nullopt;
 
+    /// Memory that calls reach through pointers: commands before and after wait for each other by it, and it
+    /// lives until the calls are done. Of a tensor or buffer that is given for a pointer itself this says
+    /// what is done with it; not named here, it counts as read, and as written where the pointer's type
+    /// allows.
+    std::vector<AnyTensor> reads = {};
+    std::vector<AnyTensor> writes = {};
+
     /// These, with what is set in `chosen`.
     [[nodiscard]] Options with(const Options& chosen) const {
+        const bool told = !chosen.reads.empty() || !chosen.writes.empty();
         return {chosen.deterministic ? chosen.deterministic : deterministic,
-                chosen.launch ? chosen.launch : launch};
+                chosen.launch ? chosen.launch : launch, told ? chosen.reads : reads,
+                told ? chosen.writes : writes};
     }
 };
 

@@ -1,6 +1,6 @@
 """Names for what generated stubs accept; they hold no code."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -25,6 +25,8 @@ TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...]
 OutValue: TypeAlias = Tensor | npt.NDArray[Any]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
+#: Memory that calls reach through pointers.
+MemoryValue: TypeAlias = Tensor | Sequence[Tensor]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
 #: A field of a struct that some function takes field by field.
@@ -74,6 +76,7 @@ __all__ = [
     "HasCudaStream",
     "IntValue",
     "IsCudaStream",
+    "MemoryValue",
     "OutValue",
     "Stream",
     "StructValue",

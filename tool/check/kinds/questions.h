@@ -9,6 +9,7 @@
 
 #include "check/kinds/constant.h"
 #include "check/kinds/generator.h"
+#include "check/kinds/pointer.h"
 #include "check/kinds/tensor.h"
 #include "check/kinds/value.h"
 #include "check/kinds/whole_tensor.h"
@@ -35,6 +36,11 @@ inline std::string how_it_is_made(const manifest::Argument& argument) {
 /// Returns why there is no gradient of an input that could have one by its type: "no_diff".
 inline std::string why_undifferentiated(const manifest::Argument& argument) {
     return std::visit([](const auto& kind) { return why_undifferentiated(kind); }, argument.kind);
+}
+
+/// Returns whether the check can give it something: not memory that only the function knows the use of.
+inline bool can_be_drawn(const manifest::Argument& argument) {
+    return std::visit([](const auto& kind) { return can_be_drawn(kind); }, argument.kind);
 }
 
 }  // namespace kf::check

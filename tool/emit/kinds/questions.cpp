@@ -6,6 +6,7 @@
 #include "core/kinds/questions.h"
 #include "emit/kinds/constant.h"
 #include "emit/kinds/generator.h"
+#include "emit/kinds/pointer.h"
 #include "emit/kinds/tensor.h"
 #include "emit/kinds/value.h"
 #include "emit/kinds/whole_tensor.h"

@@ -3,6 +3,7 @@
 
 #include "plan/kinds/constant.h"
 #include "plan/kinds/generator.h"
+#include "plan/kinds/pointer.h"
 #include "plan/kinds/tensor.h"
 #include "plan/kinds/value.h"
 #include "plan/kinds/whole_tensor.h"
@@ -14,6 +15,7 @@ using manifest::Argument;
 Outcome<manifest::Argument> feed(const KindSpec& kind, const KindTarget& target) {
     switch (kind.kind) {
         case Kind::generator: return kinds::feed_generator(kind, target);
+        case Kind::pointer: return kinds::feed_pointer(kind, target);
         case Kind::constant: return kinds::feed_constant(kind, target);
         case Kind::automatic:
             return feed_error(kind, "kind-not-supported",

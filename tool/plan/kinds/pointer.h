@@ -1,0 +1,25 @@
+// Planning pointers.
+#pragma once
+
+#include <string>
+
+#include "plan/kind_target.h"
+#include "plan/kinds/questions.h"
+
+namespace kf::gen::kinds {
+
+using manifest::kinds::Pointer;
+
+/// Answers feed() for this kind. Errors: "argument-type", "type-not-supported".
+Outcome<manifest::Argument> feed_pointer(const KindSpec& kind, const KindTarget& target);
+
+inline bool can_have_gradient(const Pointer&) { return false; }
+inline std::int64_t least_call_rank(const Pointer&, const manifest::Argument&) { return 0; }
+inline std::optional<Diagnostic> check_in_call(const Pointer&, const PlannedArgument&, std::int64_t) {
+    return {};
+}
+std::string gradient_refusal(const Pointer& pointer, const AccumulateWay& way);
+/// Among a struct's fields it has none; something must stand in its place.
+void become_tangent(const Pointer& pointer, PlannedArgument& argument);
+
+}  // namespace kf::gen::kinds

@@ -1,0 +1,30 @@
+// How values lie in memory that functions reach themselves, through pointers and buffers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "slang/module.h"
+
+namespace kf::gen {
+
+/// Bytes of a value, with the padding at its end, and its alignment.
+struct MemoryLayout {
+    std::int64_t size = 0;
+    std::int64_t alignment = 1;
+};
+
+/// In CUDA, whose vectors of two and four are aligned as a whole, and whose half3 has four.
+[[nodiscard]] MemoryLayout cuda_layout(const Type& type);
+
+/// What lies elsewhere in CUDA than on the host and on Vulkan: "field 'velocity' is at byte 8 there, and at
+/// byte 4 …"; empty where nothing does.
+[[nodiscard]] std::string cuda_difference(const Type& type);
+
+/// Whether there is a bool in it, which is 4 bytes on Vulkan, and 1 on CUDA and the host.
+[[nodiscard]] bool holds_bool(const Type& type);
+
+/// Whether all of it is values whose place is known: no resources, pointers, interfaces or inherited fields.
+[[nodiscard]] bool is_plain(const Type& type);
+
+}  // namespace kf::gen
