@@ -84,6 +84,11 @@ inline HostPassing passed_as(const Argument& argument) {
 }
 inline bool passes_value(const Argument& argument) { return passed_as(argument) == HostPassing::value; }
 inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == HostPassing::tensor; }
+inline bool passes_buffer(const Argument& argument) { return passed_as(argument) == HostPassing::buffer; }
+/// Whether it is memory with elements that are known.
+inline bool passes_memory(const Argument& argument) {
+    return passes_tensor(argument) || passes_buffer(argument);
+}
 /// Whether elements are: they have a type that what is given must have, and a gradient may belong to them.
 inline bool passes_elements(const Argument& argument) {
     return passes_value(argument) || passes_tensor(argument);

@@ -16,6 +16,7 @@
 #include "core/block_records.h"
 #include "core/image_digests.h"
 #include "core/items.h"
+#include "core/resource_list.h"
 #include "core/sha256.h"
 
 namespace kf::artifact {
@@ -566,6 +567,9 @@ Manifest read(std::span<const std::byte> bytes) {
         corrupt(error.what());
     }
     check(manifest);
+    for (Function& function : manifest.functions) {
+        for (Call& call : function.calls) call.resources = resource_arguments(call);
+    }
     return manifest;
 }
 

@@ -31,9 +31,10 @@ struct ArgumentView {
     ScalarView data;                          ///< of tensors
     ScalarView grad_in;
     ScalarView grad_out;
-    const void* generator = nullptr;    ///< the host value of a generator; `data` has its extents and strides
-    const AnyTensor* memory = nullptr;  ///< of pointers: what `data.address` leads to, where that is known
-    bool value_gradient = false;        ///< a value with somewhere to add (an output: read) its gradient
+    const void* generator = nullptr;  ///< the host value of a generator; `data` has its extents and strides
+    const AnyTensor* memory =
+        nullptr;                  ///< of buffers; of pointers: what `data.address` leads to, where known
+    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.
@@ -118,6 +119,8 @@ struct DeviceLimits {
     std::uint32_t max_groups = 65535;                            ///< along x
     std::uint32_t calls_per_thread = 0;                          ///< as in driver::Info
     std::array<std::uint32_t, 3> max_grid{65535, 65535, 65535};  ///< groups along each dimension, x first
+    std::uint64_t buffer_alignment = 1;  ///< as in driver::Info
+    std::uint64_t max_buffer = ~std::uint64_t{0};
 };
 
 struct BindRequest {

@@ -12,6 +12,7 @@
 #include "core/interface.h"
 #include "core/items.h"
 #include "core/kinds/questions.h"
+#include "core/resource_list.h"
 #include "core/roles.h"
 
 namespace kf::artifact {
@@ -84,7 +85,7 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
     require(argument.offset % scalar == 0 && argument.offset + (last + 1) * scalar <= size, where,
             "a field outside its struct");
     const bool tensor = form == Form::tensor;
-    require(tensor == passes_tensor(argument), where, "a field of another form than its struct");
+    require(tensor == passes_memory(argument), where, "a field of another form than its struct");
     require(!tensor || (argument.pitch * scalar == size &&
                         argument.call_rank + argument.inner_rank == argument.rank),
             where, "a pitch that isn't the struct's size");
@@ -216,8 +217,10 @@ void check_resource_places(const Kernel& kernel, bool vulkan, const BlockLayout&
 void check_layout(const Call& call, const Kernel& kernel, const std::string& target,
                   const BlockLayout& layout, const std::string& where) {
     const bool vulkan = target == "vulkan";
-    const bool by_vectors = !vulkan || layout.passing != Passing::uniform;
-    const bool by_scalars = !vulkan || layout.passing != Passing::value;
+    // Beside buffers, push constants are laid out as those and uniform buffers are.
+    const bool beside_buffers = !kernel.resources.empty() && layout.passing == Passing::value;
+    const bool by_vectors = !vulkan || (layout.passing != Passing::uniform && !beside_buffers);
+    const bool by_scalars = !vulkan || layout.passing != Passing::value || beside_buffers;
     require(layout.size >= 0 && layout.size <= max_block, where, "a parameter block of impossible size");
     require(layout.offsets.size() == kernel.records.size(), where, "another number of offsets than records");
     constexpr std::int64_t largest_alignment = 16;
@@ -280,6 +283,8 @@ void check_pass(const Manifest& manifest, const Call& call, const Pass& pass, co
         require(kernel.variant == variant, kernel_where, "the other variant's kernel");
         require(kernel.records == block_records(call, {use.pass, variant, use.exact}), kernel_where,
                 "records that aren't those of the pass and its arguments");
+        require(kernel.resources == resource_slots(call), kernel_where,
+                "resources that aren't those of its arguments");
         for (const auto& [target, layout] : kernel.layouts) {
             check_layout(call, kernel, target, layout, kernel_where + " for " + target);
         }

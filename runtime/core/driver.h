@@ -26,10 +26,12 @@ struct Info {
     std::uint64_t memory = 0;           ///< bytes of device memory
     std::vector<std::string> features;  ///< in the words of manifest::Image::features, sorted
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_block_size = 0;      ///< bytes of a parameter block passed by value
-    Grid max_groups{65535, 65535, 65535};  ///< in each dimension
-    std::uint32_t processors = 1;          ///< multiprocessors (CUDA) or a guess good enough to size launches
-    std::uint32_t calls_per_thread = 0;    ///< at most, where groups allow it; 0: any number
+    std::uint32_t max_block_size = 0;              ///< bytes of a parameter block passed by value
+    Grid max_groups{65535, 65535, 65535};          ///< in each dimension
+    std::uint64_t buffer_alignment = 16;           ///< bytes, of where a kernel's buffer begins
+    std::uint64_t max_buffer = ~std::uint64_t{0};  ///< bytes of one
+    std::uint32_t processors = 1;        ///< multiprocessors (CUDA) or a guess good enough to size launches
+    std::uint32_t calls_per_thread = 0;  ///< at most, where groups allow it; 0: any number
 };
 
 /// Device memory; freed (returned to the device's cache, or left to whose it is) once the last owner and the

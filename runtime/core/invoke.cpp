@@ -177,6 +177,7 @@ public:
           args_(args),
           views_(&memory_),
           uses_(&memory_),
+          resources_(&memory_),
           binding_(&memory_) {}
 
     void run(const Dims* shape) {
@@ -187,15 +188,15 @@ public:
             views_.push_back(view_of(known ? &call_.arguments[i] : nullptr, args_[i], pass_));
         }
         const driver::Info& info = driver_.info();
-        const BindRequest request{
-            module_.manifest(),
-            function_,
-            call_,
-            pass_,
-            views_,
-            shape,
-            {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups},
-            ref_.options};
+        const BindRequest request{module_.manifest(),
+                                  function_,
+                                  call_,
+                                  pass_,
+                                  views_,
+                                  shape,
+                                  {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups,
+                                   info.buffer_alignment, info.max_buffer},
+                                  ref_.options};
         check_encoder(request);
         bind(request, binding_);
         check_devices(request);
@@ -306,6 +307,7 @@ private:
             }
         }
         collect_uses(request);
+        collect_resources();
     }
 
     /// Makes the tensor of an output that wasn't given.
@@ -381,6 +383,23 @@ private:
             }
         }
         use(temporary_, true);
+    }
+
+    void collect_resources() {
+        if (binding_.total == 0) {
+            return;
+        }
+        for (const std::int64_t i : call_.resources) {
+            const TensorState& state = *args_[static_cast<std::size_t>(i)].tensor->state();
+            if (state.allocation != nullptr) {
+                resources_.emplace_back(
+                    driver::BufferRange{state.allocation, state.offset,
+                                        static_cast<std::uint64_t>(state.size) * state.element.size()});
+                continue;
+            }
+            // Drivers bind no empty buffer: less than an element's bytes make one of none.
+            resources_.emplace_back(driver::BufferRange{device_.allocate_scratch(1), 0, 1});
+        }
     }
 
     /// Adds the memory that a pointer leads to, unless the caller said what is done with it: that is among
@@ -495,7 +514,7 @@ private:
         }
         pack(call_, module_.manifest().kernels[index], layout, binding_, values,
              temporary_ ? temporary_->address : 0, block);
-        const driver::Dispatch dispatch{kernel_, binding_.grid, block, uses_};
+        const driver::Dispatch dispatch{kernel_, binding_.grid, block, uses_, resources_};
         if (recorder_ != nullptr) {
             recorder_->dispatch(dispatch);
         } else {
@@ -587,6 +606,7 @@ private:
     std::span<Arg> args_;           ///< leaves
     std::pmr::vector<ArgumentView> views_;
     std::pmr::vector<driver::Use> uses_;
+    std::pmr::vector<driver::Resource> resources_;
     Binding binding_;
 };
 

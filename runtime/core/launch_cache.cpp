@@ -117,6 +117,17 @@ public:
         return true;
     }
 
+    /// The buffers that the kernel is given; false where one is empty.
+    bool note_buffers() {
+        for (const std::int64_t argument : request_.call.resources) {
+            const std::size_t view =
+                LaunchKey::index(items_[static_cast<std::size_t>(argument)], LaunchKey::data);
+            if (key_.view(view).address == 0) return false;
+            launch_.buffers.push_back(view);
+        }
+        return true;
+    }
+
     /// Notes the uses that the binder checks for aliasing, as invoke() does.
     void note_uses() {
         for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
@@ -357,8 +368,18 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         uses.add(made.state()->allocation, true);
         arguments[output.argument].allocated = std::move(made);
     }
-    device.driver().dispatch({known->kernel, known->grid, std::span(block).first(known->block.size()),
-                              std::span(uses.list).first(uses.count)});
+    std::vector<driver::Resource> buffers(known->buffers.size());
+    for (std::size_t i = 0; i < known->buffers.size(); ++i) {
+        const LaunchKey::View& view = key.view(known->buffers[i]);
+        const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
+        buffers[i] =
+            driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
+    }
+    device.driver().dispatch({known->kernel,
+                              known->grid,
+                              std::span(block).first(known->block.size()),
+                              std::span(uses.list).first(uses.count),
+                              buffers});
     return true;
 }
 
@@ -373,15 +394,15 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     }
     for (std::size_t i = 0; i < request.call.arguments.size(); ++i) {
         const manifest::Argument& argument = request.call.arguments[i];
-        const bool is_known =
-            passes_elements(argument) || passed_as(argument) == manifest::HostPassing::pointer;
+        const bool is_known = passes_elements(argument) || passes_buffer(argument) ||
+                              passed_as(argument) == manifest::HostPassing::pointer;
         if (!is_known || argument.overwrite || is_combined(argument)) {
             return;
         }
     }
     auto launch = std::make_shared<KnownLaunch>();
     Notes notes(request, binding, key, *launch);
-    if (!notes.note_parameters(layout)) {
+    if (!notes.note_parameters(layout) || !notes.note_buffers()) {
         return;
     }
     notes.note_uses();

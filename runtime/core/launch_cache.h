@@ -85,8 +85,9 @@ struct KnownLaunch {
     std::vector<std::byte> block;  ///< the parameters, in which these are written anew:
     std::vector<Address> addresses;
     std::vector<Value> values;
-    std::vector<Output> outputs;  ///< to allocate
-    std::vector<Use> uses;        ///< of given tensors; what is written must share no byte with the rest
+    std::vector<Output> outputs;       ///< to allocate
+    std::vector<std::size_t> buffers;  ///< views of the kernel's resources, in order
+    std::vector<Use> uses;             ///< of given tensors; what is written must share no byte with the rest
 };
 
 /// A module's launches: the last few of each call and pass. Thread-safe.

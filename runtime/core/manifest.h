@@ -127,10 +127,11 @@ inline constexpr std::array dispatch_names{"elements", "threads", "groups"};
 
 /// One overload of a function: one kind chosen for each argument.
 struct Call {
-    std::vector<Argument> arguments;        ///< in parameter order, the result last
-    std::vector<ParameterTree> parameters;  ///< the trees over `arguments`, in the same order
-    std::vector<Item> items;                ///< those of `parameters`, see core/items.h; not stored
-    std::int64_t rank = 0;                  ///< of the call shape
+    std::vector<Argument> arguments;           ///< in parameter order, the result last
+    std::vector<ParameterTree> parameters;     ///< the trees over `arguments`, in the same order
+    std::vector<Item> items;                   ///< those of `parameters`, see core/items.h; not stored
+    std::vector<std::int64_t> resources = {};  ///< the arguments that are some, in order; not stored
+    std::int64_t rank = 0;                     ///< of the call shape
     Dispatch dispatch = Dispatch::elements;
     bool strict_broadcasting = false;
     bool has_backward = false;

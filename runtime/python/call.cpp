@@ -10,6 +10,7 @@
 #include "core/resolve.h"
 #include "core/roles.h"
 #include "python/arrays.h"
+#include "python/buffer.h"
 #include "python/call_items.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
@@ -370,6 +371,7 @@ void Call::look_at(std::size_t i) {
     }
     if (item(i).structure != nullptr) return look_at_struct(i);
     if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+        if (is_written(i)) check_writable_buffer(host.content, where(i));
         host.scalar = host.tensor->any.element().scalar;
         host.shape = host.tensor->any.shape();
         return;
@@ -424,6 +426,7 @@ void Call::look_at_struct(std::size_t i) {
         return;
     }
     if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+        if (is_written(i)) check_writable_buffer(host.content, where(i));
         host.shape = host.tensor->any.shape();
         return;
     }
@@ -473,7 +476,7 @@ std::optional<Device> Call::on_stream(const Context& context) const {
 void Call::check_capture(const Device& on) const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
         const Host& host = hosts_[i];
-        if (!host.given || host.tensor != nullptr || !passes_tensor(leaf(i))) continue;
+        if (!host.given || host.tensor != nullptr || !passes_memory(leaf(i))) continue;
         try {
             on.state()->driver().check_read_back();
         } catch (const DeviceError& error) {

@@ -26,6 +26,7 @@ void bind_gil(py::module_& module);
 void bind_errors(py::module_& module);
 void bind_device(py::module_& module);
 void bind_tensor(py::module_& module);
+void bind_buffer(py::module_& module);
 void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
 void bind_generator(py::module_& module);

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_errors(module);
     kf::python::bind_device(module);
     kf::python::bind_tensor(module);
+    kf::python::bind_buffer(module);
     kf::python::bind_differentiable(module);
     kf::python::bind_encoder(module);
     kf::python::bind_generator(module);

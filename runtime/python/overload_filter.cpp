@@ -21,7 +21,7 @@ bool takes_struct(const manifest::ParameterTree& structure, py::handle value) {
 bool takes(const manifest::Argument& first, const HostItem& item, py::handle value) {
     const Tensor* tensor = as_tensor(value);
     if (item.structure == nullptr) {
-        const bool is_array = passes_tensor(first) && first.rank > 0;
+        const bool is_array = passes_memory(first) && first.rank > 0;
         return !is_array || !number_kind(value);
     }
     if (item.type == nullptr) return takes_struct(*item.structure, value);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/tensor_state.h"
+#include "python/buffer.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/host.h"
@@ -230,7 +231,9 @@ py::dtype dtype_of(const Tensor& tensor) {
 }
 
 const Tensor* as_tensor(py::handle value) {
-    return py::isinstance<Tensor>(value) ? py::cast<Tensor*>(value) : nullptr;
+    if (py::isinstance<Tensor>(value)) return py::cast<Tensor*>(value);
+    const Buffer* buffer = as_buffer(value);
+    return buffer != nullptr ? &buffer->tensor : nullptr;
 }
 
 std::vector<AnyTensor> memory_of(py::handle value, const Where& where) {
@@ -239,7 +242,7 @@ std::vector<AnyTensor> memory_of(py::handle value, const Where& where) {
         const Tensor* tensor = as_tensor(one);
         if (tensor == nullptr) {
             refuse(ErrorCode::type_mismatch, where,
-                   "a kf.Tensor, or a list of them, is needed, not " + shown(one));
+                   "a kf.Tensor or kf.Buffer, or a list of them, is needed, not " + shown(one));
         }
         memory.push_back(tensor->any);
     };

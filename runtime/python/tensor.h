@@ -27,7 +27,7 @@ py::dtype dtype_of(const Tensor& tensor);
 /// Wraps any tensor; a vector element becomes trailing dimensions.
 Tensor wrap(const AnyTensor& tensor, const ContextPtr& context);
 
-/// The tensor in `value`, or null when it isn't one.
+/// The tensor in `value`, a buffer's too, or null when it isn't one.
 const Tensor* as_tensor(py::handle value);
 
 /// The memory of a tensor, or of each of a list of them.

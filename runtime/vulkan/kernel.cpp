@@ -127,7 +127,8 @@ const manifest::BlockLayout& find_layout(const Context& context, const manifest:
     return layout;
 }
 
-/// The code names the descriptors for which the layout has numbers, and no others.
+/// The code names no descriptors but those for which the layout has numbers; what it doesn't use it may leave
+/// out.
 void check_descriptors(const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
                        const Words& words) {
     std::set<std::int64_t> named;
@@ -140,7 +141,9 @@ void check_descriptors(const manifest::Kernel& kernel, const manifest::BlockLayo
         }
     }
     const auto& numbers = layout.resource_places;
-    if (!known || named != std::set(numbers.begin(), numbers.end()) || named.size() != numbers.size()) {
+    const std::set places(numbers.begin(), numbers.end());
+    const bool all_known = std::includes(places.begin(), places.end(), named.begin(), named.end());
+    if (!known || !all_known || places.size() != numbers.size()) {
         throw ArtifactError(ErrorCode::artifact_corrupt, "vulkan: the image of kernel '" + kernel.name +
                                                              "' takes other resources than the kernel");
     }

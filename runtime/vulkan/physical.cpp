@@ -276,6 +276,8 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     physical.limits.max_group_invocations = properties.limits.maxComputeWorkGroupInvocations;
     physical.limits.buffer_alignment = properties.limits.minStorageBufferOffsetAlignment;
     physical.limits.max_buffer = properties.limits.maxStorageBufferRange;
+    physical.info.buffer_alignment = physical.limits.buffer_alignment;
+    physical.info.max_buffer = physical.limits.max_buffer;
     physical.limits.max_buffers = properties.limits.maxPerStageDescriptorStorageBuffers;
     physical.limits.uniform_alignment = properties.limits.minUniformBufferOffsetAlignment;
     physical.limits.max_allocation = maintenance.maxMemoryAllocationSize;

@@ -5,6 +5,7 @@
 
 #include "core/interface.h"
 #include "core/items.h"
+#include "core/resource_list.h"
 #include "core/sha256.h"
 
 namespace kf::gen {
@@ -13,7 +14,8 @@ namespace {
 
 /// Finds each record's field in the layout that the compiler reports, whose members must lie where the host
 /// writes them.
-Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const CompiledKernel& compiled) {
+Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const CompiledKernel& compiled,
+                                         bool vulkan) {
     manifest::BlockLayout layout;
     layout.size = compiled.block_size;
     layout.passing = emitted.passing;
@@ -42,6 +44,17 @@ Outcome<manifest::BlockLayout> layout_of(const EmittedKernel& emitted, const Com
                 return fail("the compiler has '" + name + "' in another place than the runtime");
         }
     }
+    for (std::size_t i = 0; i < emitted.resources.size(); ++i) {
+        const std::string& field = emitted.resource_fields[i];
+        const auto element = find(field + "[]");
+        const auto place = vulkan ? element : find(field);
+        if (element == compiled.block.end() || place == compiled.block.end())
+            return fail("the compiler reports no resource '" + field + "'");
+        if (element->size != emitted.resources[i].stride)
+            return fail("the compiler has elements of " + std::to_string(element->size) + " bytes in '" +
+                        field + "', and the host of " + std::to_string(emitted.resources[i].stride));
+        layout.resource_places.push_back(vulkan ? static_cast<std::int64_t>(i) : place->offset);
+    }
     return layout;
 }
 
@@ -65,8 +78,10 @@ Outcome<manifest::Kernel> kernel_of(const KernelUnit& unit, const CompiledUnit& 
     kernel.source_hash = unit.source_hash;
     for (const auto& [target, emitted] : unit.sources) {
         kernel.records = emitted.records;
+        kernel.resources = emitted.resources;
         kernel.calls_per_thread = emitted.calls_per_thread;
-        Outcome<manifest::BlockLayout> layout = layout_of(emitted, compiled.at(target));
+        Outcome<manifest::BlockLayout> layout =
+            layout_of(emitted, compiled.at(target), target == CodeTarget::spirv);
         if (!layout) return layout.errors();
         kernel.layouts[target == CodeTarget::spirv ? "vulkan" : "cuda"] = std::move(layout.value());
         if (target == CodeTarget::spirv)
@@ -99,6 +114,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
             for (const PlannedParameter& parameter : planned.calls[c].parameters)
                 call.parameters.push_back(parameter.host);
             call.items = manifest::items_of(call.parameters);
+            call.resources = manifest::resource_arguments(call);
             call.rank = planned.calls[c].rank;
             call.dispatch = planned.calls[c].dispatch;
             call.strict_broadcasting = planned.calls[c].strict_broadcasting;

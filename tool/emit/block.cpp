@@ -177,6 +177,10 @@ std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, Var
     return BlockWriter(call, pass, variant, sums).write();
 }
 
+manifest::ResourceList resources_of(const PlannedCall& call) {
+    return manifest::call_resources(host_call(call));
+}
+
 bool can_walk_rows(const PlannedCall& call, PassKind pass) {
     // The largest subgroup that there is: groups are made of whole ones.
     constexpr std::uint32_t most_lanes = 128;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/block_records.h"
+#include "core/resource_list.h"
 #include "core/roles.h"
 #include "emit/kernel.h"
 
@@ -19,6 +20,9 @@ struct BlockField {
 /// Fields for everything that the kernel reads; see manifest::RecordKind for what each one means.
 std::vector<BlockField> block_fields(const PlannedCall& call, PassKind pass, manifest::Variant variant,
                                      Sums sums = Sums::fast);
+
+/// The resources that all of the call's kernels take beside their blocks.
+manifest::ResourceList resources_of(const PlannedCall& call);
 
 /// Whether a kernel that walks rows is of use: calls may share elements of gradients along some dimensions.
 bool can_walk_rows(const PlannedCall& call, PassKind pass);

@@ -40,7 +40,8 @@ void add_items(const PlannedCall& call, const manifest::ParameterTree& parameter
         }
         return;
     }
-    const Type& element = type.kind == TypeKind::tensor ? type.element.front() : type;
+    const bool container = type.kind == TypeKind::tensor || type.kind == TypeKind::buffer;
+    const Type& element = container && !type.element.empty() ? type.element.front() : type;
     items.push_back(parameter.form == Form::leaf ? call.arguments[static_cast<std::size_t>(parameter.leaf)]
                                                  : whole_item(call, parameter, element));
     items.back().host.name = name;
@@ -75,8 +76,9 @@ public:
 
 private:
     void add_whole(const Type& type) {
-        if (type.kind == TypeKind::array || type.kind == TypeKind::tensor)
-            return add_whole(type.element.front());
+        const bool container =
+            type.kind == TypeKind::array || type.kind == TypeKind::tensor || type.kind == TypeKind::buffer;
+        if (container && !type.element.empty()) return add_whole(type.element.front());
         if (type.kind != TypeKind::structure) return;
         for (const Field& field : type.fields) add_whole(field.type);
         entry(type).whole = true;

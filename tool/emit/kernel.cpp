@@ -13,6 +13,7 @@
 #include "emit/body.h"
 #include "emit/kernel_body.h"
 #include "emit/kernel_text.h"
+#include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
 #include "emit/render.h"
 #include "emit/tensor_elements.h"
@@ -77,6 +78,26 @@ View::List fields_view(const KernelContext& kernel) {
     return views;
 }
 
+/// The resources: of SPIR-V numbered in a descriptor set of their own, of CUDA fields of the block.
+View::List resources_view(const PlannedCall& call, const EmittedKernel& kernel) {
+    View::List views;
+    for (const manifest::CallResource& resource : resources_of(call)) {
+        const auto i = views.size();
+        const auto parameter =
+            std::find_if(call.parameters.begin(), call.parameters.end(), [&](const PlannedParameter& one) {
+                return one.host.form != manifest::Form::fields && one.host.leaf == resource.argument;
+            });
+        const Type& type = parameter != call.parameters.end()
+                               ? parameter->type
+                               : call.arguments[static_cast<std::size_t>(resource.argument)].type;
+        views.emplace_back(View::Object{{"type", declared_name(type)},
+                                        {"name", bound_name(resource.slot.name)},
+                                        {"number", std::to_string(i)},
+                                        {"field", kernel.resource_fields[i]}});
+    }
+    return views;
+}
+
 View::List modules_view(const Plan& plan, const KernelContext& kernel) {
     const Needs needs{kernel.is_exact(), keeps_sums(kernel), kernel.run.beside > 1, sums_integers(kernel)};
     const std::vector<std::string> imports = imports_of(plan, kernel.call, needs);
@@ -128,6 +149,11 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
         kernel.records.push_back(field.record);
         kernel.fields.push_back(field.name);
     }
+    for (const manifest::CallResource& resource : resources_of(call)) {
+        kernel.resources.push_back(resource.slot);
+        kernel.resource_fields.push_back(bound_name(resource.slot.name).substr(std::string("kf_").size()));
+    }
+    kernel.source.has_buffers = !kernel.resources.empty();
     if (request.target == CodeTarget::spirv)
         kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.records));
     kernel.source.entry_point = "kf_" + identifier(kernel.name);
@@ -146,6 +172,9 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
 Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
     const KernelContext context = context_of(request);
     EmittedKernel kernel = describe_kernel(request, context);
+    if (request.target == CodeTarget::cuda_source) {
+        if (Diagnostics errors = check_cuda_layouts(request.call); !errors.empty()) return errors;
+    }
     Outcome<std::string> elements = tensor_element_functions(context.call, context.pass, context.sums);
     if (!elements) return elements.errors();
 
@@ -162,6 +191,8 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"is_exact", context.is_exact()},
         {"keeps_sums", keeps_sums(context)},
         {"fields", fields_view(context)},
+        {"resources", resources_view(context.call, kernel)},
+        {"are_fields", request.target == CodeTarget::cuda_source},
         {"adapters", adapters(context.call)},
         {"element_functions", elements.value().empty() ? View::List() : View::List{elements.value()}},
         {"group_size", context.group_size()},

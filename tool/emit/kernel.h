@@ -22,7 +22,9 @@ struct EmittedKernel {
     KernelSource source;
     std::string name;  ///< "polynomial.backward.contiguous"
     std::vector<manifest::Record> records;
-    std::vector<std::string> fields;                       ///< the block's field for each record
+    std::vector<std::string> fields;  ///< the block's field for each record
+    std::vector<manifest::ResourceSlot> resources = {};
+    std::vector<std::string> resource_fields = {};         ///< the block's field for each of them in CUDA
     manifest::Passing passing = manifest::Passing::value;  ///< of the block
     std::uint32_t calls_per_thread = 1;
     std::uint32_t resident_groups = 0;  ///< that CUDA's registers should leave room for; 0: as it comes

@@ -7,6 +7,7 @@
 #include "emit/element_statements.h"
 #include "emit/gradient_statements.h"
 #include "emit/kernel_text.h"
+#include "emit/kinds/buffer.h"
 #include "emit/kinds/questions.h"
 #include "emit/kinds/whole_tensor.h"
 #include "plan/kinds/whole_tensor.h"
@@ -48,6 +49,8 @@ private:
         if (!parameter.global.empty()) return add_global(parameter);
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
+        } else if (is_bound(parameter)) {
+            pass_tensor(bound_name(parameter.host.name));
         } else if (holds_struct_tensor(parameter)) {
             pass_same(add_struct_tensor(body_, kernel_, parameter));
         } else if (parameter.host.form == manifest::Form::leaf && is_view(leaf_of(parameter))) {
@@ -71,6 +74,11 @@ private:
             value = add_read(parameter, "kf_arg_" + id_of(parameter), Source::data);
         }
         body_.sets.emplace_back(parameter.global + " = " + value);
+    }
+
+    [[nodiscard]] bool is_bound(const PlannedParameter& parameter) const {
+        return parameter.host.form != manifest::Form::fields &&
+               supply_of(leaf_of(parameter).host) == Supply::bound;
     }
 
     [[nodiscard]] ArgumentText leaf_of(const PlannedParameter& parameter) const {

@@ -24,12 +24,24 @@ bool is_differentiable(const PlannedParameter& parameter) {
     return parameter.type.differentiable && !parameter.no_diff;
 }
 
+/// A buffer, which probes declare beside their functions.
+struct ProbeBuffer {
+    std::string type;
+    std::string name;
+};
+
+bool holds_buffer(const Type& type) {
+    return type.kind == TypeKind::buffer ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return holds_buffer(field.type); });
+}
+
 std::string any(const std::string& type) { return "kf_any<" + type + ">()"; }
 
 /// The statements of one call.
 class CallWriter {
 public:
-    explicit CallWriter(const PlannedCall& call) : call_(call) {}
+    CallWriter(const PlannedCall& call, std::vector<ProbeBuffer>& buffers) : call_(call), buffers_(buffers) {}
 
     View::List write() {
         const bool backward = call_.has_backward || call_.has_fused;
@@ -38,6 +50,12 @@ public:
             pass_launch_values(i);
             if (parameter.tangent_of >= 0) continue;
             const std::string id = std::to_string(++count_);
+            if (holds_buffer(parameter.type)) {
+                const std::string given = add_buffers(parameter.type, "kf_arg_" + id);
+                passed_.push_back(given);
+                backward_.push_back(given);
+                continue;
+            }
             if (call_.is_jvp && is_differentiable(parameter)) {
                 add_pair(parameter, "kf_pair_" + id);
             } else {
@@ -63,6 +81,20 @@ private:
             passed_.push_back(any(value.type));
             backward_.push_back(any(value.type));
         }
+    }
+
+    /// A buffer, or a local of a struct with some in it: as an expression.
+    std::string add_buffers(const Type& type, const std::string& name) {
+        if (type.kind == TypeKind::buffer) {
+            buffers_.push_back(
+                {declared_name(type), std::string(probe_buffer) + std::to_string(buffers_.size())});
+            return buffers_.back().name;
+        }
+        if (!holds_buffer(type)) return any(declared_name(type));
+        add(declared_name(type) + " " + name);
+        for (const Field& field : type.fields)
+            add(name + "." + field.name + " = " + add_buffers(field.type, name + "_" + field.name));
+        return name;
     }
 
     void add_value(const PlannedParameter& parameter, const std::string& name) {
@@ -110,6 +142,7 @@ private:
     }
 
     const PlannedCall& call_;
+    std::vector<ProbeBuffer>& buffers_;
     int count_ = 0;
     View::List statements_;
     std::string result_;
@@ -139,20 +172,25 @@ View::List imports_view(const Plan& plan, const std::vector<const PlannedCall*>&
 Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const PlannedCall*>& calls,
                                  bool has_tensors) {
     View::List views;
+    std::vector<ProbeBuffer> buffers;
     for (const PlannedCall* call : calls) {
         views.emplace_back(View::Object{{"name", "kf_call_" + std::to_string(views.size())},
                                         {"adapters", adapters(*call)},
-                                        {"statements", CallWriter(*call).write()}});
+                                        {"statements", CallWriter(*call, buffers).write()}});
     }
     KernelSource source;
     source.entry_point = "kf_probe";
     if (!calls.empty()) source.origin = calls.front()->location;
     View::List imports = imports_view(plan, calls, has_tensors);
+    View::List buffer_views;
+    for (const ProbeBuffer& buffer : buffers)
+        buffer_views.emplace_back(View::Object{{"type", buffer.type}, {"name", buffer.name}});
     Outcome<std::string> text = render("probe.slang.mustache", templates::probe_slang_mustache,
                                        View(View::Object{{"imports", std::move(imports)},
                                                          {"has_tensors", has_tensors},
                                                          {"group_size", std::string(probe_group_size)},
                                                          {"entry", source.entry_point},
+                                                         {"buffers", std::move(buffer_views)},
                                                          {"calls", views}}));
     if (!text) return text.errors();
     source.text = std::move(text.value());

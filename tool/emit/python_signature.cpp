@@ -128,6 +128,7 @@ std::string python_spelling(PythonTypes types, const std::set<std::string>& stru
     if (object && structs.empty()) words.emplace_back("StructValue");
     if (object) words.insert(words.end(), structs.begin(), structs.end());
     if ((types & python_writable) != 0) words.emplace_back("OutValue");
+    if ((types & python_buffer) != 0) words.emplace_back("kf.Buffer");
     if ((types & python_grid) != 0) words.emplace_back("kf.Grid");
     if ((types & python_range) != 0) words.emplace_back("kf.Range");
     if ((types & python_wang_hash) != 0) words.emplace_back("kf.WangHash");

@@ -24,6 +24,7 @@ enum PythonType : std::uint16_t {
     python_rand_float = 1024,
     python_struct = 2048,      ///< a dict or an object with the fields
     python_components = 4096,  ///< the same with x, y, z and w
+    python_buffer = 8192,
 };
 using PythonTypes = std::uint16_t;
 

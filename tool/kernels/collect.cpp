@@ -71,6 +71,7 @@ std::string interface_of(const KernelUnit& unit, const PlannedCall& planned) {
     kernel.group_size = unit.group_size;
     kernel.calls_per_thread = unit.sources.begin()->second.calls_per_thread;
     kernel.records = unit.sources.begin()->second.records;
+    kernel.resources = unit.sources.begin()->second.resources;
     return manifest::interface_of(call, kernel, unit.exact);
 }
 
@@ -124,7 +125,7 @@ private:
             request.target = target;
             Outcome<EmittedKernel> emitted = emit_kernel(request);
             if (!emitted) {
-                errors_.insert(errors_.end(), emitted.errors().begin(), emitted.errors().end());
+                add_distinct(errors_, emitted.errors());
                 return -1;
             }
             text += emitted.value().source.text;
@@ -147,7 +148,8 @@ private:
                std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                           [](const auto& left, const auto& right) {
                               return left.second.source.text == right.second.source.text &&
-                                     left.second.records == right.second.records;
+                                     left.second.records == right.second.records &&
+                                     left.second.resources == right.second.resources;
                           });
     }
 

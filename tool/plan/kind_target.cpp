@@ -79,7 +79,7 @@ Outcome<manifest::Argument> with_map(manifest::Argument argument, const KindSpec
 
 Outcome<manifest::Argument> feed_element(const KindSpec& kind, const KindTarget& target,
                                          const FeedRanks& ranks) {
-    const bool is_tensor = target.type.kind == TypeKind::tensor;
+    const bool is_tensor = target.type.kind == TypeKind::tensor || target.type.kind == TypeKind::buffer;
     const std::optional<Element> parameter =
         element_of(is_tensor ? target.type.element.front() : target.type);
     if (!parameter) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "diagnostic/suggest.h"
+#include "plan/kinds/buffer.h"
 #include "plan/kinds/whole_tensor.h"
+#include "plan/memory_layout.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -101,8 +103,12 @@ private:
 
     static std::string subject(const std::string& name) { return "argument '" + name + "'"; }
 
-    ParameterTree walk(const KindSpec& kind, const Type& type, const Place& place) {
+    ParameterTree walk(const KindSpec& given, const Type& type, const Place& place) {
+        const std::optional<KindSpec> elements = kind_of_elements(given, type);
+        const KindSpec& kind = elements ? *elements : given;
         if (kind.kind == Kind::fields) return walk_fields(kind, type, place);
+        if (type.kind == TypeKind::buffer && !type.element.empty() && holds_structs(type.element.front()))
+            return buffer_of_structs(kind, type, place);
         if (type.kind == TypeKind::tensor && holds_structs(type.element.front()))
             return tensor_of_structs(kind, type, place);
         if (!holds_structs(type)) return leaf(kind, type, place);
@@ -118,7 +124,9 @@ private:
         leaf_target.argument = place.name;
         leaf_target.type = type;
         if (target_.values_are_read && kind.kind != Kind::tensor) leaf_target.role = Role::in;
-        if (type.kind == TypeKind::tensor && place.depth > 0) {
+        const bool says_itself =
+            type.kind == TypeKind::tensor || type.kind == TypeKind::buffer || type.kind == TypeKind::pointer;
+        if (says_itself && place.depth > 0) {
             if (leaf_target.role == Role::out) {
                 fail(kind, "type-not-supported",
                      subject(place.name) + ": a function can't make a '" + type.name +
@@ -313,6 +321,43 @@ private:
         return parameter;
     }
 
+    /// A parameter that is a buffer of structs: its fields' leaves are one resource.
+    ParameterTree buffer_of_structs(const KindSpec& kind, const Type& type, const Place& place) {
+        KindTarget leaf_target = target_.parameter;
+        leaf_target.argument = place.name;
+        leaf_target.type = type;
+        Type& element = leaf_target.type.element.front();
+        const bool bools = holds_bool(element);
+        // What it is made of is another matter.
+        element = Type();
+        element.kind = TypeKind::scalar;
+        if (bools) element.scalar = ScalarType::boolean;
+        if (const Outcome<manifest::Argument> fed = feed(without_element(kind), leaf_target); !fed) {
+            errors_.insert(errors_.end(), fed.errors().begin(), fed.errors().end());
+            return {};
+        }
+        if (place.depth > 0 || type.element.front().kind == TypeKind::array) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": a '" + type.name + "' " +
+                     (place.depth > 0 ? "in a struct" : "of arrays") +
+                     " can't be passed by this version of kfgen",
+                 {place.depth > 0 ? "make it a parameter of its own" : "put the array into a struct"});
+            return {};
+        }
+        KindSpec tensor = kind;
+        tensor.kind = Kind::tensor;
+        tensor.rank = 1;
+        tensor_ = &type;
+        ParameterTree parameter = whole(tensor, type.element.front(), place);
+        tensor_ = nullptr;
+        return parameter;
+    }
+
+    static KindSpec without_element(KindSpec kind) {
+        kind.element.clear();
+        return kind;
+    }
+
     /// Python mangles or uses such names, and C++ reserves them.
     bool has_usable_names(const KindSpec& kind, const Type& type, const Place& place) {
         for (const Field& field : type.fields) {
@@ -337,9 +382,13 @@ private:
             return "give the struct field by field, {\"fields\": {…}}, where the pointer has the kind "
                    "'pointer'";
         }
+        if (type.kind == TypeKind::buffer) {
+            return "give the struct field by field, {\"fields\": {…}}, where the buffer has a kind of its "
+                   "own";
+        }
         if (type.kind == TypeKind::resource) {
-            return "this version of kfgen passes no textures, samplers or buffers, in structs or "
-                   "alone; a Tensor does for a buffer, in a struct that is given field by field";
+            return "this version of kfgen passes no textures, samplers or buffers of other kinds than "
+                   "StructuredBuffer and ByteAddressBuffer, in structs or alone";
         }
         return "make it a field of one of these types, and convert it in Slang";
     }

@@ -71,6 +71,28 @@ std::optional<manifest::Element> element_of(const Type& type) {
     return element;
 }
 
+namespace {
+
+/// What to write for a resource that can't be passed.
+std::string resource_advice(const std::string& name) {
+    constexpr std::array<std::pair<std::string_view, const char*>, 6> advice{{
+        {"AppendStructuredBuffer",
+         "take a RWStructuredBuffer, and a RWStructuredBuffer<Atomic<uint>> that counts"},
+        {"ConsumeStructuredBuffer",
+         "take a RWStructuredBuffer, and a RWStructuredBuffer<Atomic<uint>> that counts"},
+        {"StructuredBuffer", "leave the layout out, or make it ScalarDataLayout"},
+        {"Buffer<", "make it a StructuredBuffer, which has no format"},
+        {"RWBuffer<", "make it a RWStructuredBuffer, which has no format"},
+        {"ConstantBuffer", "make the parameter the struct itself, and give it value"},
+    }};
+    for (const auto& [start, text] : advice) {
+        if (name.starts_with(start)) return text;
+    }
+    return "this version of kfgen passes StructuredBuffer and ByteAddressBuffer, and no other resources";
+}
+
+}  // namespace
+
 std::vector<std::string> notes_of_refused(const Type& type) {
     if (type.kind == TypeKind::array && type.element.size() == 1)
         return notes_of_refused(type.element.front());
@@ -78,6 +100,7 @@ std::vector<std::string> notes_of_refused(const Type& type) {
         return {"make each tensor a parameter, or a field of a struct that is given by \"fields\""};
     }
     if (type.kind == TypeKind::pointer) return {"give it the kind 'pointer'"};
+    if (type.kind == TypeKind::resource) return {resource_advice(type.name)};
     if (type.kind == TypeKind::matrix) {
         const std::string scalar = to_string(type.scalar);
         if (is_one_wide(type)) return {"declare it " + scalar + std::to_string(type.rows * type.columns)};
@@ -144,8 +167,12 @@ std::string slang_name(const manifest::Element& element) { return to_string(elem
 
 const Type& innermost_of(const Type& type) {
     const Type* inner = &type;
-    while ((inner->kind == TypeKind::array || inner->kind == TypeKind::tensor) && inner->element.size() == 1)
-        inner = &inner->element.front();
+    const auto holds = [](const Type& one) {
+        const bool container =
+            one.kind == TypeKind::array || one.kind == TypeKind::tensor || one.kind == TypeKind::buffer;
+        return container && one.element.size() == 1;
+    };
+    while (holds(*inner)) inner = &inner->element.front();
     return *inner;
 }
 
@@ -157,7 +184,7 @@ std::string without_enum(const std::string& text, const Type& type) {
 }
 
 std::string declared_name(const Type& type) {
-    if (type.is_enum || type.kind == TypeKind::pointer) return type.name;
+    if (type.is_enum || type.kind == TypeKind::pointer || type.kind == TypeKind::buffer) return type.name;
     if (type.kind == TypeKind::array) {
         return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
@@ -175,6 +202,7 @@ std::string kind_name(const Type& type) {
         case TypeKind::matrix: return scalar + std::to_string(type.rows) + "x" + std::to_string(type.columns);
         case TypeKind::array: break;
         case TypeKind::tensor: return kind_name(type.element.front());
+        case TypeKind::buffer: return type.element.empty() ? "uint8_t" : kind_name(type.element.front());
         case TypeKind::pointer:
             return type.element.empty() ? type.name : kind_name(type.element.front()) + "*";
         default: return type.kind == TypeKind::scalar ? scalar : type.name;

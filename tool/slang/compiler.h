@@ -67,6 +67,7 @@ struct KernelSource {
     Location origin;            ///< the spec entry it was made for; errors in it point here
     std::string hint = {};      ///< a note for errors in it; may be empty
     bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
+    bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
 };
 
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does

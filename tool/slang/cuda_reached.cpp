@@ -166,6 +166,7 @@ private:
             // A cbuffer's members are globals of their own.
             const bool grouped = groups_.contains(at(index + 3)) && is_arrow(index + 4);
             const std::string_view name = plain(at(index + (grouped ? 6 : 3)));
+            if (name.starts_with(probe_buffer)) return;
             return name == probe_group_size ? add(Reach::builtin, "WorkgroupSize", &token)
                                             : add(Reach::parameter, name, &token);
         }

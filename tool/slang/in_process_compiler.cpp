@@ -624,7 +624,9 @@ private:
             return SLANG_FAILED(result);
         };
         if (has_failed(composed.value()->link(linked.out(), messages.out())) ||
-            has_failed(linked->getEntryPointCode(0, 0, code.out(), messages.out())) || !code) {
+            has_failed(
+                linked->getEntryPointCode(0, target_index(source, target), code.out(), messages.out())) ||
+            !code) {
             return Outcome<CompiledKernel>(slang_errors(messages, could_not_compile(source)))
                 .with_warnings(std::move(warnings));
         }

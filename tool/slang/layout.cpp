@@ -2,6 +2,7 @@
 #include "slang/layout.h"
 
 #include "slang/com_ptr.h"
+#include "slang/session.h"
 
 namespace kf::gen {
 
@@ -21,6 +22,14 @@ std::int64_t padded_size(slang::TypeLayoutReflection& layout) {
     return static_cast<std::int64_t>(std::max(layout.getSize(), layout.getStride()));
 }
 
+/// Adds what a buffer holds, as "name[]": its size is that from one element to the next, 1 of bytes.
+void add_element(slang::TypeLayoutReflection& buffer, const std::string& name,
+                 std::vector<FieldLayout>& fields) {
+    if (buffer.getKind() != slang::TypeReflection::Kind::Resource) return;
+    slang::TypeLayoutReflection* element = buffer.getElementTypeLayout();
+    fields.push_back({name + "[]", 0, element != nullptr ? padded_size(*element) : 1});
+}
+
 /// Adds a struct's fields, those of structs in it behind the struct. `start`: of the struct in the block,
 /// bytes; `prefix`: of names.
 void add_fields(slang::TypeLayoutReflection& type, std::int64_t start, const std::string& prefix,
@@ -31,6 +40,7 @@ void add_fields(slang::TypeLayoutReflection& type, std::int64_t start, const std
         const std::int64_t offset = start + static_cast<std::int64_t>(field.getOffset());
         const std::string name = prefix + field.getName();
         fields.push_back({name, offset, static_cast<std::int64_t>(layout.getSize())});
+        add_element(layout, name, fields);
         if (layout.getKind() == slang::TypeReflection::Kind::Struct)
             add_fields(layout, offset, name + ".", fields);
     }
@@ -40,7 +50,7 @@ void add_fields(slang::TypeLayoutReflection& type, std::int64_t start, const std
 
 Diagnostics describe_block(slang::ISession& session, slang::IComponentType& program,
                            const KernelSource& source, CodeTarget target, CompiledKernel& kernel) {
-    slang::ProgramLayout* layout = program.getLayout();
+    slang::ProgramLayout* layout = program.getLayout(target_index(source, target));
     if (layout == nullptr || layout->getEntryPointCount() != 1) {
         return {kernel_error(source, "Slang gave no layout of '" + source.entry_point + "'")};
     }
@@ -74,6 +84,13 @@ Diagnostics describe_block(slang::ISession& session, slang::IComponentType& prog
     }
     kernel.block_size = padded_size(*type);
     add_fields(*type, 0, "", kernel.block);
+    for (unsigned index = 0; index < layout->getParameterCount(); ++index) {
+        slang::VariableLayoutReflection& global = *layout->getParameterByIndex(index);
+        constexpr std::string_view own = "kf_";
+        const std::string_view name = global.getName() != nullptr ? global.getName() : "";
+        if (name.starts_with(own) && global.getTypeLayout() != nullptr)
+            add_element(*global.getTypeLayout(), std::string(name.substr(own.size())), kernel.block);
+    }
     return {};
 }
 

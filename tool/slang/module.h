@@ -28,6 +28,7 @@ enum class TypeKind : std::uint8_t {
     interface,
     resource,
     tensor,   ///< of kf.slang's family
+    buffer,   ///< StructuredBuffer<T>, ByteAddressBuffer, and those that are written
     pointer,  ///< to memory: T*, Ptr<T, …>
     other
 };
@@ -55,8 +56,8 @@ struct Type {
     std::int64_t rows = 1;                    ///< of matrices (row-major)
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
     std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank
-    /// Of arrays and tensors: exactly one. Of a pointer: what it leads to, unless that is void, another
-    /// pointer or in a struct.
+    /// Exactly one of arrays and tensors, and of buffers but those of bytes; of a pointer what it leads to,
+    /// unless that is void or another pointer, or the pointer is a struct's field.
     std::vector<Type> element;
     std::vector<Field> fields;  ///< of structs, in order
     std::string name;
@@ -64,7 +65,7 @@ struct Type {
     TensorForm form = TensorForm::read;  ///< of tensors
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
-    bool is_writable = false;    ///< of pointers: functions may write through it
+    bool is_writable = false;    ///< of pointers and buffers: functions may write there
     bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};

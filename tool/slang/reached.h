@@ -37,6 +37,8 @@ struct Reached {
 
 /// What probes (see emit/probe.h) call a thread group's size, which must not matter.
 inline constexpr std::string_view probe_group_size = "kf_group_size";
+/// How the names begin that probes give to the buffers that they pass, which are no globals of the module's.
+inline constexpr std::string_view probe_buffer = "kf_bound_";
 
 /// Reads unoptimised SPIR-V with names; places and functions are there when it has OpLine. Everything but the
 /// entry point counts, which only sets static variables to their first values. Empty when `code` is no

@@ -90,6 +90,11 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     } else {
         target_description.format = SLANG_CUDA_SOURCE;
     }
+    std::vector<slang::TargetDesc> targets{target_description};
+    if (form.target == CodeTarget::spirv) {
+        targets.push_back(target_description);
+        targets.back().forceGLSLScalarBufferLayout = true;
+    }
     std::vector<slang::CompilerOptionEntry> entries = {
         integer_option(slang::CompilerOptionName::EnableMachineReadableDiagnostics, 1),
         integer_option(slang::CompilerOptionName::VulkanUseEntryPointName, 1),
@@ -110,8 +115,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     }
     slang::SessionDesc description;
     description.fileSystem = &sources;
-    description.targets = &target_description;
-    description.targetCount = 1;
+    description.targets = targets.data();
+    description.targetCount = static_cast<SlangInt>(targets.size());
     description.defaultMatrixLayoutMode = SLANG_MATRIX_LAYOUT_ROW_MAJOR;
     description.searchPaths = path_pointers.data();
     description.searchPathCount = static_cast<SlangInt>(path_pointers.size());

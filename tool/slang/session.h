@@ -29,6 +29,12 @@ struct FileModule {
     bool is_listed = false;  ///< one of load_files()
 };
 
+/// The session's target for a kernel. SPIR-V has two: buffers' elements lie as in C in the second one alone,
+/// where parameters passed by value do, too.
+[[nodiscard]] inline int target_index(const KernelSource& source, CodeTarget target) {
+    return source.has_buffers && target == CodeTarget::spirv ? 1 : 0;
+}
+
 /// Not thread-safe. Slang's exceptions pass through.
 class Session {
 public:

@@ -28,6 +28,8 @@ constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};
 
 /// What Slang names an entry point's own parameters, the block or a struct around it.
 constexpr std::string_view own_parameters = "entryPointParams";
+/// Slang names those that kernels declare as they do.
+constexpr std::string_view own_buffers = "kf_bound_";
 
 struct CapabilityFeature {
     std::uint32_t capability;
@@ -167,6 +169,7 @@ std::vector<std::string> bind_block(std::string& code) {
         });
     std::vector<std::string> others;
     for (std::size_t i = 0; whole && i < filled.size(); ++i) {
+        if (names[filled[i]].starts_with(own_buffers)) continue;
         if (!names[filled[i]].starts_with(own_parameters)) {
             others.push_back(names[filled[i]]);
             continue;

@@ -229,7 +229,8 @@ private:
         std::string name = names_[id];
         constexpr std::string_view around = "globalParams.";
         if (name.starts_with(around)) name.erase(0, around.size());
-        add(Reach::parameter, name.substr(0, name.find('.')), first_use(id));
+        if (!name.starts_with(probe_buffer))
+            add(Reach::parameter, name.substr(0, name.find('.')), first_use(id));
     }
 
     /// A variable that nothing writes but its declaration stays as it is.

@@ -125,6 +125,26 @@ bool TypeDescriber::has_base(slang::TypeReflection& type) const {
     return first != nullptr && std::string_view(first) == "$base";
 }
 
+// Those whose elements lie as C has them, and that append and consume nothing.
+std::optional<Type> TypeDescriber::describe_buffer(slang::TypeReflection& type) const {
+    const auto shape =
+        static_cast<SlangResourceShape>(type.getResourceShape() & SLANG_RESOURCE_BASE_SHAPE_MASK);
+    const SlangResourceAccess access = type.getResourceAccess();
+    const bool bytes = shape == SLANG_BYTE_ADDRESS_BUFFER;
+    const bool known = access == SLANG_RESOURCE_ACCESS_READ || access == SLANG_RESOURCE_ACCESS_READ_WRITE;
+    if ((!bytes && shape != SLANG_STRUCTURED_BUFFER) || !known) return std::nullopt;
+    Type described;
+    described.kind = TypeKind::buffer;
+    described.name = full_name(type);
+    described.is_writable = access == SLANG_RESOURCE_ACCESS_READ_WRITE;
+    if (bytes) return described;
+    const bool natural = described.name.find("DefaultDataLayout") != std::string::npos ||
+                         described.name.find("ScalarDataLayout") != std::string::npos;
+    if (!natural) return std::nullopt;
+    described.element.push_back(describe(type.getElementType(), Found::in_struct));
+    return described;
+}
+
 // Reflection has what a pointer leads to in its layout alone, and what access it allows in its name alone.
 Type TypeDescriber::describe_pointer(slang::TypeReflection& type, Found found) const {
     Type described;
@@ -226,6 +246,9 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
         case Kind::Pointer: return describe_pointer(type, found);
         case Kind::Interface: described.kind = TypeKind::interface; break;
         case Kind::Resource:
+            if (std::optional<Type> buffer = describe_buffer(type)) return *buffer;
+            described.kind = TypeKind::resource;
+            break;
         case Kind::SamplerState:
         case Kind::ConstantBuffer:
         case Kind::TextureBuffer:

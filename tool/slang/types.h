@@ -25,6 +25,7 @@ private:
     enum class Found { alone, in_struct };
     [[nodiscard]] Type describe(slang::TypeReflection* type, Found found) const;
     [[nodiscard]] Type describe_whole(slang::TypeReflection& type, Found found) const;
+    [[nodiscard]] std::optional<Type> describe_buffer(slang::TypeReflection& type) const;
     [[nodiscard]] Type describe_pointer(slang::TypeReflection& type, Found found) const;
     [[nodiscard]] Type describe_pattern(slang::TypeReflection& type) const;
     [[nodiscard]] bool has_base(slang::TypeReflection& type) const;

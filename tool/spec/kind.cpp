@@ -26,7 +26,11 @@ constexpr KindRow texture(std::string_view name, const TextureShape& shape) {
 }
 
 constexpr KindRow buffer(std::string_view name, Kind kind) {
-    return {.name = name, .kind = kind, .options = {.grad = true}};
+    const bool elements = kind == Kind::buffer || kind == Kind::rwbuffer;
+    return {.name = name,
+            .kind = kind,
+            .options = {.map = elements, .grad = elements, .accumulate = elements},
+            .is_supported = true};
 }
 
 constexpr KindRow generator(GeneratorKind kind) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "core/kinds/buffer_binding.h"
 #include "core/kinds/constant_binding.h"
 #include "core/kinds/generator_binding.h"
 #include "core/kinds/pointer_binding.h"

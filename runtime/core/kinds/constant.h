@@ -48,5 +48,6 @@ inline bool shares_place(const Constant&, const Argument&) { return false; }
 inline bool lies_in_block(const Constant&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const Constant&) { return false; }
 inline void list_records(const Constant&, const Argument&, std::int64_t, RecordList&) {}
+inline void list_resources(const Constant&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

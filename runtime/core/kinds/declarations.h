@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kf::manifest {
 
 struct Argument;
 struct Call;
 class RecordList;
+struct CallResource;
+using ResourceList = std::vector<CallResource>;
 
 }  // namespace kf::manifest

@@ -53,5 +53,6 @@ inline bool shares_place(const Generator&, const Argument&) { return false; }
 inline bool lies_in_block(const Generator&, const Argument&) { return false; }
 bool counts_along_dimensions(const Generator& kind);
 void list_records(const Generator& kind, const Argument& argument, std::int64_t index, RecordList& list);
+inline void list_resources(const Generator&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

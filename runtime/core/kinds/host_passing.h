@@ -9,6 +9,7 @@ enum class HostPassing : std::uint8_t {
     nothing,    ///< the kernel has all that it needs
     value,      ///< one element; of an output, one comes back
     tensor,     ///< memory with a shape and strides
+    buffer,     ///< memory whose elements lie one after the other
     pointer,    ///< an address
     generator,  ///< a few numbers that kernels make values from: kf::Grid and its kin
 };

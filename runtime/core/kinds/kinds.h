@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "core/kinds/buffer.h"
 #include "core/kinds/constant.h"
 #include "core/kinds/generator.h"
 #include "core/kinds/pointer.h"
@@ -13,6 +14,6 @@
 namespace kf::manifest {
 
 using Kind = std::variant<kinds::Value, kinds::Tensor, kinds::WholeTensor, kinds::Generator, kinds::Constant,
-                          kinds::Pointer>;
+                          kinds::Pointer, kinds::Buffer>;
 
 }  // namespace kf::manifest

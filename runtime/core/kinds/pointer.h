@@ -61,5 +61,6 @@ inline bool shares_place(const Pointer&, const Argument&) { return false; }
 inline bool lies_in_block(const Pointer&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const Pointer&) { return false; }
 void list_records(const Pointer& pointer, const Argument& argument, std::int64_t index, RecordList& list);
+inline void list_resources(const Pointer&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

@@ -95,4 +95,10 @@ inline void list_records(const Argument& argument, std::int64_t index, RecordLis
     std::visit([&](const auto& kind) { list_records(kind, argument, index, list); }, argument.kind);
 }
 
+/// Adds what kernels take beside their block for it, the call's argument `index`, in order.
+inline void list_resources(const Argument& argument, const Call& call, std::int64_t index,
+                           ResourceList& list) {
+    std::visit([&](const auto& kind) { list_resources(kind, call, index, list); }, argument.kind);
+}
+
 }  // namespace kf::manifest

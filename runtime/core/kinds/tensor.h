@@ -37,5 +37,6 @@ inline bool shares_place(const Tensor&, const Argument&) { return false; }
 inline bool lies_in_block(const Tensor&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const Tensor&) { return false; }
 void list_records(const Tensor& tensor, const Argument& argument, std::int64_t index, RecordList& list);
+inline void list_resources(const Tensor&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

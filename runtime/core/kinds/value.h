@@ -37,5 +37,6 @@ inline bool shares_place(const Value&, const Argument&) { return false; }
 bool lies_in_block(const Value& value, const Argument& argument);
 inline bool counts_along_dimensions(const Value&) { return false; }
 void list_records(const Value& value, const Argument& argument, std::int64_t index, RecordList& list);
+inline void list_resources(const Value&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

@@ -46,5 +46,6 @@ bool shares_place(const WholeTensor& tensor, const Argument& argument);
 inline bool lies_in_block(const WholeTensor&, const Argument&) { return false; }
 inline bool counts_along_dimensions(const WholeTensor&) { return false; }
 void list_records(const WholeTensor& tensor, const Argument& argument, std::int64_t index, RecordList& list);
+inline void list_resources(const WholeTensor&, const Call&, std::int64_t, ResourceList&) {}
 
 }  // namespace kf::manifest::kinds

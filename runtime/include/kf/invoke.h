@@ -8,6 +8,7 @@
 #include <string>
 
 #include <kf/any_tensor.h>
+#include <kf/buffer.h>
 #include <kf/dual.h>
 #include <kf/encoder.h>
 #include <kf/generator.h>
@@ -71,6 +72,14 @@ struct Arg {
     static Arg in(const WangHash& hash) { return make(Kind::generator, &hash, nullptr, nullptr, nullptr); }
     static Arg in(const RandFloat& random) {
         return make(Kind::generator, &random, nullptr, nullptr, nullptr);
+    }
+    template <class T>
+    static Arg in(const Buffer<T>& buffer) {
+        return of(buffer.any());
+    }
+    template <class T>
+    static Arg in(const RWBuffer<T>& buffer) {
+        return of(buffer.any());
     }
     template <class T>
     static Arg in(const Pointer<T>& pointer) {

@@ -1,6 +1,7 @@
 // Everything that a user of the runtime includes.
 #pragma once
 
+#include <kf/buffer.h>
 #include <kf/device.h>
 #include <kf/encoder.h>
 #include <kf/error.h>

@@ -10,6 +10,11 @@
 
 namespace kf {
 
+template <class T>
+class Buffer;
+template <class T>
+class RWBuffer;
+
 namespace detail {
 struct Arg;
 
@@ -18,11 +23,11 @@ template <class T, class U>
 inline constexpr bool leads_to = std::is_void_v<T> || std::is_same_v<std::remove_const_t<T>, U>;
 }  // namespace detail
 
-/// An address in a device's memory, and the memory itself where it was made of a tensor: that then lives
-/// until the calls are done, and counts as read and written by them, as Options say. T is the element type,
-/// const where the function only reads; of pointers to structs, and of void*, it is void. Of a number nothing
-/// is known: the memory must be the device's and live long enough, and Options::reads and Options::writes say
-/// what commands wait for.
+/// An address in a device's memory, and the memory itself where it was made of a tensor or a buffer: that
+/// then lives until the calls are done, and counts as read and written by them, as Options say. T is the
+/// element type, const where the function only reads; of pointers to structs, and of void*, it is void. Of a
+/// number nothing is known: the memory must be the device's and live long enough, and Options::reads and
+/// Options::writes say what commands wait for.
 template <class T>
 class Pointer {
 public:
@@ -32,12 +37,21 @@ public:
     template <class U, std::size_t N>
     requires detail::leads_to<T, U> Pointer(
         const Tensor<U, N>& tensor)  // NOLINT(google-explicit-constructor)
-        : address_(tensor ? tensor.address() : 0), memory_(tensor.any()) {}
+        : Pointer(tensor.any()) {}
+    template <class U>
+    requires detail::leads_to<T, U> Pointer(const RWBuffer<U>& buffer)  // NOLINT(google-explicit-constructor)
+        : Pointer(buffer.any()) {}
+    /// What only reads may be given a buffer that is only read.
+    template <class U>
+    requires(std::is_const_v<T>&& detail::leads_to<T, U>)
+        Pointer(const Buffer<U>& buffer)  // NOLINT(google-explicit-constructor)
+        : Pointer(buffer.any()) {}
 
     [[nodiscard]] std::uint64_t address() const { return address_; }
 
 private:
     friend struct detail::Arg;
+    explicit Pointer(const AnyTensor& memory) : address_(memory ? memory.address() : 0), memory_(memory) {}
 
     std::uint64_t address_ = 0;
     AnyTensor memory_;

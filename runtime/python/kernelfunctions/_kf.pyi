@@ -99,6 +99,56 @@ def default_device() -> Device:
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
 _Grad: TypeAlias = Tensor | npt.NDArray[Any] | None
 
+class Buffer:
+    """Device memory whose elements lie one after the other. Calls write to it only if it is `writable`.
+
+    Where a call takes a tensor it takes a buffer, too.
+    """
+
+    @staticmethod
+    def from_numpy(a: npt.NDArray[Any], writable: bool = False, *, device: Device | None = None) -> Buffer:
+        """A copy of `a` on a device."""
+    @staticmethod
+    def empty(
+        n: int | Sequence[int],
+        dtype: npt.DTypeLike | None = None,
+        writable: bool = True,
+        *,
+        device: Device | None = None,
+    ) -> Buffer:
+        """Uninitialised; dtype is float32 by default."""
+    @staticmethod
+    def zeros(
+        n: int | Sequence[int],
+        dtype: npt.DTypeLike | None = None,
+        writable: bool = True,
+        *,
+        device: Device | None = None,
+    ) -> Buffer: ...
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """A new array; waits for what writes the buffer."""
+    def copy_from_numpy(self, a: npt.NDArray[Any]) -> None:
+        """Overwrites the buffer in place; shape and dtype must be the same."""
+    def tensor(self) -> Tensor:
+        """The same memory as a kf.Tensor; of writable buffers."""
+    @property
+    def writable(self) -> bool: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+    def __len__(self) -> int: ...
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+
 class Tensor:
     """An n-dimensional array in device memory, or a view of one.
 
@@ -151,6 +201,8 @@ class Tensor:
         As an input of a backward call a tensor's `grad_out` receives its gradient; as an output its
         `grad_in` is where the gradient flows in.
         """
+    def buffer(self, writable: bool = True) -> Buffer:
+        """The same memory as a kf.Buffer, without its gradients; of contiguous tensors."""
     def detach(self) -> Tensor:
         """The same data without gradients."""
     @property

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kernelfunctions._kf import Differentiable, Grid, RandFloat, Range, Tensor, WangHash
+from kernelfunctions._kf import Buffer, Differentiable, Grid, RandFloat, Range, Tensor, WangHash
 
 #: One bool, integer or floating-point number.
 BoolValue: TypeAlias = bool | np.bool_
@@ -19,14 +19,14 @@ VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
 #: A struct of any kind: generated stubs have a type of its own for each.
 StructValue: TypeAlias = Any
-#: What feeds a tensor: a tensor, an array of exactly its dtype, nested lists (a str is no list of numbers).
-TensorValue: TypeAlias = Tensor | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
+#: What feeds a tensor: a tensor, a buffer, an array of exactly its dtype, nested lists (a str is no list of numbers).
+TensorValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
-OutValue: TypeAlias = Tensor | npt.NDArray[Any]
+OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any]
 #: None once threads() or groups() has said how many threads run; else what takes it by launchRaw().
 LaunchResult: TypeAlias = Any
 #: Memory that calls reach through pointers.
-MemoryValue: TypeAlias = Tensor | Sequence[Tensor]
+MemoryValue: TypeAlias = Tensor | Buffer | Sequence[Tensor | Buffer]
 #: Tangents of a forward derivative, by argument: of the arguments' types and shapes.
 Tangents: TypeAlias = Mapping[str, Any]
 #: A field of a struct that some function takes field by field.

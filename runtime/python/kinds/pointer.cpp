@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "python/buffer.h"
 #include "python/scalars.h"
 #include "python/tensor.h"
 
@@ -17,6 +18,7 @@ Arg convert_item(const manifest::kinds::Pointer&, CallItems& items, std::size_t 
         pack_number(host.content, ScalarType::uint64, address, items.where(i));
         return Arg::make(Arg::Kind::pointer, address, nullptr, nullptr, nullptr);
     }
+    if (may_write_through(items.leaf(i))) check_writable_buffer(host.content, items.where(i));
     host.passed = host.tensor->any;
     const std::uint64_t first = host.passed.address();
     std::memcpy(address, &first, sizeof first);

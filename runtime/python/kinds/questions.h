@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <variant>
 
+#include "python/kinds/buffer.h"
 #include "python/kinds/constant.h"
 #include "python/kinds/generator.h"
 #include "python/kinds/pointer.h"

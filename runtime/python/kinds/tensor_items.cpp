@@ -2,6 +2,7 @@
 #include "python/kinds/tensor_items.h"
 
 #include "python/arrays.h"
+#include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
 #include "python/pushed_gradient.h"
@@ -65,6 +66,7 @@ Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
         return arg_of(items, i, host.uploaded);
     }
     if (host.tensor != nullptr) {
+        if (items.writes_input(i)) check_writable_buffer(host.content, items.where(i));
         host.passed = host.tensor->any;
         return arg_of(items, i, host.passed);
     }

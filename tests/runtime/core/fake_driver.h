@@ -31,6 +31,7 @@ struct Command {
     std::vector<std::byte> block;
     std::vector<driver::Use> uses;
     manifest::Kernel description;
+    std::vector<driver::Resource> resources = {};
 
     /// A number of the block: number `index` of a record's member, the first where no name is given.
     template <class T>
@@ -147,7 +148,8 @@ public:
                 dispatch.groups,
                 {dispatch.block.begin(), dispatch.block.end()},
                 {dispatch.uses.begin(), dispatch.uses.end()},
-                kernel.description};
+                kernel.description,
+                {dispatch.resources.begin(), dispatch.resources.end()}};
     }
 
 private:

@@ -10,6 +10,7 @@
 #include "core/interface.h"
 #include "core/items.h"
 #include "core/manifest.h"
+#include "core/resource_list.h"
 
 namespace kf::test {
 
@@ -71,6 +72,12 @@ inline void set_records(Kernel& kernel, const Call& call, const BlockUse& use) {
         const std::int64_t alignment = record_alignment(call, record);
         layout.offsets.push_back((layout.size + alignment - 1) / alignment * alignment);
         layout.size = layout.offsets.back() + record_bytes(call, record);
+    }
+    kernel.resources = resource_slots(call);
+    for (const ResourceSlot& slot : kernel.resources) {
+        layout.resource_places.push_back((layout.size + handle_alignment - 1) / handle_alignment *
+                                         handle_alignment);
+        layout.size = layout.resource_places.back() + handle_bytes(slot.kind);
     }
     kernel.layouts["fake"] = layout;
     for (Image& image : kernel.images) {

@@ -30,7 +30,7 @@ TEST(Supported, PassesWhatIsGenerated) {
 }
 
 TEST(Supported, RefusesOtherKindsAtTheirPlace) {
-    const Diagnostics errors = check("", R"(, "args": {"a": ["value", "texture2d"]}, "result": "buffer")");
+    const Diagnostics errors = check("", R"(, "args": {"a": ["value", "texture2d"]}, "result": "sampler")");
     ASSERT_EQ(errors.size(), 2U);
     EXPECT_EQ(errors[0].id, "kind-not-supported");
     EXPECT_EQ(errors[0].location, (Location{"s", 2, 43}));
@@ -58,7 +58,7 @@ TEST(Supported, RefusesOtherFeatures) {
 
 TEST(Supported, ChecksTheObjectOfAMethod) {
     EXPECT_TRUE(check("", R"(, "this": ["value", "tensor[1]", {"fields": {"x": "tensor[1]"}}])").empty());
-    for (const char* kind : {R"("buffer")", R"({"fields": {"x": "sampler"}})"}) {
+    for (const char* kind : {R"("texture2d")", R"({"fields": {"x": "sampler"}})"}) {
         const Diagnostics errors = check("", R"(, "this": )" + std::string(kind));
         ASSERT_EQ(errors.size(), 1U) << kind;
         EXPECT_EQ(errors[0].id, "kind-not-supported") << kind;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "check/kinds/buffer.h"
 #include "check/kinds/constant.h"
 #include "check/kinds/generator.h"
 #include "check/kinds/pointer.h"

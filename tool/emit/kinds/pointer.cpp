@@ -23,7 +23,9 @@ std::string cpp_passed_type(const Pointer& pointer, const PlannedArgument& item,
            (values ? cpp_type(slang_name(item.host.element)) : "void") + ">";
 }
 
-PythonTypes python_types(const Pointer&, const PlannedArgument&, bool) { return python_int | python_tensor; }
+PythonTypes python_types(const Pointer&, const PlannedArgument&, bool) {
+    return python_int | python_tensor | python_buffer;
+}
 
 std::string described(const Pointer& pointer, const PlannedArgument& item) {
     return "in, " + item.element_name + (is_only_read(pointer) ? ", only read" : "");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/kinds/questions.h"
+#include "emit/kinds/buffer.h"
 #include "emit/kinds/constant.h"
 #include "emit/kinds/generator.h"
 #include "emit/kinds/pointer.h"

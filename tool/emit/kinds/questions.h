@@ -22,6 +22,7 @@ enum class Supply : std::uint8_t {
     memory,  ///< each call has an element in memory, or shares one
     view,    ///< the function is handed a view of memory
     made,    ///< the kernel makes a value of its own
+    bound,   ///< the function is handed a resource that is bound beside the block
 };
 [[nodiscard]] Supply supply_of(const manifest::Argument& argument);
 

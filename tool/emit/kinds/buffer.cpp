@@ -1,0 +1,70 @@
+// Buffers.
+#include "emit/kinds/buffer.h"
+
+#include "emit/kinds/tensor.h"
+#include "plan/memory_layout.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+std::string bound_name(const std::string& resource) {
+    std::string name = "kf_bound_" + resource;
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot))
+        name.replace(dot, 1, "__");
+    return name;
+}
+
+Diagnostics check_cuda_layouts(const PlannedCall& call) {
+    Diagnostics errors;
+    const auto check = [&](const std::string& name, const Type& type, const Location& location) {
+        const bool reached = type.kind == TypeKind::buffer || type.kind == TypeKind::pointer;
+        if (!reached || type.element.empty() || !is_plain(type.element.front())) return;
+        const std::string difference = cuda_difference(type.element.front());
+        if (difference.empty()) return;
+        errors.push_back(
+            {Severity::error,
+             "struct-layout",
+             location,
+             "argument '" + name + "': " + difference,
+             {"put fields of 2 and 4 components where their size divides the offset, with unused "
+              "fields before them and at the end; or make it a Tensor, which takes them as they "
+              "are"}});
+    };
+    for (const PlannedParameter& parameter : call.parameters) {
+        const PlannedArgument& first = call.arguments[static_cast<std::size_t>(parameter.host.leaf)];
+        check(parameter.host.name, parameter.type, first.location);
+        for (const Field& field : parameter.type.fields)
+            check(parameter.host.name + "." + field.name, field.type, first.location);
+    }
+    return errors;
+}
+
+}  // namespace kf::gen
+
+namespace kf::gen::kinds {
+
+namespace {
+
+bool is_written(const Buffer& buffer) { return buffer.access != manifest::Access::read; }
+
+}  // namespace
+
+std::optional<MadeValue> made_value(const Buffer&, const MadeUse& use) {
+    return MadeValue{bound_name(use.planned.host.name), {}, {}};
+}
+
+std::string cpp_passed_type(const Buffer& buffer, const PlannedArgument& item, const CppStructs& structs) {
+    return std::string(is_written(buffer) ? "kf::RWBuffer<" : "kf::Buffer<") +
+           (buffer.bytes ? "void" : structs.type(item)) + ">";
+}
+
+PythonTypes python_types(const Buffer&, const PlannedArgument&, bool) {
+    return python_tensor_types | python_buffer;
+}
+
+std::string described(const Buffer& buffer, const PlannedArgument& item) {
+    return std::string(is_written(buffer) ? "read and written" : "in") + ", " +
+           (buffer.bytes ? "bytes" : item.element_name) + " buffer";
+}
+
+}  // namespace kf::gen::kinds
