@@ -15,7 +15,7 @@ Buffer made_by(const char* maker, bool writable, const py::tuple& arguments, con
     return {py::cast<Tensor>(made), writable};
 }
 
-Buffer from_numpy(py::handle array, bool writable, py::handle device) {
+Buffer buffer_from_numpy(py::handle array, bool writable, py::handle device) {
     return made_by("from_numpy", writable, py::make_tuple(array), py::dict(py::arg("device") = device));
 }
 
@@ -47,7 +47,7 @@ Buffer buffer_of(const Tensor& self, bool writable) {
     return {{self.any.without_grads(), self.context, self.structure}, writable};
 }
 
-std::string represent(const Buffer& self) {
+std::string represent_buffer(const Buffer& self) {
     return std::string(self.writable ? "writable " : "") + "Buffer, a " + describe(self.tensor);
 }
 
@@ -68,8 +68,8 @@ void bind_buffer(py::module_& module) {
     py::class_<Buffer> type(module, "Buffer",
                             "Device memory whose elements lie one after the other. Calls write to it only if "
                             "it is `writable`.\nWhere a call takes a tensor it takes a buffer, too.");
-    type.def_static("from_numpy", &from_numpy, py::arg("a"), py::arg("writable") = false, py::kw_only(),
-                    py::arg("device") = py::none(), "A copy of `a` on a device.")
+    type.def_static("from_numpy", &buffer_from_numpy, py::arg("a"), py::arg("writable") = false,
+                    py::kw_only(), py::arg("device") = py::none(), "A copy of `a` on a device.")
         .def_static("empty", &make_buffer<false>, py::arg("n"), py::arg("dtype") = py::none(),
                     py::arg("writable") = true, py::kw_only(), py::arg("device") = py::none(),
                     "Uninitialised; dtype is float32 by default.")
@@ -106,7 +106,7 @@ void bind_buffer(py::module_& module) {
                 return of_tensor(self, "__array__", dtype, copy);
             },
             py::arg("dtype") = py::none(), py::arg("copy") = py::none())
-        .def("__repr__", &represent);
+        .def("__repr__", &represent_buffer);
     tensor_class().attr("buffer") =
         py::cpp_function(&buffer_of, py::is_method(tensor_class()), py::arg("writable") = true,
                          "The same memory as a kf.Buffer, without its gradients; of contiguous tensors.");

@@ -30,7 +30,7 @@ bool ends_in_element(const Argument& argument, const Dims& extents) {
     return true;
 }
 
-void check_elements(const kinds::Buffer& buffer, const BindRequest& request, std::size_t i) {
+void check_buffer_elements(const kinds::Buffer& buffer, const BindRequest& request, std::size_t i) {
     const Argument& argument = request.call.arguments[i];
     const ArgumentView& view = request.arguments[i];
     const ElementType& element = view.memory->element();
@@ -105,7 +105,7 @@ void read_given(const kinds::Buffer&, const Argument&, const Arg& arg, ArgumentV
 }
 
 void check_given(const kinds::Buffer& buffer, const BindRequest& request, std::size_t i) {
-    check_elements(buffer, request, i);
+    check_buffer_elements(buffer, request, i);
     check_place(request, i);
 }
 

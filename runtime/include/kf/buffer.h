@@ -88,7 +88,7 @@ public:
 
     /// The same memory as a tensor.
     [[nodiscard]] Tensor<T, 1> tensor() const requires(!std::is_void_v<T>) { return this->flat(); }
-    /// As many values as it has elements; copied before this returns.
+    /// Takes as many values as it has elements; copied before this returns.
     void copy_from(std::span<const T> values) const requires(!std::is_void_v<T>) {
         tensor().copy_from(values);
     }

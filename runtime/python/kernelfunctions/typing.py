@@ -19,7 +19,7 @@ VectorValue: TypeAlias = list[Any] | tuple[Any, ...] | npt.NDArray[Any]
 DiffVectorValue: TypeAlias = VectorValue | Differentiable[Any]
 #: A struct of any kind: generated stubs have a type of its own for each.
 StructValue: TypeAlias = Any
-#: What feeds a tensor: a tensor, a buffer, an array of exactly its dtype, nested lists (a str is no list of numbers).
+#: What feeds a tensor: a tensor, a buffer, an array of exactly its dtype, nested lists (a str is none).
 TensorValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any] | list[Any] | tuple[Any, ...] | range
 #: What an out, inout or result tensor is written to: a tensor, or a writable array to copy it into.
 OutValue: TypeAlias = Tensor | Buffer | npt.NDArray[Any]
