@@ -119,7 +119,7 @@ struct DeviceLimits {
     std::uint32_t max_groups = 65535;                            ///< along x
     std::uint32_t calls_per_thread = 0;                          ///< as in driver::Info
     std::array<std::uint32_t, 3> max_grid{65535, 65535, 65535};  ///< groups along each dimension, x first
-    std::uint64_t buffer_alignment = 1;  ///< as in driver::Info
+    std::uint64_t buffer_alignment = 1;                          ///< as in driver::Info
     std::uint64_t max_buffer = ~std::uint64_t{0};
 };
 

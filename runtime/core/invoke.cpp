@@ -194,8 +194,8 @@ public:
                                   pass_,
                                   views_,
                                   shape,
-                                  {info.processors, info.max_groups[0], info.calls_per_thread, info.max_groups,
-                                   info.buffer_alignment, info.max_buffer},
+                                  {info.processors, info.max_groups[0], info.calls_per_thread,
+                                   info.max_groups, info.buffer_alignment, info.max_buffer},
                                   ref_.options};
         check_encoder(request);
         bind(request, binding_);

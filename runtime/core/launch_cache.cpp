@@ -375,11 +375,8 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         buffers[i] =
             driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
     }
-    device.driver().dispatch({known->kernel,
-                              known->grid,
-                              std::span(block).first(known->block.size()),
-                              std::span(uses.list).first(uses.count),
-                              buffers});
+    device.driver().dispatch({known->kernel, known->grid, std::span(block).first(known->block.size()),
+                              std::span(uses.list).first(uses.count), buffers});
     return true;
 }
 

@@ -1,5 +1,6 @@
 """Parameters that are buffers, and buffers given where calls take tensors."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -30,7 +31,7 @@ def particles(module: ModuleType, size: int, seed: int) -> Array:
 
 
 def stepped(old: Array, dt: float) -> Array:
-    new = old.copy()
+    new: Array = old.copy()
     new["position"] += old["velocity"] * np.float32(dt) * old["weight"][:, None].astype(np.float32)
     new["frame"][:, 1] += old["mass"][:, None]
     return new
@@ -196,7 +197,7 @@ def read_only(shape: tuple[int, ...], dtype: Any = np.float32) -> kf.Buffer:
     return kf.Buffer.zeros(shape, dtype, writable=False)
 
 
-BAD = {
+BAD: dict[str, tuple[Callable[[Any], object], str]] = {
     "a type": (
         lambda b: b.gather(zeros(4, 3, dtype=np.int32), indices(1)),
         "argument 'points': expected float3 buffer",

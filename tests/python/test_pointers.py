@@ -147,7 +147,7 @@ def test_commands_wait(pointers: ModuleType) -> None:
     assert counter.item() == 5
 
 
-BAD = {
+BAD: dict[str, tuple[Callable[[], object], str]] = {
     "another type": (lambda: kf.Tensor.zeros(4, np.int32), "expected float*, found an int tensor"),
     "an array": (lambda: np.zeros(4, np.float32), "expected float*, found a float array"),
     "a fraction": (lambda: 1.5, "expected float*, found a floating number"),

@@ -50,7 +50,7 @@ private:
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
         } else if (is_bound(parameter)) {
-            pass_tensor(bound_name(parameter.host.name));
+            pass_same(bound_name(parameter.host.name));
         } else if (holds_struct_tensor(parameter)) {
             pass_same(add_struct_tensor(body_, kernel_, parameter));
         } else if (parameter.host.form == manifest::Form::leaf && is_view(leaf_of(parameter))) {

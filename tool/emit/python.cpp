@@ -479,10 +479,10 @@ private:
 
     /// Remembers which words of kernelfunctions.typing a text uses.
     std::string note(const std::string& text) {
-        for (const std::string word : {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue",
-                                       "DiffVectorValue", "ComponentsValue", "StructValue", "TensorValue",
-                                       "OutValue", "LaunchResult", "Stream", "ArrayRequest", "Tangents",
-                                       "MemoryValue"}) {
+        for (const std::string word :
+             {"BoolValue", "IntValue", "FloatValue", "DiffValue", "VectorValue", "DiffVectorValue",
+              "ComponentsValue", "StructValue", "TensorValue", "OutValue", "LaunchResult", "Stream",
+              "ArrayRequest", "Tangents", "MemoryValue"}) {
             for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
                 if (at == 0 || text[at - 1] == ' ') words_.insert(word);
         }

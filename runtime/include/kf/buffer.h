@@ -62,8 +62,12 @@ public:
         const Tensor<U, N>& tensor)  // NOLINT(google-explicit-constructor)
         : detail::BufferBase<T>(tensor.any()) {}
     template <class U>
-    requires(!std::is_void_v<U> && detail::is_buffer_of<T, U>)
-        Buffer(const RWBuffer<U>& buffer)  // NOLINT(google-explicit-constructor)
+    requires detail::is_buffer_of<T, U> Buffer(
+        const RWBuffer<U>& buffer)  // NOLINT(google-explicit-constructor)
+        : detail::BufferBase<T>(buffer.any()) {}
+    template <class U>
+    requires(std::is_void_v<T> && !std::is_void_v<U>)
+        Buffer(const Buffer<U>& buffer)  // NOLINT(google-explicit-constructor)
         : detail::BufferBase<T>(buffer.any()) {}
     Buffer(const Device& device, std::span<const T> values) requires(!std::is_void_v<T>)
         : Buffer(device.tensor<T>(values, {static_cast<std::int64_t>(values.size())})) {}
@@ -88,6 +92,10 @@ public:
 
     /// The same memory as a tensor.
     [[nodiscard]] Tensor<T, 1> tensor() const requires(!std::is_void_v<T>) { return this->flat(); }
+    operator Tensor<T, 1>() const  // NOLINT(google-explicit-constructor)
+        requires(!std::is_void_v<T>) {
+        return this->flat();
+    }
     /// Takes as many values as it has elements; copied before this returns.
     void copy_from(std::span<const T> values) const requires(!std::is_void_v<T>) {
         tensor().copy_from(values);

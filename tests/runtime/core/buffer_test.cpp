@@ -31,13 +31,8 @@ static_assert(!std::is_convertible_v<Floats, Buffer<int>> && std::is_convertible
 static_assert(std::is_convertible_v<Buffer<float>, Pointer<const float>>);
 static_assert(!std::is_convertible_v<Buffer<float>, Pointer<float>>);
 static_assert(std::is_convertible_v<RWBuffer<float>, Pointer<float>>);
-
-Argument buffer(std::string name, Access access, bool bytes = false) {
-    Argument argument = value(std::move(name), bytes ? ScalarType::uint8 : ScalarType::float32);
-    argument.kind = manifest::kinds::Buffer{access, bytes};
-    argument.rank = argument.inner_rank = 1;
-    return argument;
-}
+static_assert(std::is_convertible_v<RWBuffer<float>, Floats> &&
+              !std::is_convertible_v<Buffer<float>, Floats>);
 
 class BufferTest : public testing::Test {
 protected:
@@ -45,7 +40,8 @@ protected:
         ManifestBuilder builder;
         builder.add("f",
                     {buffer("a", Access::read), buffer("b", Access::read_write),
-                     buffer("c", Access::read, true), tensor("x", 1), as(Role::result, tensor("result", 1))},
+                     buffer("c", Access::read, ScalarType::uint8), tensor("x", 1),
+                     as(Role::result, tensor("result", 1))},
                     false);
         module = Module::load(device, artifact::write(builder.get()));
         f = module.function("f");

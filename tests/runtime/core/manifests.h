@@ -36,6 +36,15 @@ inline Argument tensor(std::string name, std::int64_t rank, ScalarType scalar = 
     return argument;
 }
 
+/// A parameter that is a buffer; of bytes where its scalars are uint8.
+inline Argument buffer(std::string name, Access access, ScalarType scalar = ScalarType::float32,
+                       std::vector<std::int64_t> extents = {}) {
+    Argument argument = value(std::move(name), scalar, std::move(extents));
+    argument.kind = kinds::Buffer{access, scalar == ScalarType::uint8};
+    argument.rank = argument.inner_rank = 1;
+    return argument;
+}
+
 inline Argument as(Role role, Argument argument) {
     argument.role = role;
     argument.differentiable = argument.element.scalar >= ScalarType::float16;
@@ -61,6 +70,7 @@ inline void set_leaves(Call& call) {
         leaf.leaf = static_cast<std::int64_t>(call.parameters.size()) - 1;
     }
     call.items = items_of(call.parameters);
+    call.resources = resource_arguments(call);
 }
 
 /// Gives a kernel the records that its call has in the pass, laid out for the target "fake".

@@ -24,6 +24,7 @@ using manifest::kinds::Buffer;
 Outcome<manifest::Argument> feed_buffer(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Buffer&) { return false; }
+inline bool is_same_for_all_calls(const Buffer&, const manifest::Argument&) { return true; }
 inline std::int64_t least_call_rank(const Buffer&, const manifest::Argument&) { return 0; }
 inline std::optional<Diagnostic> check_in_call(const Buffer&, const PlannedArgument&, std::int64_t) {
     return {};

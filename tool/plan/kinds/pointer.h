@@ -14,6 +14,7 @@ using manifest::kinds::Pointer;
 Outcome<manifest::Argument> feed_pointer(const KindSpec& kind, const KindTarget& target);
 
 inline bool can_have_gradient(const Pointer&) { return false; }
+inline bool is_same_for_all_calls(const Pointer&, const manifest::Argument&) { return true; }
 inline std::int64_t least_call_rank(const Pointer&, const manifest::Argument&) { return 0; }
 inline std::optional<Diagnostic> check_in_call(const Pointer&, const PlannedArgument&, std::int64_t) {
     return {};
