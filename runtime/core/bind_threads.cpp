@@ -5,6 +5,7 @@
 #include "core/bind_error.h"
 #include "core/bind_parts.h"
 #include "core/pass_rules.h"
+#include "core/tensor_state.h"
 
 namespace kf::detail {
 namespace {

@@ -54,6 +54,22 @@ std::string sums_of(const CppFunction& function) {
     return text;
 }
 
+/// What its options are for; empty where it has none.
+std::string options_of(const CppFunction& function) {
+    const std::string sums = sums_of(function);
+    std::string text = sums.empty() ? sums : "`deterministic` is for " + sums;
+    const bool leads_elsewhere =
+        std::any_of(function.plan->calls.begin(), function.plan->calls.end(), [](const PlannedCall& call) {
+            return std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
+                return passed_as(argument.host) == manifest::HostPassing::pointer;
+            });
+        });
+    if (leads_elsewhere)
+        text +=
+            (text.empty() ? "" : "; ") + std::string("`reads` and `writes` are for what pointers lead to");
+    return text;
+}
+
 /// "result" by "sum" or "none"; …
 std::string ways_of(const std::vector<manifest::Choice>& choices) {
     std::string text;
@@ -367,7 +383,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"jvp", derivative(CppPart::jvp)},
                          {"sets_globals", reaches_globals(*function.plan)},
                          {"launched", is_launched(*function.plan)},
-                         {"options", if_any(sums_of(function))},
+                         {"options", if_any(options_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
                          {"overloads", overloads(function, CppPart::function, structs)}});
     }

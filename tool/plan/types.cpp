@@ -195,6 +195,23 @@ std::string declared_name(const Type& type) {
     return kind_name(type);
 }
 
+namespace {
+
+/// A pointer as C spells it, of Slang's name for it: "float**" of "Ptr<Ptr<float, …>, …>".
+std::string pointer_name(const std::string& name) {
+    constexpr std::string_view start = "Ptr<";
+    constexpr std::string_view end = ", AddressSpace.Device, DefaultDataLayout>";
+    if (!name.starts_with(start) || !name.ends_with(end)) return name;
+    const std::string inner = name.substr(start.size(), name.size() - start.size() - end.size());
+    const std::size_t access = inner.rfind(", Access.");
+    if (access == std::string::npos) return name;
+    const std::string pointee = pointer_name(inner.substr(0, access));
+    const std::string allowed = inner.substr(access);
+    return allowed == ", Access.ReadWrite" ? pointee + "*" : "Ptr<" + pointee + allowed + ">";
+}
+
+}  // namespace
+
 std::string kind_name(const Type& type) {
     const std::string scalar = to_string(type.scalar);
     switch (type.kind) {
@@ -204,7 +221,7 @@ std::string kind_name(const Type& type) {
         case TypeKind::tensor: return kind_name(type.element.front());
         case TypeKind::buffer: return type.element.empty() ? "uint8_t" : kind_name(type.element.front());
         case TypeKind::pointer:
-            return type.element.empty() ? type.name : kind_name(type.element.front()) + "*";
+            return type.element.empty() ? pointer_name(type.name) : kind_name(type.element.front()) + "*";
         default: return type.kind == TypeKind::scalar ? scalar : type.name;
     }
     // The outermost extent comes first: float2[4][3] is four arrays of three.

@@ -57,7 +57,7 @@ struct Type {
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
     std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank
     /// Exactly one of arrays and tensors, and of buffers but those of bytes; of a pointer what it leads to,
-    /// unless that is void or another pointer, or the pointer is a struct's field.
+    /// unless that is void or another pointer, or a struct and the pointer is a field.
     std::vector<Type> element;
     std::vector<Field> fields;  ///< of structs, in order
     std::string name;

@@ -157,9 +157,13 @@ Type TypeDescriber::describe_pointer(slang::TypeReflection& type, Found found) c
     described.is_writable = !allows("Access.Read,") && !allows("Access.Immutable,");
     slang::TypeLayoutReflection* layout = program_->getTypeLayout(&type);
     slang::TypeLayoutReflection* pointee = layout != nullptr ? layout->getElementTypeLayout() : nullptr;
-    if (found == Found::in_struct || pointee == nullptr || pointee->getType() == nullptr) return described;
+    if (pointee == nullptr || pointee->getType() == nullptr) return described;
     constexpr std::string_view atomic = "Atomic<";
     const std::string name = full_name(*pointee->getType());
+    using Kind = slang::TypeReflection::Kind;
+    const Kind kind = pointee->getType()->getKind();
+    const bool is_number = kind == Kind::Scalar || kind == Kind::Vector || kind == Kind::Matrix;
+    if (found == Found::in_struct && !is_number && !name.starts_with(atomic)) return described;
     Type element = name.starts_with(atomic)
                        ? describe_named(name.substr(atomic.size(), name.size() - atomic.size() - 1))
                        : describe(pointee->getType(), Found::in_struct);

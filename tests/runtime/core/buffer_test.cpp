@@ -9,6 +9,7 @@
 #include "core/artifact.h"
 #include "core/device_state.h"
 #include "core/resource_list.h"
+#include "core/tensor_state.h"
 #include "runtime/core/bind_fixture.h"
 #include "runtime/core/fake_driver.h"
 

@@ -8,6 +8,7 @@
 
 #include "core/artifact.h"
 #include "core/device_state.h"
+#include "core/tensor_state.h"
 #include "runtime/core/bind_fixture.h"
 #include "runtime/core/fake_driver.h"
 

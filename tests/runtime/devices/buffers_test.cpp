@@ -1,0 +1,92 @@
+// Buffers and pointers through the generated wrappers: what they take, and what compiles.
+#include <type_traits>
+#include <vector>
+
+#include "buffers.h"
+#include "pointers.h"
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using buffers::Particle;
+using ::testing::ElementsAre;
+using Indices = Tensor<std::int32_t, 1>;
+
+template <class Function, class... Given>
+constexpr bool can_call = std::is_invocable_v<const Function&, Given...>;
+
+// What is only read isn't given where a function writes.
+static_assert(can_call<buffers::GatherFunction, Buffer<float3>, Indices>);
+static_assert(can_call<buffers::GatherFunction, RWBuffer<float3>, Indices>);
+static_assert(can_call<buffers::GatherFunction, Tensor<float3, 2>, Indices>);
+static_assert(!can_call<buffers::GatherFunction, Buffer<float>, Indices>);
+static_assert(can_call<buffers::ScatterFunction, RWBuffer<float3>, Indices, Tensor<float3, 1>>);
+static_assert(can_call<buffers::ScatterFunction, Tensor<float3, 1>, Indices, Tensor<float3, 1>>);
+static_assert(!can_call<buffers::ScatterFunction, Buffer<float3>, Indices, Tensor<float3, 1>>);
+static_assert(can_call<buffers::AddWordsFunction, Buffer<float>, RWBuffer<half>, Indices>);
+static_assert(!can_call<buffers::AddWordsFunction, Buffer<float>, Buffer<half>, Indices>);
+static_assert(!can_call<buffers::AdvanceFunction, Buffer<float>, Tensor<float, 1>>);
+static_assert(can_call<buffers::AdvanceFunction, RWBuffer<float>, Tensor<float, 1>>);
+static_assert(can_call<pointers::ReadOnlyFunction, Buffer<float>, Indices>);
+static_assert(!can_call<pointers::ReadAtFunction, Buffer<float>, Indices>, "its type may write");
+static_assert(can_call<pointers::ReadAtFunction, RWBuffer<float>, Indices>);
+static_assert(!can_call<pointers::ReadAtFunction, std::uint64_t, Indices>);
+static_assert(can_call<pointers::ReachFunction, Tensor<Particle, 1>, Indices>);
+
+class BuffersTest : public ::testing::TestWithParam<std::string> {
+protected:
+    Device device_ = Device::open(GetParam());
+    Indices i_ = device_.tensor<std::int32_t>({2, 0, 1});
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BuffersTest);
+INSTANTIATE_TEST_SUITE_P(Devices, BuffersTest, ::testing::ValuesIn(device_ids()),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST_P(BuffersTest, AreReadAndWritten) {
+    const buffers::Module module(device_);
+    const std::vector<float3> values{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+    const Buffer<float3> points(device_, values);
+    EXPECT_THAT(module.gather(points, i_).to_vector(), ElementsAre(values[2], values[0], values[1]));
+    const RWBuffer<float3> sums = device_.zeros<float3>({3});
+    for (int k = 0; k < 3; ++k)
+        module.scatter(sums, i_, points.size() == 3 ? device_.tensor<float3>(values) : Tensor<float3, 1>());
+    EXPECT_THAT(sums.to_vector(), ElementsAre(float3{12, 15, 18}, float3{21, 24, 27}, float3{3, 6, 9}));
+    EXPECT_THAT(module.gather(sums, i_).to_vector(),
+                ElementsAre(float3{3, 6, 9}, float3{12, 15, 18}, float3{21, 24, 27}));
+}
+
+TEST_P(BuffersTest, HoldStructs) {
+    const buffers::Module module(device_);
+    std::vector<Particle> start(3);
+    for (std::size_t k = 0; k < 3; ++k) start[k] = {{0, 0, float(k)}, 2, half(1.F), {}, {1, 2, 3}};
+    RWBuffer<Particle> old(device_, start);
+    RWBuffer<Particle> next = device_.empty<Particle>({3});
+    Encoder encoder = device_.encoder();
+    for (int k = 0; k < 4; ++k) {
+        module.step_particles.append_to(encoder, old, next, i_, 0.5F);
+        std::swap(old, next);
+    }
+    encoder.submit();
+    const std::vector<Particle> found = old.to_vector();
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(found[k].position, (float3{2, 4, 6 + float(k)}));
+}
+
+TEST_P(BuffersTest, PointersLeadToTensorsAndAddresses) {
+    const pointers::Module module(device_);
+    const auto values = device_.tensor<float>({1, 2, 3, 4, 5, 6, 7, 8, 9});
+    EXPECT_THAT(module.read_at(values, i_).to_vector(), ElementsAre(9, 1, 5));
+    EXPECT_THAT(module.read_only(Buffer<float>(values), i_).to_vector(), ElementsAre(6, 2, 4));
+    const Pointer<float> address(values.address() + 4);
+    EXPECT_THAT(
+        module.read_only.options({.reads = {values.any()}})(Pointer<const float>(address.address()), i_)
+            .to_vector(),
+        ElementsAre(8, 4, 6));
+    const auto counter = device_.zeros<std::uint32_t>({1});
+    const auto amounts = device_.tensor<std::uint32_t>({1, 2, 3});
+    for (int k = 0; k < 3; ++k) module.count(counter, amounts);
+    EXPECT_THAT(counter.to_vector(), ElementsAre(18U));
+}
+
+}  // namespace
+}  // namespace kf::test
