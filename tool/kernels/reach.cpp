@@ -84,7 +84,8 @@ std::string cure(const Reached& reached) {
             return reached.initialised
                        ? "Slang takes every global without 'static' as a parameter and leaves its value out: "
                          "declare it 'static const', or make it a parameter of the function"
-                       : "declare it uniform, for the host to set, or make it a parameter of the function; constants are "
+                       : "declare it uniform, for the host to set, or make it a parameter of the function; "
+                         "constants are "
                          "declared 'static const'";
         case Reach::static_variable:
             return "make it a local variable, or an inout parameter of the functions that share it; "

@@ -84,10 +84,10 @@ TEST(Reflect, OtherTypes) {
     EXPECT_FALSE(type(2).differentiable);
     EXPECT_EQ(type(3).kind, TypeKind::array);
     EXPECT_EQ(type(3).extent, 0);
-    EXPECT_EQ(type(4).kind, TypeKind::other);
+    EXPECT_EQ(type(4).kind, TypeKind::pointer);
     EXPECT_EQ(type(5).kind, TypeKind::resource);
     EXPECT_EQ(type(6).kind, TypeKind::resource);
-    EXPECT_EQ(type(7).kind, TypeKind::resource);
+    EXPECT_EQ(type(7).kind, TypeKind::buffer);
     EXPECT_EQ(type(8).kind, TypeKind::interface);
     EXPECT_EQ(type(9).kind, TypeKind::scalar);
     EXPECT_EQ(type(9).scalar, ScalarType::int32);
@@ -102,6 +102,43 @@ TEST(Reflect, OtherTypes) {
     EXPECT_TRUE(type(11).element[0].is_enum);
     EXPECT_THAT(type(9).members, ElementsAre(Pair("red", 0), Pair("green", 1)));
     EXPECT_THAT(type(11).element[0].members, ElementsAre(Pair("one", 0)));
+}
+
+TEST(Reflect, PointersAndBuffers) {
+    const Module module = reflect_text(
+        "struct Node { float3 at; Node* next; float* values; Node* children[2]; }\n"
+        "void f(float3* a, Ptr<float, Access.Read> b, Node* c, Atomic<uint>* d, void* e, float** g,\n"
+        "       StructuredBuffer<Node> h, RWStructuredBuffer<Atomic<int>> i, ByteAddressBuffer j,\n"
+        "       RWByteAddressBuffer k, AppendStructuredBuffer<int> l, StructuredBuffer<int, "
+        "Std140DataLayout> m,\n"
+        "       Buffer<float> n) {}\n");
+    const Function& f = function_named(module, "f");
+    ASSERT_EQ(f.parameters.size(), 13U);
+    const auto type = [&](std::size_t index) { return f.parameters[index].type; };
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(type(k).kind, TypeKind::pointer) << k;
+    EXPECT_EQ(type(0).element.at(0).name, "float3");
+    EXPECT_TRUE(type(0).is_writable);
+    EXPECT_EQ(type(1).element.at(0).name, "float");
+    EXPECT_FALSE(type(1).is_writable);
+    const std::vector<Field>& fields = type(2).element.at(0).fields;
+    ASSERT_EQ(fields.size(), 4U);
+    EXPECT_EQ(fields[1].type.kind, TypeKind::pointer);
+    EXPECT_TRUE(fields[1].type.element.empty()) << "a struct may lead to itself";
+    EXPECT_EQ(fields[2].type.element.at(0).name, "float");
+    EXPECT_TRUE(fields[3].type.element.at(0).element.empty());
+    EXPECT_EQ(type(3).element.at(0).name, "uint");
+    EXPECT_TRUE(type(4).element.empty());
+    EXPECT_TRUE(type(5).element.empty());
+    EXPECT_TRUE(type(5).is_writable);
+    for (std::size_t k = 6; k < 10; ++k) EXPECT_EQ(type(k).kind, TypeKind::buffer) << k;
+    EXPECT_EQ(type(6).element.at(0).name, "Node");
+    EXPECT_FALSE(type(6).is_writable);
+    EXPECT_EQ(type(7).element.at(0).name, "int");
+    EXPECT_TRUE(type(7).is_writable);
+    EXPECT_TRUE(type(8).element.empty());
+    EXPECT_FALSE(type(8).is_writable);
+    EXPECT_TRUE(type(9).is_writable);
+    for (std::size_t k = 10; k < 13; ++k) EXPECT_EQ(type(k).kind, TypeKind::resource) << k;
 }
 
 TEST(Reflect, Structs) {
