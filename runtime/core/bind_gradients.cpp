@@ -123,7 +123,7 @@ public:
     void check_forward() {
         for (std::size_t i = 0; i < count(); ++i) {
             const Argument& argument = request_.call.arguments[i];
-            if (!writes_elements(argument) || !is_given(i)) {
+            if (!is_output_alone(argument) || !is_given(i)) {
                 continue;
             }
             const bool combined = is_combined(argument);
@@ -137,7 +137,7 @@ public:
             check_batch(i);
             for (std::size_t j = 0; j < count(); ++j) {
                 const Argument& other = request_.call.arguments[j];
-                const bool output = writes_elements(other);
+                const bool output = is_output_alone(other);
                 if (j == i || !is_given(j) || (output && j > i) || !overlap(i, written(i), j, written(j))) {
                     continue;
                 }
@@ -198,6 +198,10 @@ public:
     }
 
 private:
+    /// Views are only read, or share memory as the function means them to.
+    [[nodiscard]] static bool is_output_alone(const Argument& argument) {
+        return writes_elements(argument) && !has_one_gradient(argument);
+    }
     [[nodiscard]] std::size_t count() const { return binding_.arguments.size(); }
     BoundArgument& at(std::size_t i) { return binding_.arguments[i]; }
     /// What the forward pass reads or writes of it.

@@ -83,8 +83,12 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
         view.scalar = arg.tensor->element().scalar;
         view.data = flatten(*arg.tensor);
         if (runs_backward(pass)) {
-            view.grad_in = flatten(arg.tensor->grad_in());
-            view.grad_out = flatten(arg.tensor->grad_out());
+            const AnyTensor& flows_in = arg.tensor->grad_in();
+            const AnyTensor& flows_out = arg.tensor->grad_out();
+            const bool one = argument != nullptr && has_one_gradient(*argument) &&
+                             (!flows_out || !flows_in || flows_in.state() == flows_out.state());
+            if (!one) view.grad_in = flatten(flows_in);
+            view.grad_out = flatten(one ? arg.tensor->grad() : flows_out);
         }
     }
     if (argument != nullptr) {
@@ -373,13 +377,13 @@ private:
                 continue;
             }
             if (touches_elements(argument, request.pass)) {
-                use(tensor->state()->allocation, runs_forward(pass_) && writes_elements(argument));
+                use(tensor->state()->allocation, stores_elements(argument, pass_));
             }
             if (bound.grad_in.present) {
                 use(tensor->grad_in().state()->allocation, false);
             }
             if (bound.mode != GradMode::none && !is_combined(argument)) {
-                use(tensor->grad_out().state()->allocation, true);
+                use(tensor->grad().state()->allocation, true);
             }
         }
         use(temporary_, true);

@@ -95,8 +95,7 @@ public:
                     if (!note_address(i, LaunchKey::grad_in, binding_.arguments[i].grad_in, at)) return false;
                     break;
                 case RecordKind::grad_out:
-                    if (!note_address(i, LaunchKey::grad_out, binding_.arguments[i].grad_out, at))
-                        return false;
+                    if (!note_address(i, written_gradient(i), binding_.arguments[i].grad_out, at)) return false;
                     break;
                 case RecordKind::launch:
                 case RecordKind::walk:
@@ -142,15 +141,14 @@ public:
             if (request_.arguments[i].kind != Arg::Kind::tensor) {
                 continue;
             }
-            const bool forward = runs_forward(request_.pass);
             if (touches_elements(argument(i), request_.pass)) {
-                note_use(i, LaunchKey::data, forward && writes_elements(argument(i)));
+                note_use(i, LaunchKey::data, stores_elements(argument(i), request_.pass));
             }
             if (bound.grad_in.present) {
                 note_use(i, LaunchKey::grad_in, false);
             }
             if (bound.mode != GradMode::none) {
-                note_use(i, LaunchKey::grad_out, true);
+                note_use(i, written_gradient(i), true);
             }
         }
     }
@@ -158,6 +156,13 @@ public:
 private:
     [[nodiscard]] const manifest::Argument& argument(std::size_t leaf) const {
         return request_.call.arguments[leaf];
+    }
+
+    /// Of two, where the call has one, the one that was given.
+    [[nodiscard]] LaunchKey::Part written_gradient(std::size_t leaf) const {
+        const Arg& given = key_.arguments()[items_[leaf]];
+        return has_one_gradient(argument(leaf)) && !given.tensor->grad_out() ? LaunchKey::grad_in
+                                                                           : LaunchKey::grad_out;
     }
 
     bool note_address(std::size_t leaf, LaunchKey::Part part, const CallView& bound, std::size_t at) {

@@ -10,7 +10,7 @@ bool is_summed(const Argument& argument) {
 }
 
 bool has_flowing_gradient(const Argument& argument) {
-    return argument.differentiable && writes_elements(argument);
+    return argument.differentiable && writes_elements(argument) && !has_one_gradient(argument);
 }
 
 bool reads_gradient(const Argument& argument, PassKind pass) {
@@ -40,6 +40,11 @@ bool touches_elements(const Argument& argument, PassKind pass) {
 bool touches_data(const Argument& argument, PassKind pass) {
     const bool added = pass != PassKind::backward && is_combined(argument);
     return touches_elements(argument, pass) && !added;
+}
+
+bool stores_elements(const Argument& argument, PassKind pass) {
+    const bool always = has_one_gradient(argument) && !argument.differentiable;
+    return writes_elements(argument) && (always || pass != PassKind::backward);
 }
 
 }  // namespace kf::manifest

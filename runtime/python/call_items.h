@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/kinds/questions.h"
+#include "core/pass_rules.h"
 #include "core/roles.h"
 #include "python/encoder.h"
 #include "python/function.h"
@@ -48,7 +49,7 @@ public:
     }
     /// An input whose elements the call writes: what was given must be able to take them.
     [[nodiscard]] bool writes_input(std::size_t i) const {
-        return runs_forward(pass_) && leaf(i).role == manifest::Role::in && writes_elements(leaf(i));
+        return leaf(i).role == manifest::Role::in && stores_elements(leaf(i), pass_);
     }
     /// The shapes of all that is given, by leaf.
     [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const {

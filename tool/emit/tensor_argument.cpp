@@ -1,6 +1,8 @@
 // What kernels declare to hand a tensor to the function.
 #include "emit/tensor_argument.h"
 
+#include "plan/types.h"
+
 namespace kf::gen {
 
 namespace {
@@ -15,6 +17,11 @@ std::string braced(const std::string& view) { return view.empty() ? "{}" : "{ " 
 
 std::string added(const std::string& view, const std::string& apart) {
     return view.empty() ? "{}" : "{ " + view + ", " + apart + " }";
+}
+
+/// Of a rank that the type doesn't say.
+std::string any_rank(const std::string& view) {
+    return view.empty() ? "kf.no_view()" : "kf.any_view(" + view + ")";
 }
 
 std::string in_bytes(const std::string& scalars, std::int64_t size) {
@@ -49,9 +56,11 @@ std::vector<std::string> dense_inner_strides(const std::vector<std::string>& ext
     return strides;
 }
 
-std::string tensor_initializer(TensorForm form, const TensorViews& views, bool writable) {
-    std::string both = "{ " + views.data + ", " + (writable ? "true" : "false") + " }";
-    switch (form) {
+std::string tensor_initializer(const Type& type, const TensorViews& views, bool writable) {
+    const std::string may_write = writable ? "true" : "false";
+    std::string both = "{ " + views.data + ", " + may_write + " }";
+    const std::string element = "<" + declared_name(type.element.front()) + ">(" + any_rank(views.data) + ", ";
+    switch (type.form) {
         case TensorForm::read:
         case TensorForm::write: return braced(views.data);
         case TensorForm::atomic: return added(views.data, views.apart);
@@ -59,6 +68,12 @@ std::string tensor_initializer(TensorForm form, const TensorViews& views, bool w
         case TensorForm::diff_read:
             return "{ " + braced(views.data) + ", " + added(views.grad_out, views.apart) + " }";
         case TensorForm::diff_write: return "{ " + braced(views.data) + ", " + braced(views.grad_in) + " }";
+        case TensorForm::diff_output: return "{ " + both + ", " + braced(views.grad_in) + " }";
+        // Functions of the user's own may add up gradients in it.
+        case TensorForm::view: return "kf.tensor_view" + element + "true)";
+        case TensorForm::diff_view:
+            return "kf.diff_tensor_view" + element + may_write + ", " + any_rank(views.grad_in) + ", " +
+                   any_rank(views.grad_out) + ")";
         case TensorForm::diff_read_write:
             return "{ " + both + ", " + braced(views.grad_in) + ", " + added(views.grad_out, views.apart) +
                    " }";

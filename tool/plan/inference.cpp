@@ -14,12 +14,8 @@ namespace kf::gen {
 namespace {
 
 bool is_tensor(const TypeText& type) {
-    if (type.arguments.size() != 2) return false;
-    for (auto index = static_cast<int>(TensorForm::read);
-         index <= static_cast<int>(TensorForm::diff_read_write); ++index) {
-        if (form_name(static_cast<TensorForm>(index)) == type.name) return true;
-    }
-    return false;
+    const std::optional<TensorForm> form = form_named(type.name);
+    return type.arguments.size() == 2 && form && !is_view(*form);
 }
 
 TypeText parsed_number(std::int64_t value) { return {std::to_string(value), {}}; }

@@ -478,9 +478,21 @@ private:
             if (!argument.host.differentiable || !can_have_gradient(argument.host)) continue;
             argument.grad_is_false = grads[i].gradient == Gradient::never;
             argument.host.gradient = gradient_of(grads[i].gradient, argument.host.name);
+            // It may be an output's, which "inputs" can't list.
+            if (has_one_gradient(argument.host) && argument.host.gradient == Gradient::never)
+                argument.host.gradient = Gradient::automatic;
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
+        for (const PlannedArgument& argument : planned.arguments) {
+            if (!argument.grad_is_false || !has_one_gradient(argument.host)) continue;
+            errors.push_back({Severity::error,
+                              "backward-input",
+                              argument.location,
+                              "argument '" + argument.host.name + "': \"grad\": false, and the gradient of a '" +
+                                  argument.type.name + "' is read where the function stores",
+                              {"leave \"grad\" out: what is given without a gradient gets none"}});
+        }
         const Diagnostics stored = check_stored(planned);
         errors.insert(errors.end(), stored.begin(), stored.end());
         const Diagnostics partial = check_struct_tensors(planned);

@@ -189,8 +189,8 @@ std::string declared_name(const Type& type) {
         return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
     }
     if (type.kind == TypeKind::tensor) {
-        return std::string(form_name(type.form)) + "<" + declared_name(type.element.front()) + ", " +
-               std::to_string(type.extent) + ">";
+        const std::string rank = is_view(type.form) ? "" : ", " + std::to_string(type.extent);
+        return std::string(form_name(type.form)) + "<" + declared_name(type.element.front()) + rank + ">";
     }
     return kind_name(type);
 }

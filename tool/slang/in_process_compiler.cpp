@@ -15,6 +15,7 @@
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/lost_gradients.h"
+#include "slang/module_texts.h"
 #include "slang/named_modules.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
@@ -22,6 +23,7 @@
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
 #include "slang/types.h"
+#include "slang/view_types.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
 #include "slang/workarounds/overwritten_gradients.h"
@@ -175,6 +177,7 @@ public:
     Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
         options_.modules = modules;
         needs_support_ = false;
+        needs_foreign_names_ = false;
         keeps_gradients_ = true;
         unprotected_.clear();
         drop_sessions();
@@ -308,16 +311,23 @@ private:
                 return &*kept.session;
             }
         }
-        Outcome<Session> session = load_modules(form, support_modules_, keeps_gradients_);
+        if (!needs_support_)
+            needs_foreign_names_ = name_foreign_types(module_texts(options_.modules, options_.search_paths));
+        Outcome<Session> session = load_modules(form, needed_support(), keeps_gradients_);
+        if (!session && !needs_foreign_names_) {
+            // Names may come from where nobody looked for them.
+            needs_foreign_names_ = true;
+            session = load_modules(form, needed_support(), keeps_gradients_);
+        }
         if (!session && sources_.has_opened()) {
             sources_.open_fields(false);
-            session = load_modules(form, support_modules_, keeps_gradients_);
+            session = load_modules(form, needed_support(), keeps_gradients_);
         }
         if (!session && keeps_gradients_) {
             // The change may be at fault. If not, the errors are better those of the text as it is.
             keeps_gradients_ = false;
             const Diagnostics refused = session.errors();
-            session = load_modules(form, support_modules_, false);
+            session = load_modules(form, needed_support(), false);
             if (session) unprotected_ = unprotected_warning(refused);
         }
         if (!session) {
@@ -340,6 +350,17 @@ private:
         }
         warning.notes = {"kfgen check --gradients compares gradients with differences"};
         return {warning};
+    }
+
+    /// The support modules but for those with names of other projects, which few user's modules have.
+    [[nodiscard]] SupportModules usual_support() const {
+        SupportModules modules = support_modules_;
+        std::erase_if(modules, [](const auto& module) { return has_foreign_names(module.first); });
+        return modules;
+    }
+
+    [[nodiscard]] SupportModules needed_support() const {
+        return needs_foreign_names_ ? support_modules_ : usual_support();
     }
 
     [[nodiscard]] SupportModules first_support_module() const {
@@ -416,7 +437,7 @@ private:
             return session.warnings();
         }
         const Outcome<Session> unchanged = load_modules(
-            {CodeTarget::spirv}, needs_support_ ? support_modules_ : first_support_module(), false);
+            {CodeTarget::spirv}, needs_support_ ? needed_support() : first_support_module(), false);
         sources_.use(workarounds_);
         return unchanged ? unchanged.value().warnings() : session.warnings();
     }
@@ -444,7 +465,7 @@ private:
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
         const Outcome<Session> with_lines =
             load_modules({CodeTarget::spirv, true},
-                         needs_support_ ? support_modules_ : first_support_module(), keeps_gradients_);
+                         needs_support_ ? needed_support() : first_support_module(), keeps_gradients_);
         Diagnostics warnings;
         const auto line_of = [&](const auto& found) {
             const std::string* text = sources_.find(found.file);
@@ -664,7 +685,8 @@ private:
     SupportModules support_modules_;
     Workarounds workarounds_;
     Sources sources_;                          // before the sessions, which must go first
-    bool needs_support_ = false;               ///< of all of them
+    bool needs_support_ = false;               ///< of the usual ones
+    bool needs_foreign_names_ = false;         ///< of the others too
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said
     std::shared_ptr<StartedSlang> started_;    // likewise

@@ -7,9 +7,18 @@
 namespace kf::gen {
 
 std::string_view form_name(TensorForm form) {
-    constexpr std::array<std::string_view, 7> names{
-        "Tensor", "WTensor", "RWTensor", "AtomicTensor", "DiffTensor", "WDiffTensor", "RWDiffTensor"};
+    constexpr std::array<std::string_view, tensor_form_count> names{
+        "Tensor",      "WTensor",      "RWTensor",     "AtomicTensor", "DiffTensor",
+        "WDiffTensor", "RWDiffTensor", "GradInTensor", "TensorView",   "DiffTensorView"};
     return names.at(static_cast<std::size_t>(form));
+}
+
+std::optional<TensorForm> form_named(std::string_view name) {
+    for (int index = 0; index < tensor_form_count; ++index) {
+        const auto form = static_cast<TensorForm>(index);
+        if (form_name(form) == name) return form;
+    }
+    return std::nullopt;
 }
 
 bool NamedModule::is_meant_by(std::string_view prefix) const {

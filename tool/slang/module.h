@@ -42,10 +42,20 @@ enum class TensorForm : std::uint8_t {
     diff_read,        ///< DiffTensor
     diff_write,       ///< WDiffTensor
     diff_read_write,  ///< RWDiffTensor
+    diff_output,      ///< GradInTensor: diff_write, and calls may read it without gradients
+    view,             ///< TensorView, of any rank
+    diff_view,        ///< DiffTensorView, likewise: one gradient is both read and added to
 };
+inline constexpr int tensor_form_count = 10;
 
 /// "Tensor", "WDiffTensor" …: the struct in kf.slang.
 std::string_view form_name(TensorForm form);
+
+/// The form whose struct has that name.
+std::optional<TensorForm> form_named(std::string_view name);
+
+/// Whether the type says nothing of the rank, which the kind has then.
+constexpr bool is_view(TensorForm form) { return form == TensorForm::view || form == TensorForm::diff_view; }
 
 struct Field;
 
@@ -55,7 +65,7 @@ struct Type {
     ScalarType scalar = ScalarType::float32;  ///< of scalars, vectors and matrices
     std::int64_t rows = 1;                    ///< of matrices (row-major)
     std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
-    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank
+    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank, of views 0
     /// Exactly one of arrays and tensors, and of buffers but those of bytes; of a pointer what it leads to,
     /// unless that is void or another pointer, or a struct and the pointer is a field.
     std::vector<Type> element;

@@ -13,6 +13,7 @@
 #include "slang/global_parameters.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
+#include "slang/view_types.h"
 
 namespace kf::gen {
 
@@ -84,15 +85,15 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
 
 bool Sources::changes_any() {
     return std::any_of(texts_.begin(), texts_.end(),
-                       [&](const auto& text) { return as_compiled(text.second) != text.second; });
+                       [&](const auto& text) { return as_compiled(text.second) != with_view_types(text.second); });
 }
 
 std::string Sources::as_compiled(const std::string& text) {
     std::string changed = workarounds_.empty() ? text : keep_gradients(text, workarounds_);
-    if (!opens_fields_) return changed;
+    if (!opens_fields_) return with_view_types(changed);
     std::string opened = with_open_fields(changed);
     has_opened_ = has_opened_ || opened != changed;
-    return opened;
+    return with_view_types(opened);
 }
 
 std::string Sources::as_module(const std::string& text) {

@@ -7,20 +7,12 @@ namespace kf::gen {
 
 namespace {
 
-std::optional<TensorForm> form_named(std::string_view name) {
-    for (auto index = static_cast<int>(TensorForm::read);
-         index <= static_cast<int>(TensorForm::diff_read_write); ++index) {
-        const auto form = static_cast<TensorForm>(index);
-        if (form_name(form) == name) return form;
-    }
-    return std::nullopt;
-}
-
 /// A user may have a struct of that name; ours begin with members that nobody else has.
 bool is_ours(slang::TypeReflection& type) {
     if (type.getFieldCount() == 0) return false;
     const char* first = type.getFieldByIndex(0)->getName();
-    return first != nullptr && (std::string_view(first) == "_view" || std::string_view(first) == "_primal");
+    return first != nullptr && (std::string_view(first) == "_view" || std::string_view(first) == "_primal" ||
+                                std::string_view(first) == "_sums");
 }
 
 }  // namespace
@@ -31,14 +23,14 @@ std::optional<FoundTensor> find_tensor(slang::TypeReflection& type) {
     const std::optional<TensorForm> form = form_named(name);
     if (!form || !is_ours(type)) return std::nullopt;
     slang::GenericReflection* generic = type.getGenericContainer();
-    if (generic == nullptr || generic->getTypeParameterCount() != 1 ||
-        generic->getValueParameterCount() != 1) {
+    if (generic == nullptr || generic->getTypeParameterCount() == 0 ||
+        generic->getValueParameterCount() != (is_view(*form) ? 0 : 1)) {
         return std::nullopt;
     }
     FoundTensor found;
     found.form = *form;
     found.element = generic->getConcreteType(generic->getTypeParameter(0));
-    found.rank = generic->getConcreteIntVal(generic->getValueParameter(0));
+    if (!is_view(*form)) found.rank = generic->getConcreteIntVal(generic->getValueParameter(0));
     if (found.element == nullptr) return std::nullopt;
     return found;
 }

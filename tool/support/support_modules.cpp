@@ -16,7 +16,8 @@ std::vector<std::pair<std::string, std::string>> support_modules() {
             {"kf_records", std::string(embedded::kf_records_slang)},
             {"kf_rows", std::string(embedded::kf_rows_slang)},
             {"kf", std::string(embedded::kf_slang)},
-            {"slangpy", "module slangpy;\n__exported import kf;\n"}};
+            {"kf_views", std::string(embedded::kf_views_slang)},
+            {"slangpy", std::string(embedded::slangpy_slang)}};
 }
 
 }  // namespace kf::gen

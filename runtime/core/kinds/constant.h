@@ -42,6 +42,7 @@ inline bool depends_on_elements(const Constant&, const Argument&) { return true;
 inline std::int64_t extent_in_element(const Constant&, const Argument&, std::size_t) { return 0; }
 inline bool may_write_through(const Constant&) { return false; }
 inline bool has_free_access(const Constant&) { return false; }
+inline bool has_one_gradient(const Constant&) { return false; }
 inline bool adds_atomically(const Constant&) { return false; }
 inline bool requires_contiguous(const Constant&) { return false; }
 inline bool shares_place(const Constant&, const Argument&) { return false; }

@@ -47,6 +47,7 @@ inline bool depends_on_elements(const Generator&, const Argument&) { return true
 inline std::int64_t extent_in_element(const Generator&, const Argument&, std::size_t) { return 0; }
 inline bool may_write_through(const Generator&) { return false; }
 inline bool has_free_access(const Generator&) { return false; }
+inline bool has_one_gradient(const Generator&) { return false; }
 inline bool adds_atomically(const Generator&) { return false; }
 inline bool requires_contiguous(const Generator&) { return false; }
 inline bool shares_place(const Generator&, const Argument&) { return false; }

@@ -68,6 +68,12 @@ inline bool adds_atomically(const Argument& argument) {
     return std::visit([](const auto& kind) { return adds_atomically(kind); }, argument.kind);
 }
 
+/// Returns whether it is a view, that calls may read and write as they like: what is stored takes its gradient from
+/// where loads add theirs.
+inline bool has_one_gradient(const Argument& argument) {
+    return std::visit([](const auto& kind) { return has_one_gradient(kind); }, argument.kind);
+}
+
 /// Returns whether it has to be contiguous, as the call spec says: kernels rely on it.
 inline bool requires_contiguous(const Argument& argument) {
     return std::visit([](const auto& kind) { return requires_contiguous(kind); }, argument.kind);

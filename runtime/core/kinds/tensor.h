@@ -31,6 +31,7 @@ bool depends_on_elements(const Tensor& tensor, const Argument& argument);
 std::int64_t extent_in_element(const Tensor& tensor, const Argument& argument, std::size_t k);
 inline bool may_write_through(const Tensor&) { return false; }
 inline bool has_free_access(const Tensor&) { return false; }
+inline bool has_one_gradient(const Tensor&) { return false; }
 inline bool adds_atomically(const Tensor&) { return false; }
 inline bool requires_contiguous(const Tensor& tensor) { return tensor.contiguous_only; }
 inline bool shares_place(const Tensor&, const Argument&) { return false; }

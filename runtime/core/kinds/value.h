@@ -31,6 +31,7 @@ bool depends_on_elements(const Value& value, const Argument& argument);
 std::int64_t extent_in_element(const Value& value, const Argument& argument, std::size_t k);
 inline bool may_write_through(const Value&) { return false; }
 inline bool has_free_access(const Value&) { return false; }
+inline bool has_one_gradient(const Value&) { return false; }
 inline bool adds_atomically(const Value&) { return false; }
 inline bool requires_contiguous(const Value&) { return false; }
 inline bool shares_place(const Value&, const Argument&) { return false; }

@@ -41,6 +41,7 @@ std::int64_t extent_in_element(const WholeTensor& tensor, const Argument& argume
 inline bool may_write_through(const WholeTensor&) { return false; }
 inline bool has_free_access(const WholeTensor&) { return true; }
 inline bool adds_atomically(const WholeTensor& tensor) { return tensor.access == Access::add; }
+inline bool has_one_gradient(const WholeTensor& tensor) { return tensor.access == Access::view; }
 inline bool requires_contiguous(const WholeTensor& tensor) { return tensor.contiguous_only; }
 bool shares_place(const WholeTensor& tensor, const Argument& argument);
 inline bool lies_in_block(const WholeTensor&, const Argument&) { return false; }

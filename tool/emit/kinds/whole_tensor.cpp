@@ -27,6 +27,8 @@ struct ViewPlace {
 constexpr ViewPlace data_view{RecordKind::data, "kf_view_", "kf_at_"};
 constexpr ViewPlace grad_in_view{RecordKind::grad_in, "kf_flowview_", "kf_flowat_"};
 constexpr ViewPlace grad_out_view{RecordKind::grad_out, "kf_gradview_", "kf_gradat_"};
+/// Of what has one gradient: where stores take it from.
+constexpr ViewPlace taken_view{RecordKind::grad_out, "kf_flowview_", "kf_flowat_"};
 
 TensorView tensor_view(const ArgumentText& x) {
     TensorView view;
@@ -122,7 +124,7 @@ std::string add_tensor_local(Body& body, const KernelContext& kernel, const Type
                              const TensorViews& views) {
     std::string name = "kf_arg_" + id;
     body.add_local("const " + declared_name(type), name,
-                   tensor_initializer(type.form, views, kernel.pass == PassKind::forward));
+                   tensor_initializer(type, views, kernel.pass == PassKind::forward));
     return name;
 }
 
@@ -133,6 +135,7 @@ std::string add_tensor(Body& body, const ArgumentText& x) {
     views.data = add_view(body, x, x.id, data_view);
     if (reads_gradient(x.host, x.kernel.pass)) views.grad_in = add_view(body, x, x.id, grad_in_view);
     if (x.writes_gradient()) {
+        if (has_one_gradient(x.host)) views.grad_in = add_view(body, x, x.id, taken_view);
         views.grad_out = x.has_scratch() ? add_scratch_view(body, x) : add_view(body, x, x.id, grad_out_view);
     }
     if (x.kernel.call.is_jvp) views.grad_in = views.grad_out = add_tangent_view(body, x);
@@ -167,6 +170,7 @@ std::string access_text(const WholeTensor& tensor, manifest::Role role) {
         case manifest::Access::write: return "written";
         case manifest::Access::read_write: return "read and written";
         case manifest::Access::add: return "added to";
+        case manifest::Access::view: return "read or written";
     }
     return role_text(role);
 }

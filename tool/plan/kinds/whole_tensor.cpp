@@ -22,16 +22,21 @@ bool can_add(ScalarType scalar) {
 manifest::Access access_of(TensorForm form) {
     using manifest::Access;
     if (form == TensorForm::atomic) return Access::add;
+    if (is_view(form)) return Access::view;
+    if (form == TensorForm::diff_output) return Access::read_write;
     if (!writes(form)) return Access::read;
     return reads(form) ? Access::read_write : Access::write;
 }
 
 bool is_differentiable(TensorForm form) {
     return form == TensorForm::diff_read || form == TensorForm::diff_write ||
-           form == TensorForm::diff_read_write;
+           form == TensorForm::diff_read_write || form == TensorForm::diff_output ||
+           form == TensorForm::diff_view;
 }
 
-bool reads(TensorForm form) { return form != TensorForm::write && form != TensorForm::diff_write; }
+bool reads(TensorForm form) {
+    return form != TensorForm::write && form != TensorForm::diff_write && form != TensorForm::diff_output;
+}
 
 bool writes(TensorForm form) { return form != TensorForm::read && form != TensorForm::diff_read; }
 
@@ -73,7 +78,7 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Kin
                          "a vector of 2 to 4, a matrix or a sized array of those",
                      notes_of_refused(type.element.front()));
     }
-    if (type.extent < 1 || type.extent > max_rank) {
+    if (!is_view(type.form) && (type.extent < 1 || type.extent > max_rank)) {
         return error("type-not-supported", "a '" + type.name + "' has rank " + std::to_string(type.extent) +
                                                "; tensors have a rank of 1 to " + std::to_string(max_rank));
     }
@@ -87,7 +92,7 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Kin
     if (kind.kind == Kind::value) {
         return error("argument-type",
                      "'" + kind.spelling + "' can't feed a parameter of type '" + type.name + "'",
-                     {"give it tensor[" + std::to_string(type.extent) + "]"});
+                     {"give it tensor[" + (is_view(type.form) ? "rank" : std::to_string(type.extent)) + "]"});
     }
     return std::nullopt;
 }
@@ -96,14 +101,36 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Kin
 
 namespace kf::gen::kinds {
 
+namespace {
+
+/// All dimensions are the view's, but those that its elements have and the kind's don't.
+std::int64_t rank_of_view(const KindSpec& kind, const KindTarget& target) {
+    const std::optional<manifest::Element> element = element_of(target.type.element.front());
+    const std::optional<manifest::Element> named =
+        kind.element.empty() ? element : parse_element(kind.element);
+    if (!element || !named) return kind.rank;
+    return kind.rank + static_cast<std::int64_t>(named->extents.size()) -
+           static_cast<std::int64_t>(element->extents.size());
+}
+
+}  // namespace
+
 Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target) {
-    Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, target.type.extent});
+    const std::int64_t inner_rank = is_view(target.type.form) ? rank_of_view(kind, target) : target.type.extent;
+    if (inner_rank < 1) {
+        return feed_error(kind, "argument-rank",
+                          target_name(target) + ": '" + kind.spelling + "' leaves no dimension for a '" +
+                              target.type.name + "'");
+    }
+    Outcome<manifest::Argument> fed = feed_element(kind, target, {kind.rank, inner_rank});
     if (!fed) return fed;
     fed.value().kind = WholeTensor{access_of(target.type.form), kind.contiguous_only};
     return with_map(std::move(fed.value()), kind, target);
 }
 
-std::string gradient_refusal(const WholeTensor&, const AccumulateWay& way) {
+std::string gradient_refusal(const WholeTensor& tensor, const AccumulateWay& way) {
+    if (tensor.access == manifest::Access::view && way.overwrite)
+        return "stores of the function read the gradient that would be replaced";
     if (way.combine == manifest::Accumulate::sum) return {};
     return "calls read any elements of a tensor parameter, whose gradients can only be added up";
 }

@@ -13,7 +13,7 @@ manifest::Access access_of(TensorForm form);
 
 /// DiffTensor and its kin: loads and stores have derivatives.
 bool is_differentiable(TensorForm form);
-/// Gradients flow out of what it loads, or into what it stores.
+/// Whether gradients flow out of what it loads, or into what it stores.
 bool reads(TensorForm form);
 bool writes(TensorForm form);
 
