@@ -1,0 +1,382 @@
+"""Views of tensors by Slang's own names, TensorView and DiffTensorView, in functions."""
+
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+import pytest
+from arrays import buffer
+from loader import Loader
+
+pytestmark = pytest.mark.usefixtures("float_atomics")
+
+rng = np.random.default_rng(16)
+Array = npt.NDArray[Any]
+
+
+@pytest.fixture(scope="module")
+def views(generated: Loader) -> ModuleType:
+    return generated("views")
+
+
+def floats(*shape: int) -> npt.NDArray[np.float32]:
+    return rng.uniform(-2, 2, shape).astype(np.float32)
+
+
+def tensor(values: Array) -> kf.Tensor:
+    return kf.Tensor.from_numpy(values)
+
+
+def array(given: kf.Tensor | None) -> Array:
+    assert given is not None
+    return given.to_numpy()
+
+
+# ---- Plain views ----
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "spread", "offset"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (33, 7)])
+def test_elements_are_read_and_written_by_every_index(
+    views: ModuleType, shape: tuple[int, int], layout: str
+) -> None:
+    a = buffer(shape, np.dtype(np.float32), layout, floats(*shape))
+    b = buffer((shape[1], shape[0]), np.dtype(np.float32), layout)
+    views.transposed(a.tensor, b.tensor, shape=shape)
+    b.array[...] = (4 * a.array.T + 1) * 2 + 1
+    b.check(1e-6)
+    a.check()
+
+
+def test_more_calls_than_elements_are_left_out(views: ModuleType) -> None:
+    a = buffer((3, 5), np.dtype(np.float32), "contiguous", floats(3, 5))
+    b = buffer((5, 3), np.dtype(np.float32), "contiguous")
+    views.transposed(a.tensor, b.tensor, shape=(7, 9))
+    b.array[...] = (4 * a.array.T + 1) * 2 + 1
+    b.check(1e-6)
+
+
+def test_views_say_how_they_lie(views: ModuleType) -> None:
+    whole = tensor(np.zeros((4, 6, 8), np.float16))
+    for view in (whole, whole[1:3, :, ::2], whole.transpose(2, 0, 1)):
+        found = tensor(np.full(8, 77, np.uint32))
+        views.facts(view, found, shape=(1,))
+        wanted = [3, *view.shape, *(2 * stride for stride in view.strides), 77]
+        np.testing.assert_array_equal(array(found), wanted)
+    found = tensor(np.full(8, 77, np.uint32))
+    views.facts(whole[0, 2, 1::3], found, shape=(1,))
+    np.testing.assert_array_equal(array(found), [1, 3, 77, 77, 6, 77, 77, 77])
+
+
+def test_every_rank(views: ModuleType) -> None:
+    shapes = [(1, 2, 3), (1, 2, 1, 3), *((1, 2) * (rank // 2) + (3,) * (rank % 2) for rank in range(5, 9))]
+    shapes[3] = (1, 2, 1, 2, 1, 3)
+    shapes[5] = (1, 2, 1, 2, 1, 2, 1, 3)
+    values = [rng.integers(-9, 9, shape).astype(np.int32) for shape in shapes]
+    given = [tensor(value) for value in values]
+    views.every_rank(*given, shape=(3,))
+    for one, value in zip(given, values, strict=True):
+        index = tuple(d % 2 for d in range(value.ndim - 1))
+        value[index] *= 2
+        np.testing.assert_array_equal(array(one), value)
+
+
+def test_atomic_operations(views: ModuleType) -> None:
+    count = 1000
+    values = rng.integers(-(2**20), 2**20, count).astype(np.int32)
+    start = np.array([[5, 5, 5, -1], [0, 0, 0, 5]], np.int32)
+    all_, total = tensor(start), tensor(np.array([0.5, 7, 0.5], np.float32))
+    seen = tensor(np.zeros(count + 1, np.uint32))
+    small = values % 1000
+    views.combine(tensor(small), all_, total, seen, shape=(count,))
+    got = array(all_)
+    assert got[0, 0] == 5 + small.sum()
+    assert got[0, 1] == min(5, small.min())
+    assert got[0, 2] == max(5, small.max())
+    assert got[0, 3] == np.bitwise_and.reduce(small)
+    assert got[1, 0] == np.bitwise_or.reduce(small)
+    assert got[1, 1] == np.bitwise_xor.reduce(small)
+    assert got[1, 2] == 7
+    assert got[1, 3] in small
+    np.testing.assert_array_equal(array(total), np.array([0.5 + small.sum(), 3, 2.5], np.float32))
+    turns = array(seen)
+    assert turns[0] == count
+    np.testing.assert_array_equal(np.sort(turns[1:]), np.arange(count))
+
+
+def test_atomic_operations_of_other_sizes(views: ModuleType) -> None:
+    values = rng.integers(-(2**40), 2**40, 100)
+    all_ = tensor(np.array([3, 3, 3, 3, 3], np.int64))
+    total, halves = tensor(np.array([0.5])), tensor(np.zeros(2, np.float16))
+    views.combine_wide(tensor(values), all_, total, halves, shape=(100,))
+    wanted = [3 + values.sum(), min(3, values.min()), max(3, values.max()), 3 ^ np.bitwise_xor.reduce(values), 7]
+    np.testing.assert_array_equal(array(all_), wanted)
+    np.testing.assert_array_equal(array(total), [0.5 + float(values.sum())])
+    np.testing.assert_array_equal(array(halves), [50, 50])
+
+
+def test_pointers(views: ModuleType) -> None:
+    a, b = floats(5, 3), np.full((5, 3), 77, np.float32)
+    target = tensor(np.full((5, 6), 77, np.float32))
+    views.by_pointer(tensor(a), target[:, ::2], shape=(5, 3))
+    np.testing.assert_array_equal(array(target[:, ::2]), a + a[0, 0])
+    np.testing.assert_array_equal(array(target[:, 1::2]), b)
+
+
+def test_vectors_halves_and_bools(views: ModuleType) -> None:
+    colors, flags = floats(9, 3), rng.integers(0, 2, 9).astype(np.bool_)
+    given = tensor(colors)
+    halves, turned = tensor(np.full((9, 3), 77, np.float16)), tensor(flags)
+    views.moved(given, halves, turned, shape=(9,))
+    np.testing.assert_array_equal(array(halves), colors[:, ::-1].astype(np.float16))
+    np.testing.assert_array_equal(array(turned), ~flags)
+    np.testing.assert_array_equal(array(given), 2 * colors)
+
+
+def test_views_may_lie_in_one_another(views: ModuleType) -> None:
+    """Which of them is written is the function's own affair."""
+    a = floats(4, 4)
+    whole = tensor(np.zeros((8, 4), np.float32))
+    whole[:4].copy_from_numpy(a)
+    views.by_pointer(whole, whole[4:], shape=(4, 4))
+    np.testing.assert_array_equal(array(whole), np.concatenate([a, a + a[0, 0]]))
+
+
+def test_numpy_arrays_are_written(views: ModuleType) -> None:
+    a, b = floats(3, 5), np.full((5, 3), 77, np.float32)
+    views.transposed(a, b, shape=(3, 5))
+    np.testing.assert_allclose(b, (4 * a.T + 1) * 2 + 1, rtol=1e-6)
+
+
+# ---- Gradients ----
+
+
+def differentiable(values: Array, gradient: Array | None = None) -> kf.Tensor:
+    made = tensor(values).with_grads()
+    if gradient is not None:
+        assert made.grad is not None
+        made.grad.copy_from_numpy(gradient.astype(values.dtype))
+    return made
+
+
+@pytest.mark.parametrize("size", [1, 31, 4097])
+def test_loads_add_and_stores_take(views: ModuleType, size: int) -> None:
+    x, flow, start = floats(size), floats(size), floats(size)
+    given, out = differentiable(x, start), differentiable(np.full(size, 77, np.float32), flow)
+    views.square(given, out, shape=(size,))
+    np.testing.assert_array_equal(array(out), x * x)
+    np.testing.assert_array_equal(array(out.grad), flow)
+    views.square.backward(given, out, shape=(size + 5,))
+    np.testing.assert_allclose(array(given.grad), start + 2 * x.astype(np.float64) * flow, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(array(out.grad), 0)
+    np.testing.assert_array_equal(array(out), x * x)
+
+
+def test_gradients_in_views_of_buffers(views: ModuleType) -> None:
+    x, flow = floats(33), floats(33)
+    gradients = buffer((33,), np.dtype(np.float32), "strided", np.zeros(33))
+    flows = buffer((33,), np.dtype(np.float32), "offset", flow)
+    given = tensor(x).with_grads(grad_out=gradients.tensor)
+    out = tensor(x).with_grads(grad_in=flows.tensor)
+    for _ in range(3):  # launches that were bound before, too
+        gradients.tensor.copy_from_numpy(np.zeros(33, np.float32))
+        flows.tensor.copy_from_numpy(flow)
+        views.square.backward(given, out, shape=(33,))
+        gradients.array[...] = 2 * x * flow
+        flows.array[...] = 0
+        gradients.check(1e-5)
+        flows.check()
+
+
+def test_a_missing_gradient_is_one(views: ModuleType) -> None:
+    x = floats(9)
+    given = differentiable(x)
+    views.square.backward(given, tensor(x), shape=(9,))
+    np.testing.assert_allclose(array(given.grad), 2 * x, rtol=1e-6)
+
+
+def test_the_same_bits_each_time(views: ModuleType) -> None:
+    x, flow = floats(300), floats(300)
+    given, out = differentiable(x), differentiable(x, flow)
+    views.square.options(deterministic=True).backward(given, out, shape=(300,))
+    np.testing.assert_allclose(array(given.grad), 2 * x.astype(np.float64) * flow, rtol=1e-6)
+    np.testing.assert_array_equal(array(out.grad), 0)
+
+
+def test_two_gradients_are_refused(views: ModuleType) -> None:
+    x = floats(5)
+    zeros = np.zeros(5, np.float32)
+    both = tensor(x).with_grads(grad_in=zeros, grad_out=zeros.copy())
+    with pytest.raises(kf.Error, match="two gradients, grad_in and grad_out"):
+        views.square.backward(both, tensor(x), shape=(5,))
+
+
+def test_forward_derivatives(views: ModuleType) -> None:
+    x, tangent = floats(7), floats(7)
+    out, out_tangent = tensor(np.zeros(7, np.float32)), tensor(np.zeros(7, np.float32))
+    views.square.jvp(tensor(x), out, tangents={"input": tangent, "output": out_tangent}, shape=(7,))
+    np.testing.assert_array_equal(array(out), x * x)
+    np.testing.assert_allclose(array(out_tangent), 2 * x * tangent, rtol=1e-6)
+
+
+def test_doubles_and_halves(views: ModuleType) -> None:
+    x, flow = rng.uniform(-2, 2, 37), rng.uniform(-2, 2, 37)
+    small = (np.arange(37) % 4 + 1).astype(np.float16)
+    flow = np.round(flow)
+    given, halves, out = differentiable(x), differentiable(small), differentiable(np.zeros(37), flow)
+    views.wide_square(given, halves, out, shape=(37,))
+    np.testing.assert_allclose(array(out), x * x + small[0] * small.astype(np.float64))
+    views.wide_square.backward(given, halves, out, shape=(37,))
+    np.testing.assert_allclose(array(given.grad), 2 * x * flow)
+    wanted = small[0] * flow
+    wanted[0] += (small * flow).sum()
+    np.testing.assert_allclose(array(halves.grad), wanted.astype(np.float16), rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(array(out.grad), 0)
+
+
+def test_loads_and_stores_once_and_uniform(views: ModuleType) -> None:
+    a, b, c, flow = floats(9, 7), floats(1), floats(9, 7), floats(9, 7)
+    given = [differentiable(one) for one in (a, b, c)]
+    out = differentiable(np.zeros((9, 7), np.float32), flow)
+    views.once(*given, out, shape=(9, 7))
+    np.testing.assert_allclose(array(out), a * b * c, rtol=1e-6)
+    views.once.backward(*given, out, shape=(9, 7))
+    np.testing.assert_allclose(array(given[0].grad), flow * b * c, rtol=1e-5)
+    np.testing.assert_allclose(array(given[1].grad), [(flow.astype(np.float64) * a * c).sum()], rtol=1e-4)
+    np.testing.assert_allclose(array(given[2].grad), flow * b * a, rtol=1e-5)
+    np.testing.assert_array_equal(array(out.grad), flow)
+
+
+def test_what_goes_through_a_tensor_keeps_its_gradient(views: ModuleType) -> None:
+    """Of what is stored twice, the second store takes the gradient."""
+    a, flow = floats(65), floats(65)
+    given, between = differentiable(a), differentiable(np.zeros(65, np.float32))
+    out = differentiable(np.zeros(65, np.float32), flow)
+    views.through(given, between, out, shape=(65,))
+    x = a.astype(np.float64)
+    np.testing.assert_allclose(array(out), x**4 + 3 * x**2, rtol=1e-5)
+    views.through.backward(given, between, out, shape=(65,))
+    np.testing.assert_allclose(array(given.grad), flow * (4 * x**3 + 6 * x), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(array(between.grad), 0)
+    np.testing.assert_array_equal(array(out.grad), 0)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (17, 33)])
+def test_neighbours_in_an_image(views: ModuleType, shape: tuple[int, int]) -> None:
+    image, flow = floats(*shape), floats(*shape)
+    squares = np.pad(image.astype(np.float64) ** 2, 1)
+    inside = np.pad(np.ones(shape), 1)
+    height, width = shape
+
+    def gathered(values: Array) -> Array:
+        return np.sum([values[y : y + height, x : x + width] for y in range(3) for x in range(3)], axis=0)
+
+    count = gathered(inside)
+    given = differentiable(image)
+    means = views.box(given, shape=shape)
+    np.testing.assert_allclose(array(means), gathered(squares) / count, rtol=1e-5)
+    views.box.backward(given, means.with_grads(grad_in=flow))
+    wanted = 2 * image * gathered(np.pad(flow / count, 1))
+    np.testing.assert_allclose(array(given.grad), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_derivative_of_its_own_adds_to_a_plain_view(views: ModuleType) -> None:
+    weights, x, flow = floats(5), floats(64), floats(64)
+    gradients = tensor(np.zeros(5, np.float32))
+    given = differentiable(x)
+    result = views.weigh(tensor(weights), gradients, given)
+    np.testing.assert_allclose(array(result), weights[np.arange(64) % 5] * x, rtol=1e-6)
+    np.testing.assert_array_equal(array(gradients), 0)
+    views.weigh.backward(tensor(weights), gradients, given, result.with_grads(grad_in=flow))
+    wanted = np.zeros(5)
+    np.add.at(wanted, np.arange(64) % 5, x.astype(np.float64) * flow)
+    np.testing.assert_allclose(array(gradients), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array(given.grad), weights[np.arange(64) % 5] * flow, rtol=1e-6)
+
+
+def test_structs_of_views(views: ModuleType) -> None:
+    a, b, flow = floats(33), floats(33), floats(33)
+    pair = {"a": tensor(a), "b": differentiable(b)}
+    result = views.at_both(pair, shape=(33,))
+    np.testing.assert_allclose(array(result), a * b * b, rtol=1e-6)
+    views.at_both.backward(pair, result.with_grads(grad_in=flow))
+    np.testing.assert_allclose(array(pair["b"].grad), 2 * a * b * flow, rtol=1e-5)
+
+
+def test_the_parts_of_a_differentiable_view(views: ModuleType) -> None:
+    b = floats(5)
+    given = tensor(b)
+    views.swapped_gradient(given, shape=(5,))
+    np.testing.assert_array_equal(array(given), b + 1)
+
+
+# ---- Shapes of programs that Slang has been wrong about ----
+
+
+def differences(f: Any, x: Array, step: float = 1e-6) -> Array:
+    """Central differences of the sum of f, at each element."""
+    gradient = np.zeros(x.shape)
+    for index in np.ndindex(*x.shape):
+        high, low = x.copy(), x.copy()
+        high[index] += step
+        low[index] -= step
+        gradient[index] = (f(high) - f(low)) / (2 * step)
+    return gradient
+
+
+def test_nested_loops_of_a_dense_layer(views: ModuleType) -> None:
+    weights, x = floats(3, 7), floats(4, 7)
+
+    def loss(w: Array, rows: Array) -> float:
+        total = 0.0
+        for row in rows:
+            for line in w:
+                one = row[0]
+                for weight, value in zip(line, row, strict=True):
+                    one = one * 0.5 + weight * value
+                total += one * one
+        return total
+
+    given, rows = differentiable(weights), differentiable(x)
+    result = views.dense(given, rows, shape=(4,))
+    w64, x64 = weights.astype(np.float64), x.astype(np.float64)
+    np.testing.assert_allclose(array(result).sum(), loss(w64, x64), rtol=1e-4)
+    views.dense.backward(given, rows, result)
+    np.testing.assert_allclose(array(given.grad), differences(lambda w: loss(w, x64), w64), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(array(rows.grad), differences(lambda r: loss(w64, r), x64), rtol=1e-3, atol=1e-4)
+
+
+def test_the_largest_of_a_row(views: ModuleType) -> None:
+    x = floats(9, 8)
+    given = differentiable(x)
+    result = views.largest(given, shape=(9,))
+    np.testing.assert_allclose(array(result), x.max(axis=1) ** 2, rtol=1e-6)
+    views.largest.backward(given, result)
+    wanted = np.zeros((9, 8))
+    wanted[np.arange(9), x.argmax(axis=1)] = 2 * x.max(axis=1)
+    np.testing.assert_allclose(array(given.grad), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 4, 9])
+def test_loads_that_control_flow_leaves_out(views: ModuleType, limit: int) -> None:
+    x = floats(6, 8)
+
+    def loss(rows: Array) -> float:
+        total = 0.0
+        for row in rows:
+            one = 0.0
+            for k in range(min(limit + 1, 8)):
+                if k % 2 == 0:
+                    one += row[k] ** 2
+                elif one > 1:
+                    one += row[k - 1] * row[k]
+            total += one
+        return total
+
+    given = differentiable(x)
+    result = views.chosen(given, limit, shape=(6,))
+    np.testing.assert_allclose(array(result).sum(), loss(x.astype(np.float64)), rtol=1e-5, atol=1e-6)
+    views.chosen.backward(given, limit, result)
+    np.testing.assert_allclose(array(given.grad), differences(loss, x.astype(np.float64)), rtol=1e-3, atol=1e-4)
