@@ -484,15 +484,8 @@ private:
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
-        for (const PlannedArgument& argument : planned.arguments) {
-            if (!argument.grad_is_false || !has_one_gradient(argument.host)) continue;
-            errors.push_back({Severity::error,
-                              "backward-input",
-                              argument.location,
-                              "argument '" + argument.host.name + "': \"grad\": false, and the gradient of a '" +
-                                  argument.type.name + "' is read where the function stores",
-                              {"leave \"grad\" out: what is given without a gradient gets none"}});
-        }
+        const Diagnostics views = check_views(grads, planned);
+        errors.insert(errors.end(), views.begin(), views.end());
         const Diagnostics stored = check_stored(planned);
         errors.insert(errors.end(), stored.begin(), stored.end());
         const Diagnostics partial = check_struct_tensors(planned);
@@ -503,6 +496,26 @@ private:
             errors.push_back({Severity::error, "backward-input", backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               structs_without_derivatives(function)});
+        }
+        return errors;
+    }
+
+    /// The gradient of a DiffTensorView is read as well as added to.
+    static Diagnostics check_views(const std::vector<GradientWish>& grads, const PlannedCall& planned) {
+        Diagnostics errors;
+        for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
+            const PlannedArgument& argument = planned.arguments[i];
+            if (!has_one_gradient(argument.host) || !argument.host.differentiable) continue;
+            const bool never = grads[i].gradient == Gradient::never;
+            if (!never && !grads[i].overwrites) continue;
+            errors.push_back({Severity::error,
+                              "backward-input",
+                              argument.location,
+                              "argument '" + argument.host.name + "': " +
+                                  (never ? R"("grad": false)" : R"("accumulate": "overwrite")") +
+                                  ", and stores of the function read the gradient of a '" + argument.type.name + "'",
+                              {never ? R"(leave "grad" out: what is given without a gradient gets none)"
+                                     : R"(leave "accumulate" out, and zero the gradient before)"}});
         }
         return errors;
     }
@@ -664,7 +677,9 @@ private:
         if (!call_.backward.inputs) return errors;
         std::vector<std::string> possible;
         for (const PlannedArgument& argument : planned.arguments) {
-            const bool input = reads_elements(argument.host) && can_have_gradient(argument.host);
+            const bool tensor = argument.type.kind == TypeKind::tensor;
+            const bool input = tensor ? reads(argument.type.form)
+                                      : reads_elements(argument.host) && can_have_gradient(argument.host);
             if (input && argument.host.differentiable) possible.push_back(argument.host.name);
         }
         for (const std::string& name : *call_.backward.inputs) {

@@ -22,9 +22,9 @@ void collect_fields(const Type& type, std::set<std::pair<std::string, std::strin
 }
 
 /// A user may have a struct of that name, with other fields.
-bool is_foreign_tensor(const Type& type) {
-    if (type.kind != TypeKind::structure || tensor_instead_of(type.name).empty()) return false;
-    return type.fields.empty() || type.fields.front().name == "_view" ||
+bool is_unknown_tensor(const Type& type) {
+    if (type.kind != TypeKind::structure || !is_foreign_tensor(type.name)) return false;
+    return type.fields.empty() || type.fields.front().name == "_view" || type.fields.front().name == "_sums" ||
            (type.name.starts_with("DiffTensorView") && type.fields.front().name == "primal");
 }
 
@@ -63,7 +63,7 @@ Diagnostics check_public(const std::vector<const Function*>& candidates, const M
 Diagnostics check_tensor_types(const CallSpec& call, const std::vector<const Function*>& candidates) {
     for (const Function* function : candidates) {
         for (const gen::Parameter& parameter : function->parameters) {
-            if (!is_foreign_tensor(parameter.type)) continue;
+            if (!is_unknown_tensor(parameter.type)) continue;
             const auto listed =
                 std::find_if(call.arguments.begin(), call.arguments.end(),
                              [&](const ArgumentSpec& argument) { return argument.name == parameter.name; });

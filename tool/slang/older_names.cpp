@@ -11,23 +11,22 @@ namespace {
 
 using Names = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Names, 10> types{{{"NDBuffer", "Tensor"},
-                                       {"RWNDBuffer", "RWTensor"},
-                                       {"TensorView", "Tensor"},
-                                       {"DiffTensorView", "DiffTensor"},
-                                       {"TorchTensor", "Tensor"},
-                                       {"GradInTensor", "WDiffTensor"},
-                                       {"GradOutTensor", "DiffTensor"},
-                                       {"GradInOutTensor", "RWDiffTensor"},
-                                       {"RWGradTensor", "RWDiffTensor"},
-                                       {"ValueRef", "Tensor"}}};
+/// Of SlangPy's releases, and of slang-torch's host: what does instead.
+constexpr std::array<Names, 2> types{{{"RWGradTensor", "RWDiffTensor"}, {"ValueRef", "Tensor"}}};
 
-constexpr std::array<Names, 6> members{{{"getv", "load(index), or t[index]"},
+/// Of earlier releases of SlangPy, in the module slangpy.
+constexpr std::array<std::string_view, 5> older{"NDBuffer", "RWNDBuffer", "GradInTensor", "GradOutTensor",
+                                                "GradInOutTensor"};
+
+constexpr std::array<Names, 9> members{{{"getv", "load(index), or t[index]"},
                                         {"get", "load(i, j), or t[i, j]"},
                                         {"setv", "store(index, value), or t[index] = value"},
                                         {"set", "store(i, j, value), or t[i, j] = value"},
                                         {"primal", "_primal"},
-                                        {"diff", "_grad_out.add(index, value), or _grad_in.load(index)"}}};
+                                        {"d_in", "_grad_in"},
+                                        {"d_out", "_grad_out"},
+                                        {"diff", "_grad_out.add(index, value), or _grad_in.load(index)"},
+                                        {"InterlockedAdd", "add(index, value), of an AtomicTensor"}}};
 
 /// What kf.slang has.
 constexpr std::array<std::string_view, 9> own{"Tensor",      "WTensor",      "RWTensor",
@@ -53,49 +52,56 @@ std::string_view in_quotes(std::string_view text, int which) {
     return {};
 }
 
-/// What does for a tensor that is written.
-std::string written_instead(std::string_view type, std::string_view tensor) {
-    if (type.starts_with("Grad")) return {};
-    return tensor == "Tensor"       ? ", or 'RWTensor' where it is written"
-           : tensor == "DiffTensor" ? ", or 'WDiffTensor' where it is written"
-                                    : "";
-}
-
 std::string_view without_generics(std::string_view type) { return type.substr(0, type.find_first_of("<[ ")); }
 
 }  // namespace
 
-std::string tensor_instead_of(std::string_view type) {
-    return std::string(find(types, without_generics(type)));
+bool is_foreign_tensor(std::string_view type) {
+    const std::string_view name = without_generics(type);
+    return name == "TensorView" || name == "DiffTensorView" || name == "TorchTensor" ||
+           std::find(older.begin(), older.end(), name) != older.end() || !find(types, name).empty();
 }
 
 std::string tensor_cure(std::string_view type) {
-    const std::string tensor = tensor_instead_of(type);
+    const std::string_view name = without_generics(type);
+    if (name == "TorchTensor")
+        return "slang-torch runs such a function on the host: name the one that it dispatches, which takes a "
+               "TensorView, and give that a tensor";
+    if (name == "DiffTensorView")
+        return "kfgen adds gradients up itself: write 'DiffTensorView<float>', whose gradient the tensor has, without "
+               "a second argument";
     const std::size_t begin = type.find('<');
     const std::string_view arguments = begin == std::string_view::npos
                                            ? std::string_view()
                                            : type.substr(begin + 1, type.size() - begin - 2);
     const std::string element =
         arguments.empty() ? "float" : std::string(arguments.substr(0, arguments.find(',')));
-    return "write '" + tensor + "<" + element + ", N>' for a tensor of N dimensions, with 'import kf;'" +
-           written_instead(type, tensor);
+    const std::string_view instead = find(types, name);
+    return "write '" + std::string(instead.empty() ? "Tensor" : instead) + "<" + element +
+           ", N>' for a tensor of N dimensions, with 'import kf;'";
 }
 
 Diagnostic with_tensor_names(Diagnostic error) {
     const std::string name(in_quotes(error.message, 0));
     std::string cure;
     if (error.id == "slang-E30015") {
-        const std::string tensor = tensor_instead_of(name);
+        const std::string tensor(find(types, name));
         if (!tensor.empty()) {
-            cure = "write '" + tensor + "', with 'import kf;'" + written_instead(name, tensor);
+            cure = "write '" + tensor + "', with 'import kf;'";
+        } else if (std::find(older.begin(), older.end(), name) != older.end()) {
+            cure = "it is a type of earlier releases of SlangPy: write 'import slangpy;'";
         } else if (std::find(own.begin(), own.end(), name) != own.end()) {
             cure = "it is a type of the module kf: write 'import kf;'";
         }
     } else if (error.id == "slang-E30027") {
         const std::string_view owner = without_generics(in_quotes(error.message, 1));
-        const bool tensor = owner.find("Tensor") != std::string_view::npos;
+        const bool tensor = owner.find("Tensor") != std::string_view::npos && !owner.ends_with("View");
         const std::string_view instead = tensor ? find(members, name) : std::string_view();
-        if (!instead.empty()) cure = "write t." + std::string(instead);
+        if (!instead.empty()) {
+            cure = "write t." + std::string(instead);
+            if (name != "diff" && name != "InterlockedAdd")
+                cure += "; with 'import slangpy;' it is a member, too";
+        }
     }
     if (cure.empty()) return error;
     std::erase_if(error.notes,

@@ -8,11 +8,10 @@
 
 namespace kf::gen {
 
-/// "RWTensor" for "RWNDBuffer", "DiffTensor" for "DiffTensorView"; empty for any other type. Of a type with
-/// arguments, its name alone counts.
-[[nodiscard]] std::string tensor_instead_of(std::string_view type);
+/// Whether a type has such a name, whatever its arguments are.
+[[nodiscard]] bool is_foreign_tensor(std::string_view type);
 
-/// What to write, as a note.
+/// What to write instead of such a type as a parameter's, as a note.
 [[nodiscard]] std::string tensor_cure(std::string_view type);
 
 /// Slang's error, with a note of what to write where it doesn't know a name of that kind, or a tensor without

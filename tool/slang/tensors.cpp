@@ -27,6 +27,12 @@ std::optional<FoundTensor> find_tensor(slang::TypeReflection& type) {
         generic->getValueParameterCount() != (is_view(*form) ? 0 : 1)) {
         return std::nullopt;
     }
+    // DiffTensorView's says how gradients are added up: as its default does.
+    if (generic->getTypeParameterCount() == 2) {
+        slang::TypeReflection* adds = generic->getConcreteType(generic->getTypeParameter(1));
+        if (adds == nullptr || adds->getName() == nullptr || std::string_view(adds->getName()) != "AtomicAdd")
+            return std::nullopt;
+    }
     FoundTensor found;
     found.form = *form;
     found.element = generic->getConcreteType(generic->getTypeParameter(0));

@@ -12,7 +12,7 @@
 namespace kf::gen::test {
 
 /// The Slang type of this spelling: a scalar, vector, matrix, array of such ("float2[3]", or "float[]"
-/// without a size), tensor of kf.slang's ("WTensor<float3, 2>"), or void.
+/// without a size), tensor of kf.slang's ("WTensor<float3, 2>", "TensorView<float>"), or void.
 inline Type type_named(const std::string& name) {
     Type type;
     type.name = name;
@@ -21,13 +21,11 @@ inline Type type_named(const std::string& name) {
         return type;
     }
     if (const std::size_t angle = name.find('<'); angle != std::string::npos) {
-        const std::size_t comma = name.rfind(',');
         type.kind = TypeKind::tensor;
-        while (form_name(type.form) != name.substr(0, angle)) {
-            type.form = static_cast<TensorForm>(static_cast<int>(type.form) + 1);
-        }
+        type.form = form_named(name.substr(0, angle)).value();
+        const std::size_t comma = is_view(type.form) ? name.size() - 1 : name.rfind(',');
         type.element = {type_named(name.substr(angle + 1, comma - angle - 1))};
-        type.extent = std::stoll(name.substr(comma + 1));
+        type.extent = is_view(type.form) ? 0 : std::stoll(name.substr(comma + 1));
         return type;
     }
     if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {

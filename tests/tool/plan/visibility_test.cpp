@@ -36,14 +36,14 @@ TEST(VisibilityTest, EachClosedFieldOfAStructIsNamedOnce) {
 TEST(VisibilityTest, TensorsOfOthersAreRefused) {
     Function function = test::function_of("void", "f", {{"float", "x"}});
     Type& type = function.parameters[0].type;
-    type = test::struct_of("TensorView<float>", {});
+    type = test::struct_of("TorchTensor<float>", {});
     const auto plan = [&] {
         return test::plan_of(R"({"function": "f", "args": {"x": "value"}})", {function});
     };
     ASSERT_THAT(test::ids(plan()), ElementsAre("type-not-supported"));
-    EXPECT_THAT(plan().errors()[0].notes, ElementsAre(HasSubstr("'Tensor<float, N>'")));
+    EXPECT_THAT(plan().errors()[0].notes, ElementsAre(HasSubstr("takes a TensorView, and give that a tensor")));
     EXPECT_EQ(plan().errors()[0].location.file, "functions.kf.json");
-    type = test::struct_of("GradInTensor<float, 1>", {{"_view", test::type_named("float")}});
+    type = test::struct_of("DiffTensorView<float, Mine>", {{"_sums", test::type_named("float")}});
     ASSERT_THAT(test::ids(plan()), ElementsAre("type-not-supported"));
     type = test::struct_of("TensorView<float>", {{"own", test::type_named("float")}});
     EXPECT_TRUE(plan().ok()) << "the user's own";

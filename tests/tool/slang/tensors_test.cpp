@@ -86,6 +86,36 @@ TEST(TensorTypes, EveryFormIsRecognised) {
     }
 }
 
+TEST(TensorTypes, ViewsSayNoRank) {
+    const std::vector<Type> types =
+        parameter_types({"TensorView<float3>", "DiffTensorView", "DiffTensorView<half>",
+                         "DiffTensorView<double, AtomicAdd>"},
+                        "kf");
+    for (const Type& type : types) {
+        EXPECT_EQ(type.kind, TypeKind::tensor);
+        EXPECT_EQ(type.form, &type == &types.front() ? TensorForm::view : TensorForm::diff_view);
+        EXPECT_EQ(type.extent, 0);
+        ASSERT_EQ(type.element.size(), 1U);
+    }
+    EXPECT_EQ(types[0].element.front().columns, 3);
+    EXPECT_EQ(types[2].element.front().scalar, ScalarType::float16);
+}
+
+TEST(TensorTypes, EarlierReleasesOfSlangPyHaveThemByOtherNames) {
+    const std::vector<FormRow> rows{{"NDBuffer", TensorForm::read},
+                                    {"RWNDBuffer", TensorForm::read_write},
+                                    {"GradOutTensor", TensorForm::diff_read},
+                                    {"GradInTensor", TensorForm::diff_output},
+                                    {"GradInOutTensor", TensorForm::diff_read_write}};
+    std::vector<std::string> names;
+    for (const FormRow& row : rows) names.push_back(row.name + "<float, 2>");
+    const std::vector<Type> types = parameter_types(names, "slangpy");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(types[i].kind, TypeKind::tensor) << rows[i].name;
+        EXPECT_EQ(types[i].form, rows[i].form) << rows[i].name;
+    }
+}
+
 TEST(TensorTypes, HaveElementsOfEveryKind) {
     const std::vector<Type> types =
         parameter_types({"Tensor<double, 5>", "Tensor<float2x3, 1>", "Tensor<float[3], 1>"}, "kf");

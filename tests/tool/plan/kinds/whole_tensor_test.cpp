@@ -88,6 +88,69 @@ INSTANTIATE_TEST_SUITE_P(
                     TensorRow{"AtomicTensor<bool, 1>", "tensor[1]", -1, "type-not-supported"},
                     TensorRow{"float[]", "tensor[1]", -1, "type-not-supported"}));
 
+/// One kind given to void f(P x), whose rank the kind says: the rank, or an error's id.
+struct ViewRow {
+    std::string parameter;
+    std::string kind;
+    std::int64_t rank;
+    std::string error = {};
+};
+
+class ViewTest : public testing::TestWithParam<ViewRow> {};
+
+TEST_P(ViewTest, HasTheRankOfItsKind) {
+    const ViewRow& row = GetParam();
+    SCOPED_TRACE(row.kind + " to " + row.parameter);
+    const Outcome<Plan> plan =
+        plan_of(call_with('"' + row.kind + '"'), {function_of("void", "f", {{row.parameter, "x"}})});
+    if (!row.error.empty()) {
+        ASSERT_THAT(ids(plan), ElementsAre(row.error));
+        EXPECT_THAT(plan.errors().front().message, HasSubstr("argument 'x'"));
+        return;
+    }
+    ASSERT_TRUE(plan) << format_text(plan.errors().front());
+    const PlannedCall& call = plan.value().functions.at(0).calls.at(0);
+    const manifest::Argument& host = call.arguments.at(0).host;
+    EXPECT_EQ(call.rank, 0);
+    EXPECT_EQ(host.inner_rank, row.rank);
+    EXPECT_EQ(std::get<manifest::kinds::WholeTensor>(host.kind).access, Access::view);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, ViewTest,
+                         testing::Values(ViewRow{"TensorView<float>", "tensor[1]", 1},
+                                         ViewRow{"TensorView<float>", "tensor[8]", 8},
+                                         ViewRow{"TensorView<float3>", "tensor[2]", 2},
+                                         ViewRow{"TensorView<float3>", "tensor<float>[3]", 2},
+                                         ViewRow{"TensorView<float>", "tensor<float3>[1]", 2},
+                                         ViewRow{"DiffTensorView<half>", "tensor[4]", 4},
+                                         ViewRow{"TensorView<float>", "tensor[0]", 0, "argument-rank"},
+                                         ViewRow{"TensorView<float3>", "tensor<float>[1]", 0, "argument-rank"},
+                                         ViewRow{"TensorView<float>", "tensor<int>[1]", 0, "argument-type"},
+                                         ViewRow{"TensorView<float>", "value", 0, "argument-type"},
+                                         ViewRow{"TensorView<float>", "grid[1]", 0, "argument-type"}));
+
+TEST(ViewGradients, AreAlwaysTaken) {
+    const std::vector<Function> functions = {
+        function_of("void", "f", {{"DiffTensorView<float>", "x"}, {"DiffTensorView<float>", "y"}})};
+    const auto plan_with = [&](const std::string& x, const std::string& backward) {
+        return plan_of(R"({"function": "f", "args": {"x": )" + x + R"(, "y": "tensor[1]"}, "backward": )" + backward +
+                           "}",
+                       functions);
+    };
+    // "y" may be what the function stores to, whose gradient it reads.
+    const Outcome<Plan> plan = plan_with(R"("tensor[1]")", R"({"inputs": ["x"]})");
+    ASSERT_TRUE(plan) << format_text(plan.errors().front());
+    for (const PlannedArgument& argument : plan.value().functions.at(0).calls.at(0).arguments) {
+        EXPECT_EQ(argument.host.gradient, Gradient::automatic);
+        EXPECT_TRUE(argument.host.differentiable);
+    }
+    for (const std::string option : {R"("grad": false)", R"("accumulate": "overwrite")"}) {
+        const Outcome<Plan> refused = plan_with(R"({"kind": "tensor[1]", )" + option + "}", "true");
+        ASSERT_THAT(ids(refused), ElementsAre("backward-input")) << option;
+        EXPECT_THAT(refused.errors().front().message, HasSubstr("argument 'x': " + option)) << option;
+    }
+}
+
 TEST(TensorParameter, SaysItselfWhatIsWritten) {
     const std::vector<std::pair<std::string, Access>> rows = {
         {"Tensor", Access::read},
@@ -97,6 +160,7 @@ TEST(TensorParameter, SaysItselfWhatIsWritten) {
         {"DiffTensor", Access::read},
         {"WDiffTensor", Access::write},
         {"RWDiffTensor", Access::read_write},
+        {"GradInTensor", Access::read_write},
     };
     for (const auto& [form, access] : rows) {
         SCOPED_TRACE(form);
@@ -161,7 +225,8 @@ TEST(TensorParameter, HasGradientsWhereItsTypeHas) {
          {Row{"Tensor<float, 1>", false, Gradient::never}, Row{"RWTensor<float, 1>", false, Gradient::never},
           Row{"AtomicTensor<float, 1>", false, Gradient::never},
           Row{"DiffTensor<float, 1>", true, Gradient::automatic},
-          Row{"WDiffTensor<float, 1>", true, Gradient::never},
+          Row{"WDiffTensor<float, 1>", true, Gradient::never}, Row{"GradInTensor<float, 1>", true, Gradient::never},
+          Row{"TensorView<float>", false, Gradient::never}, Row{"DiffTensorView<float>", true, Gradient::automatic},
           Row{"RWDiffTensor<float3, 1>", true, Gradient::automatic}}) {
         SCOPED_TRACE(row.type);
         // The other input keeps the backward pass from having nothing to do.
@@ -176,7 +241,7 @@ TEST(TensorParameter, HasGradientsWhereItsTypeHas) {
 }
 
 TEST(TensorParameter, WithoutGradientsIsNoBackwardInput) {
-    for (const std::string type : {"Tensor<float, 1>", "WDiffTensor<float, 1>"}) {
+    for (const std::string type : {"Tensor<float, 1>", "WDiffTensor<float, 1>", "GradInTensor<float, 1>"}) {
         const Outcome<Plan> plan = plan_of(
             R"({"function": "f", "args": {"x": "tensor[1]", "y": "value"}, "backward": {"inputs": ["x"]}})",
             {function_of("void", "f", {{type, "x"}, {"float", "y"}})});
