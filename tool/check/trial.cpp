@@ -45,6 +45,7 @@ Trial Trial::in(const Module& module) const {
                 shape_, unused);
     other.outputs_ = outputs_;
     other.weights_ = weights_;
+    other.starts_ = starts_;
     return other;
 }
 
@@ -69,7 +70,9 @@ void Trial::choose_weights(std::mt19937_64& random) {
     for (std::size_t i = 0; i < flowing.size(); ++i) flowing[i].resize(arguments_.items[i].bytes.size());
     for (std::size_t l = 0; l < call_.arguments.size(); ++l) {
         const Argument& argument = call_.arguments[l];
-        if (!has_flowing_gradient(argument)) continue;
+        // What has one gradient begins with what flows in.
+        const bool one_gradient = argument.differentiable && has_one_gradient(argument);
+        if (!has_flowing_gradient(argument) && !one_gradient) continue;
         const Leaf& leaf = arguments_.leaves[l];
         const ArgumentData& item = arguments_.items[leaf.item];
         // What is given by value and changed has its gradient for what goes in alone: 1 flows.
@@ -82,6 +85,7 @@ void Trial::choose_weights(std::mt19937_64& random) {
             set(flowing[leaf.item], leaf.scalar, leaf.positions[s], weight);
         }
     }
+    starts_ = flowing;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
         if (placed_[i].grad_in) placed_[i].grad_in.write(flowing[i]);
         if (arguments_.items[i].kind == ArgumentData::Kind::value && is_pure_output(arguments_.items[i])) {
@@ -207,6 +211,7 @@ void Trial::run_backward(detail::PassKind pass, bool deterministic) {
         if (item.kind == ArgumentData::Kind::value) placed_[i].out = item.bytes;
         if (!item.gradient) continue;
         std::vector<std::byte> start(item.bytes.size(), std::byte{0});
+        if (has_one_gradient(call_.arguments[item.leaf]) && !starts_.empty()) start = starts_[i];
         for (std::size_t l = item.leaf; l < item.leaf + item.leaves; ++l) {
             if (!call_.arguments[l].overwrite) continue;
             const Leaf& leaf = arguments_.leaves[l];
