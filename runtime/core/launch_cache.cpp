@@ -95,7 +95,8 @@ public:
                     if (!note_address(i, LaunchKey::grad_in, binding_.arguments[i].grad_in, at)) return false;
                     break;
                 case RecordKind::grad_out:
-                    if (!note_address(i, written_gradient(i), binding_.arguments[i].grad_out, at)) return false;
+                    if (!note_address(i, written_gradient(i), binding_.arguments[i].grad_out, at))
+                        return false;
                     break;
                 case RecordKind::launch:
                 case RecordKind::walk:
@@ -158,11 +159,11 @@ private:
         return request_.call.arguments[leaf];
     }
 
-    /// Of two, where the call has one, the one that was given.
+    /// Returns the gradient that is written: what has one gradient may have it as either.
     [[nodiscard]] LaunchKey::Part written_gradient(std::size_t leaf) const {
         const Arg& given = key_.arguments()[items_[leaf]];
         return has_one_gradient(argument(leaf)) && !given.tensor->grad_out() ? LaunchKey::grad_in
-                                                                           : LaunchKey::grad_out;
+                                                                             : LaunchKey::grad_out;
     }
 
     bool note_address(std::size_t leaf, LaunchKey::Part part, const CallView& bound, std::size_t at) {

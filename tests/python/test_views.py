@@ -111,7 +111,13 @@ def test_atomic_operations_of_other_sizes(views: ModuleType) -> None:
     all_ = tensor(np.array([3, 3, 3, 3, 3], np.int64))
     total, halves = tensor(np.array([0.5])), tensor(np.zeros(2, np.float16))
     views.combine_wide(tensor(values), all_, total, halves, shape=(100,))
-    wanted = [3 + values.sum(), min(3, values.min()), max(3, values.max()), 3 ^ np.bitwise_xor.reduce(values), 7]
+    wanted = [
+        3 + values.sum(),
+        min(3, values.min()),
+        max(3, values.max()),
+        3 ^ np.bitwise_xor.reduce(values),
+        7,
+    ]
     np.testing.assert_array_equal(array(all_), wanted)
     np.testing.assert_array_equal(array(total), [0.5 + float(values.sum())])
     np.testing.assert_array_equal(array(halves), [50, 50])
@@ -169,7 +175,9 @@ def test_loads_add_and_stores_take(views: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(array(out), x * x)
     np.testing.assert_array_equal(array(out.grad), flow)
     views.square.backward(given, out, shape=(size + 5,))
-    np.testing.assert_allclose(array(given.grad), start + 2 * x.astype(np.float64) * flow, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        array(given.grad), start + 2 * x.astype(np.float64) * flow, rtol=1e-5, atol=1e-6
+    )
     np.testing.assert_array_equal(array(out.grad), 0)
     np.testing.assert_array_equal(array(out), x * x)
 
@@ -344,8 +352,10 @@ def test_nested_loops_of_a_dense_layer(views: ModuleType) -> None:
     w64, x64 = weights.astype(np.float64), x.astype(np.float64)
     np.testing.assert_allclose(array(result).sum(), loss(w64, x64), rtol=1e-4)
     views.dense.backward(given, rows, result)
-    np.testing.assert_allclose(array(given.grad), differences(lambda w: loss(w, x64), w64), rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(array(rows.grad), differences(lambda r: loss(w64, r), x64), rtol=1e-3, atol=1e-4)
+    of_weights = differences(lambda w: loss(w, x64), w64)
+    of_x = differences(lambda r: loss(w64, r), x64)
+    np.testing.assert_allclose(array(given.grad), of_weights, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(array(rows.grad), of_x, rtol=1e-3, atol=1e-4)
 
 
 def test_the_largest_of_a_row(views: ModuleType) -> None:
@@ -379,4 +389,6 @@ def test_loads_that_control_flow_leaves_out(views: ModuleType, limit: int) -> No
     result = views.chosen(given, limit, shape=(6,))
     np.testing.assert_allclose(array(result).sum(), loss(x.astype(np.float64)), rtol=1e-5, atol=1e-6)
     views.chosen.backward(given, limit, result)
-    np.testing.assert_allclose(array(given.grad), differences(loss, x.astype(np.float64)), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(
+        array(given.grad), differences(loss, x.astype(np.float64)), rtol=1e-3, atol=1e-4
+    )

@@ -105,7 +105,8 @@ private:
     std::vector<AnyTensor> with_grads_;  ///< what backward arguments point to
     std::vector<Output> outputs_;
     std::vector<double> weights_;
-    std::vector<std::vector<std::byte>> starts_;  ///< by item: what gradients begin with that are read as well
+    std::vector<std::vector<std::byte>>
+        starts_;  ///< by item: what gradients begin with that are read as well
     std::vector<double> centre_;
     std::vector<double> magnitudes_;
 };

@@ -74,9 +74,10 @@ std::vector<std::string> imports_of(const Plan& plan, const PlannedCall& call, c
     if (needs.quads) imports.insert(imports.begin(), "kf_runs");
     if (tensors) imports.insert(imports.begin(), "kf");
     const auto takes = [&](const auto& has_form) {
-        return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const PlannedArgument& argument) {
-            return argument.type.kind == TypeKind::tensor && has_form(argument.type.form);
-        });
+        return std::any_of(call.arguments.begin(), call.arguments.end(),
+                           [&](const PlannedArgument& argument) {
+                               return argument.type.kind == TypeKind::tensor && has_form(argument.type.form);
+                           });
     };
     if (takes([](TensorForm form) { return is_view(form); })) imports.insert(imports.begin(), "kf_views");
     if (takes([](TensorForm form) { return form == TensorForm::diff_output; }))

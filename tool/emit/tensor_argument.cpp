@@ -19,7 +19,7 @@ std::string added(const std::string& view, const std::string& apart) {
     return view.empty() ? "{}" : "{ " + view + ", " + apart + " }";
 }
 
-/// Of a rank that the type doesn't say.
+/// Returns the view as one of any rank.
 std::string any_rank(const std::string& view) {
     return view.empty() ? "kf.no_view()" : "kf.any_view(" + view + ")";
 }
@@ -59,7 +59,8 @@ std::vector<std::string> dense_inner_strides(const std::vector<std::string>& ext
 std::string tensor_initializer(const Type& type, const TensorViews& views, bool writable) {
     const std::string may_write = writable ? "true" : "false";
     std::string both = "{ " + views.data + ", " + may_write + " }";
-    const std::string element = "<" + declared_name(type.element.front()) + ">(" + any_rank(views.data) + ", ";
+    const std::string element =
+        "<" + declared_name(type.element.front()) + ">(" + any_rank(views.data) + ", ";
     switch (type.form) {
         case TensorForm::read:
         case TensorForm::write: return braced(views.data);

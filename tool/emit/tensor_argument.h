@@ -34,8 +34,8 @@ struct TensorViews {
     std::string apart = "0, 0, 0";  ///< of sums that lie apart from the gradient: see kf.Sum
 };
 
-/// Initialises the struct of kf.slang's, or kf_views.slang's, that the tensor's type is. A backward pass runs the
-/// function's stores again: `writable` is false there.
+/// Initialises the struct of kf.slang's, or kf_views.slang's, that the tensor's type is. A backward pass runs
+/// the function's stores again: `writable` is false there.
 std::string tensor_initializer(const Type& type, const TensorViews& views, bool writable);
 
 }  // namespace kf::gen

@@ -484,38 +484,13 @@ private:
             any = any || argument.host.gradient != Gradient::never;
         }
         Diagnostics errors = check_inputs(planned);
-        const Diagnostics views = check_views(grads, planned);
-        errors.insert(errors.end(), views.begin(), views.end());
-        const Diagnostics stored = check_stored(planned);
-        errors.insert(errors.end(), stored.begin(), stored.end());
-        const Diagnostics partial = check_struct_tensors(planned);
-        errors.insert(errors.end(), partial.begin(), partial.end());
-        const Diagnostics more = apply_wishes(grads, planned);
-        errors.insert(errors.end(), more.begin(), more.end());
+        for (const Diagnostics& more : {check_view_gradients(grads, planned.arguments), check_stored(planned),
+                                        check_struct_tensors(planned), apply_wishes(grads, planned)})
+            errors.insert(errors.end(), more.begin(), more.end());
         if (!any && errors.empty()) {
             errors.push_back({Severity::error, "backward-input", backward.location,
                               "no input of function '" + function.name + "' can be differentiated",
                               structs_without_derivatives(function)});
-        }
-        return errors;
-    }
-
-    /// The gradient of a DiffTensorView is read as well as added to.
-    static Diagnostics check_views(const std::vector<GradientWish>& grads, const PlannedCall& planned) {
-        Diagnostics errors;
-        for (std::size_t i = 0; i < planned.arguments.size(); ++i) {
-            const PlannedArgument& argument = planned.arguments[i];
-            if (!has_one_gradient(argument.host) || !argument.host.differentiable) continue;
-            const bool never = grads[i].gradient == Gradient::never;
-            if (!never && !grads[i].overwrites) continue;
-            errors.push_back({Severity::error,
-                              "backward-input",
-                              argument.location,
-                              "argument '" + argument.host.name + "': " +
-                                  (never ? R"("grad": false)" : R"("accumulate": "overwrite")") +
-                                  ", and stores of the function read the gradient of a '" + argument.type.name + "'",
-                              {never ? R"(leave "grad" out: what is given without a gradient gets none)"
-                                     : R"(leave "accumulate" out, and zero the gradient before)"}});
         }
         return errors;
     }

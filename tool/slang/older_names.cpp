@@ -11,10 +11,10 @@ namespace {
 
 using Names = std::pair<std::string_view, std::string_view>;
 
-/// Of SlangPy's releases, and of slang-torch's host: what does instead.
+/// Types that no module has, and what does instead.
 constexpr std::array<Names, 2> types{{{"RWGradTensor", "RWDiffTensor"}, {"ValueRef", "Tensor"}}};
 
-/// Of earlier releases of SlangPy, in the module slangpy.
+/// Types of SlangPy's earlier releases, which the module slangpy has.
 constexpr std::array<std::string_view, 5> older{"NDBuffer", "RWNDBuffer", "GradInTensor", "GradOutTensor",
                                                 "GradInOutTensor"};
 
@@ -68,7 +68,8 @@ std::string tensor_cure(std::string_view type) {
         return "slang-torch runs such a function on the host: name the one that it dispatches, which takes a "
                "TensorView, and give that a tensor";
     if (name == "DiffTensorView")
-        return "kfgen adds gradients up itself: write 'DiffTensorView<float>', whose gradient the tensor has, without "
+        return "kfgen adds gradients up itself: write 'DiffTensorView<float>', whose gradient the tensor "
+               "has, without "
                "a second argument";
     const std::size_t begin = type.find('<');
     const std::string_view arguments = begin == std::string_view::npos

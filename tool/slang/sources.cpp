@@ -84,8 +84,9 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
 }
 
 bool Sources::changes_any() {
-    return std::any_of(texts_.begin(), texts_.end(),
-                       [&](const auto& text) { return as_compiled(text.second) != with_view_types(text.second); });
+    return std::any_of(texts_.begin(), texts_.end(), [&](const auto& text) {
+        return as_compiled(text.second) != with_view_types(text.second);
+    });
 }
 
 std::string Sources::as_compiled(const std::string& text) {

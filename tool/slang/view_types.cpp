@@ -21,7 +21,8 @@ bool declares(std::string_view word) { return word == "struct" || word == "typea
 std::string with_view_types(std::string_view text) {
     std::string result(text);
     const auto names = [](std::string_view part) {
-        return part.find("TensorView") != std::string_view::npos || part.find("TorchTensor") != std::string_view::npos;
+        return part.find("TensorView") != std::string_view::npos ||
+               part.find("TorchTensor") != std::string_view::npos;
     };
     if (!names(text)) return result;
     const LexedText lexed(text);
@@ -33,8 +34,7 @@ std::string with_view_types(std::string_view text) {
             names_view = true;
         } else if (lexed[index] == "import" && imported_name(lexed, index + 1) == "kf_views") {
             return result;
-        } else if (lexed.kind(index) == Lexeme::Kind::directive &&
-                   names(lexed[index])) {
+        } else if (lexed.kind(index) == Lexeme::Kind::directive && names(lexed[index])) {
             names_view = true;
         }
     }
@@ -47,7 +47,8 @@ bool has_foreign_names(std::string_view support_module) {
 
 bool name_foreign_types(const std::vector<std::pair<std::string, std::string>>& texts) {
     return std::any_of(texts.begin(), texts.end(), [](const auto& text) {
-        return text.second.find("slangpy") != std::string::npos || with_view_types(text.second) != text.second;
+        return text.second.find("slangpy") != std::string::npos ||
+               with_view_types(text.second) != text.second;
     });
 }
 

@@ -68,8 +68,8 @@ inline bool adds_atomically(const Argument& argument) {
     return std::visit([](const auto& kind) { return adds_atomically(kind); }, argument.kind);
 }
 
-/// Returns whether it is a view, that calls may read and write as they like: what is stored takes its gradient from
-/// where loads add theirs.
+/// Returns whether it is a view, that calls may read and write as they like: what is stored takes its
+/// gradient from where loads add theirs.
 inline bool has_one_gradient(const Argument& argument) {
     return std::visit([](const auto& kind) { return has_one_gradient(kind); }, argument.kind);
 }

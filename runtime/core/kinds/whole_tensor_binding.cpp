@@ -78,7 +78,8 @@ void check_given(const kinds::WholeTensor& tensor, const BindRequest& request, s
     }
     if (has_one_gradient(tensor) && view.grad_in.present) {
         fail(request, i, ErrorCode::aliasing,
-             "it has two gradients, grad_in and grad_out, and stores take theirs from where loads add: give it one");
+             "it has two gradients, grad_in and grad_out, and stores take theirs from where loads add: give "
+             "it one");
     }
     check_elements(request, i, view.data, "");
     check_elements(request, i, view.grad_in, "its gradient: ");

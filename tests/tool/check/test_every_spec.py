@@ -15,14 +15,26 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 # Functions whose derivatives are meant to be others, so that tests can tell who was called.
-MEANT_TO_DIFFER = {"gradients": {"squashed", "twice_rough"}, "jvp": {"scaled"}, "fused": {"given"}}
-# No result depends on it, but a load that whole subgroups share hides that.
-NOT_EXERCISED = {("each_once", "all.power")}
+# "through" loads what it has stored, and the check's backward pass has what was there before.
+MEANT_TO_DIFFER = {
+    "gradients": {"squashed", "twice_rough"},
+    "jvp": {"scaled"},
+    "fused": {"given"},
+    "views": {"through"},
+}
+# No result depends on it: a load that whole subgroups share hides that, and views are only stored to.
+NOT_EXERCISED = {
+    ("each_once", "all.power"),
+    ("square", "output"),
+    ("wide_square", "output"),
+    ("through", "between"),
+    ("through", "out"),
+}
 SHAPES = {"neural_texture": {"w0": (16, 21), "w1": (16, 17), "w2": (3, 17)}}
 
 # Specs of many kernels, by the artifacts that the build made. Of a spec with loops all kernels are compiled
 # anew, to see what loops do past their limits; the smaller specs below go that way.
-ARTIFACTS = ["strategy", "containers", "accumulate", "struct_tensors", "jvp", "fused"]
+ARTIFACTS = ["strategy", "containers", "accumulate", "struct_tensors", "jvp", "fused", "views"]
 # The ones that take longest come first, so that no core waits for the last of them.
 SPECS = [
     *(

@@ -41,7 +41,8 @@ TEST(VisibilityTest, TensorsOfOthersAreRefused) {
         return test::plan_of(R"({"function": "f", "args": {"x": "value"}})", {function});
     };
     ASSERT_THAT(test::ids(plan()), ElementsAre("type-not-supported"));
-    EXPECT_THAT(plan().errors()[0].notes, ElementsAre(HasSubstr("takes a TensorView, and give that a tensor")));
+    EXPECT_THAT(plan().errors()[0].notes,
+                ElementsAre(HasSubstr("takes a TensorView, and give that a tensor")));
     EXPECT_EQ(plan().errors()[0].location.file, "functions.kf.json");
     type = test::struct_of("DiffTensorView<float, Mine>", {{"_sums", test::type_named("float")}});
     ASSERT_THAT(test::ids(plan()), ElementsAre("type-not-supported"));

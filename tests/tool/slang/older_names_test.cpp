@@ -17,16 +17,19 @@ Diagnostic error(const std::string& id, const std::string& message) {
 TEST(OlderNames, TypesAndMembersHaveOthers) {
     EXPECT_THAT(with_tensor_names(error("slang-E30015", "undefined identifier 'RWGradTensor'")).notes,
                 ElementsAre("write 'RWDiffTensor', with 'import kf;'"));
-    for (const std::string name : {"NDBuffer", "RWNDBuffer", "GradInTensor", "GradOutTensor", "GradInOutTensor"})
+    for (const std::string name :
+         {"NDBuffer", "RWNDBuffer", "GradInTensor", "GradOutTensor", "GradInOutTensor"})
         EXPECT_THAT(with_tensor_names(error("slang-E30015", "undefined identifier '" + name + "'")).notes,
                     ElementsAre(HasSubstr("write 'import slangpy;'")));
     EXPECT_THAT(with_tensor_names(error("slang-E30015", "undefined identifier 'IDiffTensor'")).notes,
                 ElementsAre(HasSubstr("write 'import kf;'")));
     EXPECT_THAT(
         with_tensor_names(error("slang-E30027", "'setv' is not a member of 'RWTensor<half, 2>'")).notes,
-        ElementsAre("write t.store(index, value), or t[index] = value; with 'import slangpy;' it is a member, too"));
-    EXPECT_THAT(with_tensor_names(error("slang-E30027", "'diff' is not a member of 'DiffTensor<half, 2>'")).notes,
-                ElementsAre(HasSubstr("write t._grad_out.add(index, value)")));
+        ElementsAre(
+            "write t.store(index, value), or t[index] = value; with 'import slangpy;' it is a member, too"));
+    EXPECT_THAT(
+        with_tensor_names(error("slang-E30027", "'diff' is not a member of 'DiffTensor<half, 2>'")).notes,
+        ElementsAre(HasSubstr("write t._grad_out.add(index, value)")));
 }
 
 TEST(OlderNames, OtherErrorsStayAsTheyAre) {

@@ -87,10 +87,9 @@ TEST(TensorTypes, EveryFormIsRecognised) {
 }
 
 TEST(TensorTypes, ViewsSayNoRank) {
-    const std::vector<Type> types =
-        parameter_types({"TensorView<float3>", "DiffTensorView", "DiffTensorView<half>",
-                         "DiffTensorView<double, AtomicAdd>"},
-                        "kf");
+    const std::vector<Type> types = parameter_types(
+        {"TensorView<float3>", "DiffTensorView", "DiffTensorView<half>", "DiffTensorView<double, AtomicAdd>"},
+        "kf");
     for (const Type& type : types) {
         EXPECT_EQ(type.kind, TypeKind::tensor);
         EXPECT_EQ(type.form, &type == &types.front() ? TensorForm::view : TensorForm::diff_view);

@@ -9,16 +9,18 @@ namespace {
 
 TEST(ViewTypes, AreImportedBehindAllElse) {
     for (const std::string text :
-         {"void f(TensorView<float> a) {}", "module m;\nvoid f(DiffTensorView a) {} // last", "TorchTensor<float> f();\n",
-          "#define VIEW TensorView<float>\nvoid f(VIEW a) {}\n", "namespace n { void f(TensorView<float> a) {} }"})
+         {"void f(TensorView<float> a) {}", "module m;\nvoid f(DiffTensorView a) {} // last",
+          "TorchTensor<float> f();\n", "#define VIEW TensorView<float>\nvoid f(VIEW a) {}\n",
+          "namespace n { void f(TensorView<float> a) {} }"})
         EXPECT_EQ(with_view_types(text), text + "\nimport kf_views;\n");
 }
 
 TEST(ViewTypes, OtherTextsStay) {
     for (const std::string text :
-         {"float f(Tensor<float, 1> t) { return t[0]; }", "// TensorView\nvoid f() {}", "void f(MyTensorViews v) {}",
-          "struct TensorView<T> { T x; }\nvoid f(TensorView<float> a) {}",
-          "typealias TensorView = Other;\nvoid f(TensorView a) {}", "import kf_views;\nvoid f(TensorView<float> a) {}"})
+         {"float f(Tensor<float, 1> t) { return t[0]; }", "// TensorView\nvoid f() {}",
+          "void f(MyTensorViews v) {}", "struct TensorView<T> { T x; }\nvoid f(TensorView<float> a) {}",
+          "typealias TensorView = Other;\nvoid f(TensorView a) {}",
+          "import kf_views;\nvoid f(TensorView<float> a) {}"})
         EXPECT_EQ(with_view_types(text), text);
 }
 

@@ -27,7 +27,7 @@ struct ViewPlace {
 constexpr ViewPlace data_view{RecordKind::data, "kf_view_", "kf_at_"};
 constexpr ViewPlace grad_in_view{RecordKind::grad_in, "kf_flowview_", "kf_flowat_"};
 constexpr ViewPlace grad_out_view{RecordKind::grad_out, "kf_gradview_", "kf_gradat_"};
-/// Of what has one gradient: where stores take it from.
+/// Where stores take the gradient from, of what has one.
 constexpr ViewPlace taken_view{RecordKind::grad_out, "kf_flowview_", "kf_flowat_"};
 
 TensorView tensor_view(const ArgumentText& x) {

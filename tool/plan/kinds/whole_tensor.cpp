@@ -97,6 +97,28 @@ std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const Kin
     return std::nullopt;
 }
 
+Diagnostics check_view_gradients(const std::vector<GradientWish>& wishes,
+                                 const std::vector<PlannedArgument>& arguments) {
+    Diagnostics errors;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const PlannedArgument& argument = arguments[i];
+        const bool never = wishes[i].gradient == manifest::Gradient::never;
+        if (!has_one_gradient(argument.host) || !argument.host.differentiable ||
+            (!never && !wishes[i].overwrites))
+            continue;
+        errors.push_back({Severity::error,
+                          "backward-input",
+                          argument.location,
+                          "argument '" + argument.host.name +
+                              "': " + (never ? R"("grad": false)" : R"("accumulate": "overwrite")") +
+                              ", and stores of the function read the gradient of a '" + argument.type.name +
+                              "'",
+                          {never ? R"(leave "grad" out: what is given without a gradient gets none)"
+                                 : R"(leave "accumulate" out, and zero the gradient before)"}});
+    }
+    return errors;
+}
+
 }  // namespace kf::gen
 
 namespace kf::gen::kinds {
@@ -116,7 +138,8 @@ std::int64_t rank_of_view(const KindSpec& kind, const KindTarget& target) {
 }  // namespace
 
 Outcome<manifest::Argument> feed_whole_tensor(const KindSpec& kind, const KindTarget& target) {
-    const std::int64_t inner_rank = is_view(target.type.form) ? rank_of_view(kind, target) : target.type.extent;
+    const std::int64_t inner_rank =
+        is_view(target.type.form) ? rank_of_view(kind, target) : target.type.extent;
     if (inner_rank < 1) {
         return feed_error(kind, "argument-rank",
                           target_name(target) + ": '" + kind.spelling + "' leaves no dimension for a '" +

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/manifest.h"
 #include "plan/kind_target.h"
 #include "plan/kinds/questions.h"
+#include "plan/structs.h"
 
 namespace kf::gen {
 
@@ -26,6 +28,10 @@ bool is_differentiable_leaf(const PlannedArgument& leaf);
 /// What is wrong with a tensor (or an unsized array) as this parameter, before ranks are counted; nothing
 /// for any other type. Errors: "type-not-supported", "argument-type".
 std::optional<Diagnostic> check_tensor_parameter(const KindSpec& kind, const KindTarget& target);
+
+/// Refuses wishes about gradients of views, which functions read as well as add to: "backward-input".
+Diagnostics check_view_gradients(const std::vector<GradientWish>& wishes,
+                                 const std::vector<PlannedArgument>& arguments);
 
 }  // namespace kf::gen
 

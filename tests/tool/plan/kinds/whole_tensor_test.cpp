@@ -124,7 +124,8 @@ INSTANTIATE_TEST_SUITE_P(Table, ViewTest,
                                          ViewRow{"TensorView<float>", "tensor<float3>[1]", 2},
                                          ViewRow{"DiffTensorView<half>", "tensor[4]", 4},
                                          ViewRow{"TensorView<float>", "tensor[0]", 0, "argument-rank"},
-                                         ViewRow{"TensorView<float3>", "tensor<float>[1]", 0, "argument-rank"},
+                                         ViewRow{"TensorView<float3>", "tensor<float>[1]", 0,
+                                                 "argument-rank"},
                                          ViewRow{"TensorView<float>", "tensor<int>[1]", 0, "argument-type"},
                                          ViewRow{"TensorView<float>", "value", 0, "argument-type"},
                                          ViewRow{"TensorView<float>", "grid[1]", 0, "argument-type"}));
@@ -133,8 +134,8 @@ TEST(ViewGradients, AreAlwaysTaken) {
     const std::vector<Function> functions = {
         function_of("void", "f", {{"DiffTensorView<float>", "x"}, {"DiffTensorView<float>", "y"}})};
     const auto plan_with = [&](const std::string& x, const std::string& backward) {
-        return plan_of(R"({"function": "f", "args": {"x": )" + x + R"(, "y": "tensor[1]"}, "backward": )" + backward +
-                           "}",
+        return plan_of(R"({"function": "f", "args": {"x": )" + x + R"(, "y": "tensor[1]"}, "backward": )" +
+                           backward + "}",
                        functions);
     };
     // "y" may be what the function stores to, whose gradient it reads.
@@ -225,8 +226,10 @@ TEST(TensorParameter, HasGradientsWhereItsTypeHas) {
          {Row{"Tensor<float, 1>", false, Gradient::never}, Row{"RWTensor<float, 1>", false, Gradient::never},
           Row{"AtomicTensor<float, 1>", false, Gradient::never},
           Row{"DiffTensor<float, 1>", true, Gradient::automatic},
-          Row{"WDiffTensor<float, 1>", true, Gradient::never}, Row{"GradInTensor<float, 1>", true, Gradient::never},
-          Row{"TensorView<float>", false, Gradient::never}, Row{"DiffTensorView<float>", true, Gradient::automatic},
+          Row{"WDiffTensor<float, 1>", true, Gradient::never},
+          Row{"GradInTensor<float, 1>", true, Gradient::never},
+          Row{"TensorView<float>", false, Gradient::never},
+          Row{"DiffTensorView<float>", true, Gradient::automatic},
           Row{"RWDiffTensor<float3, 1>", true, Gradient::automatic}}) {
         SCOPED_TRACE(row.type);
         // The other input keeps the backward pass from having nothing to do.
