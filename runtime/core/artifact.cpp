@@ -229,6 +229,19 @@ json to_json(const Kernel& kernel, BlobWriter& blobs) {
     return j;
 }
 
+json to_json(const OptionSet& set) {
+    json conformances = json::array();
+    for (const OptionSet::Conformance& one : set.conformances) {
+        conformances.push_back({{"interface", one.interface_name}, {"type", one.type}, {"id", one.id}});
+    }
+    return {{"name", set.name},
+            {"threads", set.threads},
+            {"constants", set.constants},
+            {"types", set.types},
+            {"conformances", std::move(conformances)},
+            {"function", set.function}};
+}
+
 json to_json(const Manifest& manifest) {
     json functions = json::array();
     for (const Function& function : manifest.functions) {
@@ -240,12 +253,17 @@ json to_json(const Manifest& manifest) {
         for (const Choice& choice : function.choices) {
             choices.push_back({{"name", choice.name}, {"ways", choice.ways}});
         }
+        json sets = json::array();
+        for (const OptionSet& set : function.option_sets) {
+            sets.push_back(to_json(set));
+        }
         functions.push_back({{"name", function.name},
                              {"doc", function.doc},
                              {"calls", std::move(calls)},
                              {"jvp", function.jvp},
                              {"choices", std::move(choices)},
-                             {"chosen", function.chosen}});
+                             {"chosen", function.chosen},
+                             {"option_sets", std::move(sets)}});
     }
     BlobWriter blobs;
     json kernels = json::array();
@@ -460,6 +478,20 @@ Kernel kernel_of(const json& j, const std::vector<Blob>& blobs) {
     return kernel;
 }
 
+OptionSet option_set_of(const json& j) {
+    using Pairs = std::vector<std::pair<std::string, std::string>>;
+    OptionSet set;
+    set.name = text(j, "name");
+    set.threads = integers(j.at("threads"));
+    set.constants = j.at("constants").get<Pairs>();
+    set.types = j.at("types").get<Pairs>();
+    for (const json& one : list(j, "conformances")) {
+        set.conformances.push_back({text(one, "interface"), text(one, "type"), integer(one.at("id"))});
+    }
+    set.function = integer(j.at("function"));
+    return set;
+}
+
 Manifest manifest_of(const json& j) {
     Manifest manifest;
     manifest.name = text(j, "name");
@@ -474,6 +506,9 @@ Manifest manifest_of(const json& j) {
                 {text(choice, "name"), choice.at("ways").get<std::vector<std::string>>()});
         }
         added.chosen = integers(function.at("chosen"));
+        for (const json& set : list(function, "option_sets")) {
+            added.option_sets.push_back(option_set_of(set));
+        }
         for (const json& call : list(function, "calls")) {
             added.calls.push_back(call_of(call));
         }

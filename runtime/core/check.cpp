@@ -347,6 +347,21 @@ void check_choices(const Manifest& manifest, const Function& function, const std
     require(is_one, where, "a function that can't be chosen");
 }
 
+/// One function for every variant.
+void check_option_sets(const Manifest& manifest, const Function& function, const std::string& where) {
+    std::set<std::string> names;
+    for (const OptionSet& set : function.option_sets) {
+        require(!set.name.empty() && names.insert(set.name).second, where, "a variant's name that isn't unique");
+        require(set.threads.size() <= 3, where, "a variant's group size of more than three dimensions");
+        require(set.function >= 0 && set.function < static_cast<std::int64_t>(manifest.functions.size()), where,
+                "a variant that isn't there");
+        const Function& variant = manifest.functions[static_cast<std::size_t>(set.function)];
+        require(variant.option_sets == function.option_sets && variant.choices == function.choices, where,
+                "a variant of another function's");
+        require(have_like_calls(function, variant), where, "a variant with other calls");
+    }
+}
+
 void check_kernel(const Kernel& kernel, ImageDigests& digests) {
     const std::string where = "kernel '" + kernel.name + "'";
     std::int64_t threads = 1;
@@ -397,6 +412,7 @@ void check(const Manifest& manifest) {
             require(is_jvp(jvp) && jvp.jvp == -1, where, "a forward derivative that isn't one");
         }
         check_choices(manifest, function, where);
+        check_option_sets(manifest, function, where);
         for (const Call& call : function.calls) {
             require(call.rank >= 0 && call.rank <= static_cast<std::int64_t>(max_rank), where,
                     "a call rank out of range");

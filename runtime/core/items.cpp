@@ -44,7 +44,9 @@ bool is_jvp(const Function& function) {
 
 bool is_hidden(const Manifest& manifest, const Function& function) {
     const std::int64_t own = &function - manifest.functions.data();
-    return is_jvp(function) || (!function.chosen.empty() && function.chosen.front() != own);
+    return is_jvp(function) || (!function.chosen.empty() && function.chosen.front() != own) ||
+           std::any_of(function.option_sets.begin(), function.option_sets.end(),
+                       [&](const OptionSet& set) { return set.function == own; });
 }
 
 Role role_of(const Call& call, const ParameterTree& parameter) {

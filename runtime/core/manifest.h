@@ -154,6 +154,27 @@ struct Choice {
     bool operator==(const Choice&) const = default;
 };
 
+/// One of a call's variants, and what `.options()` may find it by.
+struct OptionSet {
+    /// A type that may stand behind an interface at run time, and the number that means it there.
+    struct Conformance {
+        std::string interface_name;
+        std::string type;
+        std::int64_t id = 0;
+
+        bool operator==(const Conformance&) const = default;
+    };
+
+    std::string name;
+    std::vector<std::int64_t> threads = {};                           ///< as the spec lists them
+    std::vector<std::pair<std::string, std::string>> constants = {};  ///< link-time ones; values as in Constant
+    std::vector<std::pair<std::string, std::string>> types = {};
+    std::vector<Conformance> conformances = {};
+    std::int64_t function = 0;  ///< the variant itself, by index
+
+    bool operator==(const OptionSet&) const = default;
+};
+
 struct Function {
     std::string name;  ///< on the host
     std::string doc;   ///< from the Slang source
@@ -163,6 +184,8 @@ struct Function {
     /// The function for each combination of choices, by index, the last one's ways varying fastest. The first
     /// is the one that is found by its name; all of them have the same choices.
     std::vector<std::int64_t> chosen = {};
+    /// Its variants. Each of them has the same ones, and the same choices.
+    std::vector<OptionSet> option_sets = {};
 
     bool operator==(const Function&) const = default;
 };

@@ -212,6 +212,21 @@ Function accumulated(const Function& self, const py::object& given, const py::kw
     return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
 }
 
+Function variant(const Function& self, const detail::VariantRequest& request) {
+    if (!request.says_anything()) return self;
+    const FunctionInfo& info = self.info();
+    const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
+    if (index == info.index) return self;
+    return Function(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes), self.options());
+}
+
+Function with_options(const Function& self, const py::kwargs& given) {
+    py::dict rest = given.attr("copy")();
+    const std::string& name = self.info().function.name;
+    const Function picked = variant(self, take_variant(name, rest));
+    return picked.with(options_of(name, py::reinterpret_borrow<py::kwargs>(rest)));
+}
+
 /// append_to(encoder, ...) and the arguments after it.
 py::object append(const Function& function, detail::PassKind pass, const py::args& arguments,
                   const py::kwargs& keywords) {
@@ -230,9 +245,10 @@ py::object append(const Function& function, detail::PassKind pass, const py::arg
 std::string result_class(const std::string& function) {
     std::string name;
     bool upper = true;
-    // A forward derivative's, "quotient.jvp", and "quotient.accumulate(…)" have the same.
+    // A forward derivative's, "quotient.jvp", and "quotient.accumulate(…)" and "quotient.options(…)" have the
+    // same.
     const std::string suffix = ".jvp";
-    std::string own = function.substr(0, function.find(".accumulate("));
+    std::string own = function.substr(0, std::min(function.find(".accumulate("), function.find(".options(")));
     if (own.ends_with(suffix)) own.resize(own.size() - suffix.size());
     for (const char letter : own) {
         const bool digit = letter >= '0' && letter <= '9';
@@ -523,10 +539,19 @@ void bind_function(py::module_& module) {
         .def(
             "options",
             [](const Function& self, const py::kwargs& given) {
-                return make(self.with(options_of(self.info().function.name, given)));
+                return make(with_options(self, given));
             },
             "A copy that is called with these options. deterministic=True: gradients that several calls "
-            "add to are the same bits each time, by kernels that the call spec asks for.")
+            "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
+            "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "
+            "types={\"VAL\": \"Val10\"}, where exactly one has all of that.")
+        .def(
+            "typeconformance",
+            [](const Function& self, const py::object& types) {
+                return make(variant(self, conformances_of(self.info().function.name, types)));
+            },
+            py::arg("types"), py::pos_only(),
+            "A copy that is the variant with exactly these types behind interfaces: {\"IVal\": [\"Val10\"]}.")
         .def(
             "threads",
             [](const Function& self, const py::args& count) {

@@ -50,7 +50,7 @@ Options options_of(const std::string& function, const py::kwargs& given) {
         const std::string name = py::str(entry.first);
         if (name != "deterministic") {
             refuse(ErrorCode::unknown_name, {function, {}},
-                   "no option '" + name + "'; there is: deterministic");
+                   "no option '" + name + "'; there is: deterministic" + (function == "set_options" || function == "options" ? "" : ", variant, threads, constants, types"));
         }
         if (entry.second.is_none()) continue;
         if (!py::isinstance<py::bool_>(entry.second)) {
@@ -61,6 +61,96 @@ Options options_of(const std::string& function, const py::kwargs& given) {
         options.deterministic = py::cast<bool>(entry.second);
     }
     return options;
+}
+
+namespace {
+
+[[noreturn]] void refuse_form(const std::string& function, const std::string& name, const char* form,
+                              py::handle value) {
+    refuse(ErrorCode::type_mismatch, {function, name},
+           std::string(form) + " is needed, not " + shown(value));
+}
+
+py::dict dict_of(const std::string& function, const std::string& name, const char* form, py::handle value) {
+    if (!py::isinstance<py::dict>(value)) refuse_form(function, name, form, value);
+    for (const auto& entry : py::reinterpret_borrow<py::dict>(value)) {
+        if (!py::isinstance<py::str>(entry.first)) refuse_form(function, name, form, value);
+    }
+    return py::reinterpret_borrow<py::dict>(value);
+}
+
+/// As artifacts hold it: "true", "8", "0.5".
+std::string constant_text(const std::string& function, const std::string& name, py::handle value) {
+    if (py::isinstance<py::bool_>(value)) return py::cast<bool>(value) ? "true" : "false";
+    if (PyIndex_Check(value.ptr()) != 0) {
+        const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+        if (!number) throw py::error_already_set();
+        return py::str(number);
+    }
+    if (PyNumber_Check(value.ptr()) == 0) refuse_form(function, "constants." + name, "a number", value);
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(value.ptr()));
+    if (!number) throw py::error_already_set();
+    return py::repr(number);
+}
+
+}  // namespace
+
+detail::VariantRequest take_variant(const std::string& function, py::dict& given) {
+    detail::VariantRequest request;
+    const auto take = [&](const char* name) {
+        return given.attr("pop")(name, py::none()).cast<py::object>();
+    };
+    if (const py::object name = take("variant"); !name.is_none()) {
+        constexpr const char* form = "a variant's name";
+        if (!py::isinstance<py::str>(name)) refuse_form(function, "variant", form, name);
+        request.name = py::cast<std::string>(name);
+        if (request.name.empty()) refuse_form(function, "variant", form, name);
+    }
+    if (const py::object threads = take("threads"); !threads.is_none()) {
+        constexpr const char* form = "a list of one to three numbers, as in [8, 8],";
+        if (!py::isinstance<py::list>(threads) && !py::isinstance<py::tuple>(threads))
+            refuse_form(function, "threads", form, threads);
+        for (const py::handle extent : threads) {
+            if (PyIndex_Check(extent.ptr()) == 0) refuse_form(function, "threads", form, threads);
+            request.threads.push_back(py::cast<std::int64_t>(extent));
+        }
+        if (request.threads.empty() || request.threads.size() > 3)
+            refuse_form(function, "threads", form, threads);
+    }
+    if (const py::object constants = take("constants"); !constants.is_none()) {
+        for (const auto& [name, value] :
+             dict_of(function, "constants", "a dict, as in {\"N\": 8},", constants)) {
+            const auto key = py::cast<std::string>(name);
+            request.constants.emplace_back(key, constant_text(function, key, value));
+        }
+    }
+    if (const py::object types = take("types"); !types.is_none()) {
+        constexpr const char* form = "a dict of names, as in {\"VAL\": \"Val10\"},";
+        for (const auto& [name, type] : dict_of(function, "types", form, types)) {
+            if (!py::isinstance<py::str>(type)) refuse_form(function, "types", form, types);
+            request.types.emplace_back(py::cast<std::string>(name), py::cast<std::string>(type));
+        }
+    }
+    return request;
+}
+
+detail::VariantRequest conformances_of(const std::string& function, const py::object& given) {
+    constexpr const char* form = "a dict of names, as in {\"IVal\": [\"Val10\", \"Val20\"]},";
+    const std::string what = "typeconformance";
+    detail::VariantRequest request;
+    for (const auto& [interface_name, types] : dict_of(function, what, form, given)) {
+        std::vector<std::string> names;
+        const bool is_one = py::isinstance<py::str>(types);
+        if (!is_one && !py::isinstance<py::list>(types) && !py::isinstance<py::tuple>(types))
+            refuse_form(function, what, form, given);
+        const py::object all = is_one ? py::object(py::make_tuple(types)) : py::reinterpret_borrow<py::object>(types);
+        for (const py::handle type : all) {
+            if (!py::isinstance<py::str>(type)) refuse_form(function, what, form, given);
+            names.push_back(py::cast<std::string>(type));
+        }
+        request.conformances.emplace_back(py::cast<std::string>(interface_name), std::move(names));
+    }
+    return request;
 }
 
 Options default_options() { return process_options().with(options_of_blocks()); }

@@ -5,12 +5,19 @@
 
 #include <string>
 
+#include "core/variants.h"
 #include "python/common.h"
 
 namespace kf::python {
 
 /// Reads keyword arguments: deterministic=True, False or None. `function` is named in errors.
 Options options_of(const std::string& function, const py::kwargs& given);
+
+/// Takes what picks a variant out of `given`: variant=, threads=, constants=, types=.
+detail::VariantRequest take_variant(const std::string& function, py::dict& given);
+
+/// Reads {"IVal": ["Val10", "Val20"]}: the types that stand behind interfaces.
+detail::VariantRequest conformances_of(const std::string& function, const py::object& given);
 
 /// What set_options() says for the process, and on top of it what the options() says that this thread, or
 /// asyncio task, is in.

@@ -107,6 +107,7 @@ Outcome<manifest::Manifest> assemble(const Plan& plan, const KernelSet& kernels,
         function.jvp = planned.jvp;
         function.choices = planned.choices;
         function.chosen = planned.chosen;
+        function.option_sets = planned.option_sets;
         for (std::size_t c = 0; c < planned.calls.size(); ++c) {
             manifest::Call& call = function.calls.emplace_back();
             for (const PlannedArgument& argument : planned.calls[c].arguments)

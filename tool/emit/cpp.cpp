@@ -81,6 +81,17 @@ std::string ways_of(const std::vector<manifest::Choice>& choices) {
     return text;
 }
 
+/// `deterministic` is for its backward pass; `variant` is "tiled" or "wide"
+std::string options_of(const CppFunction& function) {
+    const std::string sums = sums_of(function);
+    std::string text = sums.empty() ? "" : "`deterministic` is for " + sums;
+    const std::vector<manifest::OptionSet>& sets = function.plan->option_sets;
+    if (!sets.empty() && !text.empty()) text += "; ";
+    for (std::size_t i = 0; i < sets.size(); ++i)
+        text += (i == 0 ? "`variant` is \"" : i + 1 < sets.size() ? ", \"" : " or \"") + sets[i].name + "\"";
+    return text;
+}
+
 View::List if_any(const std::string& text) { return text.empty() ? View::List{} : View::List{text}; }
 
 std::string signature(const CppMethod& method) {
@@ -531,7 +542,7 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List reaching;
     for (const CppFunction& function : functions) {
         if (reaches_globals(*function.plan)) reaching.emplace_back(function.member);
-        if (!sums_of(function).empty()) configured.emplace_back(function.member);
+        if (!options_of(function).empty()) configured.emplace_back(function.member);
         View::List methods;
         for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
         std::vector<std::string> parts;

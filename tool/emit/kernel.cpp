@@ -17,6 +17,7 @@
 #include "emit/kinds/questions.h"
 #include "emit/render.h"
 #include "emit/tensor_elements.h"
+#include "emit/values.h"
 #include "emit_templates.h"
 
 namespace kf::gen {
@@ -226,6 +227,10 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
                                         {"kernel_run", templates::kernel_run_slang_mustache}});
     if (!text) return text.errors();
     kernel.source.text = std::move(text.value());
+    Outcome<std::string> values = emit_values(context.call.link, request.plan.imports);
+    if (!values) return values.errors();
+    kernel.source.values = std::move(values.value());
+    kernel.source.conformances = context.call.link.conformances;
     return kernel;
 }
 

@@ -7,6 +7,7 @@
 #include "emit/items.h"
 #include "emit/kernel_text.h"
 #include "emit/render.h"
+#include "emit/values.h"
 #include "emit_templates.h"
 #include "plan/types.h"
 
@@ -194,6 +195,11 @@ Outcome<KernelSource> emit_probe(const Plan& plan, const std::vector<const Plann
                                                          {"calls", views}}));
     if (!text) return text.errors();
     source.text = std::move(text.value());
+    if (calls.empty()) return source;
+    Outcome<std::string> values = emit_values(calls.front()->link, plan.imports);
+    if (!values) return values.errors();
+    source.values = std::move(values.value());
+    source.conformances = calls.front()->link.conformances;
     return source;
 }
 

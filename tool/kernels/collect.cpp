@@ -130,7 +130,7 @@ private:
             }
             text += emitted.value().source.text;
             unit.name = emitted.value().name;
-            text += emitted.value().source.text;
+            text += emitted.value().source.code_text();
             unit.sources.emplace(target, std::move(emitted.value()));
         }
         unit.interface = interface_of(unit, request.call);
@@ -147,7 +147,7 @@ private:
         return a.variant == b.variant && a.group_size == b.group_size && a.interface == b.interface &&
                std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                           [](const auto& left, const auto& right) {
-                              return left.second.source.text == right.second.source.text &&
+                              return left.second.source.code_text() == right.second.source.code_text() &&
                                      left.second.records == right.second.records &&
                                      left.second.resources == right.second.resources;
                           });

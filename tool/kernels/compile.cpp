@@ -28,7 +28,7 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
         for (const auto& [target, emitted] : kernels.units[i].sources) {
             const std::string text = job.environment_hash +
                                      (target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
-                                     emitted.source.text;
+                                     emitted.source.code_text();
             tasks.push_back(
                 {i, target, &emitted.source, hex(sha256(std::as_bytes(std::span(text)))), {}, {}, {}});
         }

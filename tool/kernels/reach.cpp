@@ -190,8 +190,9 @@ public:
                          [](const Subject& a, const Subject& b) { return dispatch_of(a) < dispatch_of(b); });
         for (const CodeTarget target : settings_.targets) {
             for (auto first = subjects_.begin(); first != subjects_.end();) {
+                // It is linked with the same values, too.
                 const auto end = std::find_if(first, subjects_.end(), [&](const Subject& subject) {
-                    return dispatch_of(subject) != dispatch_of(*first);
+                    return dispatch_of(subject) != dispatch_of(*first) || link_of(subject) != link_of(*first);
                 });
                 const auto next = first + std::min<std::ptrdiff_t>(batch, end - first);
                 look_at({first, next}, target);
@@ -218,7 +219,8 @@ private:
         Outcome<KernelSource> probe = emit_probe(plan_, {&call}, has_tensors());
         if (!probe) return fail(probe.errors());
         const auto known = std::find_if(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
-            return subject.probe.text == probe.value().text && dispatch_of(subject) == call.dispatch;
+            return subject.probe.code_text() == probe.value().code_text() &&
+                   dispatch_of(subject) == call.dispatch;
         });
         if (known != subjects_.end()) {
             known->calls.push_back(&call);
@@ -226,6 +228,8 @@ private:
             subjects_.push_back({std::move(probe.value()), {&call}, {}});
         }
     }
+
+    static const LinkTime& link_of(const Subject& subject) { return subject.calls.front()->link; }
 
     void look_at(std::span<Subject> subjects, CodeTarget target) {
         const manifest::Dispatch dispatch = dispatch_of(subjects.front());
@@ -281,7 +285,7 @@ private:
         const std::string text =
             settings_.environment_hash + (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
             std::string(version) + "\n" + manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) +
-            "\n" + probe.text;
+            "\n" + probe.code_text();
         const std::string key = hex(sha256(std::as_bytes(std::span(text))));
         if (settings_.store != nullptr && settings_.store->find(key)) return std::vector<Reached>();
         Outcome<std::vector<Reached>> reached = without_allowed(compiler_.reach(probe, form), dispatch);

@@ -238,6 +238,7 @@ Diagnostics plan_dispatch(const CallSpec& call, const Function& function, Planne
         errors.insert(errors.end(), size.errors().begin(), size.errors().end());
     } else {
         planned.group_size = size.value();
+        planned.declares_group_size = function.group_size[0] > 0;
     }
     for (const SystemValue& value : function.system_values) {
         const std::string_view semantic =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/manifest.h"
+#include "plan/link_time.h"
 #include "slang/module.h"
 #include "spec/spec.h"
 
@@ -62,6 +63,17 @@ struct LaunchValue {
     bool operator==(const LaunchValue&) const = default;
 };
 
+/// One of a call's named sets of options.
+struct PlannedVariant {
+    std::string name;
+    std::optional<ThreadsSpec> threads;  ///< unset: the call's own
+    LinkSpec given;                      ///< what it says itself
+    LinkTime link;                       ///< that, and what the spec says
+    Location location;
+
+    bool operator==(const PlannedVariant&) const = default;
+};
+
 /// One overload: a Slang function with one kind chosen for each argument.
 struct PlannedCall {
     std::string function;  ///< as kernels call it in Slang: "add", "scale<float, 3>"
@@ -71,6 +83,7 @@ struct PlannedCall {
     std::vector<PlannedArgument> arguments;  ///< leaves in parameter order, the result last
     std::int64_t rank = 0;                   ///< of the call shape
     manifest::Dispatch dispatch = manifest::Dispatch::elements;
+    bool declares_group_size = false;  ///< by [numthreads]
     std::array<std::uint32_t, 3> group_size{128, 1, 1};
     bool strict_broadcasting = false;
     bool has_backward = false;
@@ -83,6 +96,8 @@ struct PlannedCall {
     Member member = Member::none;                    ///< a method's first parameter is "this"
     std::string owner = {};                          ///< the Slang type that it is a member of
     std::vector<AccumulateSpec> accumulate;          ///< what run time may choose; see plan/accumulate.h
+    LinkTime link = {};  ///< what its kernels are linked with
+    std::vector<PlannedVariant> variants = {};
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
     std::vector<LaunchValue> launch_values = {};  ///< in parameter order
     std::vector<PlannedGlobal> globals = {};      ///< that it reaches: see plan/globals.h
@@ -104,6 +119,7 @@ struct PlannedFunction {
     bool is_jvp = false;     ///< it is that of another one: no host function by itself
     std::vector<manifest::Choice> choices = {};
     std::vector<std::int64_t> chosen = {};  ///< as manifest::Function's
+    std::vector<manifest::OptionSet> option_sets = {};
     bool is_choice = false;  ///< it has other than the default ways: no host function by itself
 
     [[nodiscard]] bool is_hidden() const { return is_jvp || is_choice; }

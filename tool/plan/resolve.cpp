@@ -28,6 +28,7 @@
 #include "plan/structs.h"
 #include "plan/type_text.h"
 #include "plan/types.h"
+#include "plan/variants.h"
 #include "plan/visibility.h"
 #include "spec/limits.h"
 
@@ -38,9 +39,6 @@ namespace {
 using manifest::Argument;
 using manifest::Gradient;
 using manifest::Role;
-
-/// Enough threads to fill a multiprocessor a few groups at a time on every device we know.
-constexpr std::uint32_t default_group_size = 256;
 
 Role role_of(Direction direction) {
     if (direction == Direction::out) return Role::out;
@@ -324,7 +322,7 @@ private:
         if (errors.empty()) errors = check_ranks(planned);
         if (!errors.empty()) return errors;
         align(planned.arguments, planned.rank);
-        planned.group_size = group_size(planned.rank);
+        planned.group_size = group_size(call_.threads, planned.rank);
         planned.dispatch = dispatch_of(call_, function);
         if (planned.dispatch != manifest::Dispatch::elements)
             errors = plan_dispatch(call_, function, planned);
@@ -440,14 +438,6 @@ private:
                 outputs.empty()
                     ? std::vector<std::string>()
                     : std::vector<std::string>{"what it writes has its kinds in \"args\": " + join(outputs)}};
-    }
-
-    std::array<std::uint32_t, 3> group_size(std::int64_t rank) const {
-        if (rank == 0) return {1, 1, 1};
-        if (!call_.threads) return {default_group_size, 1, 1};
-        // Calls are numbered flat, so a group of any shape is a run of that many calls.
-        const auto& size = call_.threads->size;
-        return {static_cast<std::uint32_t>(size[0] * size[1] * size[2]), 1, 1};
     }
 
     Diagnostics plan_backward(const Function& function, const std::vector<GradientWish>& grads,
@@ -731,7 +721,8 @@ struct CallPlan {
     std::vector<CallSpec> shorter;  ///< as hosts call it that leave default values out
 };
 
-Outcome<CallPlan> plan_call(const CallSpec& given, const Module& modules, TypeLookup& all_types) {
+Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const Module& modules,
+                            TypeLookup& all_types) {
     const Outcome<Home> home = find_home(given, modules, all_types);
     if (!home) return home.errors();
     const CallSpec& call = home.value().call;
@@ -754,13 +745,18 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const Module& modules, TypeLo
     if (!candidates) return candidates.errors();
     Diagnostics errors = check_public(candidates.value(), module);
     if (errors.empty()) errors = check_tensor_types(call, candidates.value());
+    if (errors.empty()) errors = check_link_sizes(call, candidates.value());
     if (!errors.empty()) return errors;
+    const auto variants = plan_variants(call, link, modules, all_types);
+    if (!variants) return variants.errors();
     CallPlan plan;
     plan.calls = CallPlanner(call, lookup, errors).plan(candidates.value());
     for (PlannedCall& planned : plan.calls) {
         planned.module = home.value().import_name;
-        const Diagnostics fields = check_fields(planned, module);
-        errors.insert(errors.end(), fields.begin(), fields.end());
+        planned.link = link;
+        planned.variants = variants.value();
+        for (const Diagnostics& found : {check_fields(planned, module), check_variant_sizes(planned)})
+            errors.insert(errors.end(), found.begin(), found.end());
     }
     if (!errors.empty()) return errors;
     plan.doc = candidates.value().front()->doc;
@@ -778,9 +774,10 @@ std::vector<std::string> parameter_names(const PlannedCall& call) {
 
 /// Adds the calls that leave default values out, where the spec has none with the arguments that are left,
 /// and these make a call by themselves.
-void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const Module& module, TypeLookup& lookup) {
+void add_shorter(Plan& plan, const std::vector<CallSpec>& calls, const LinkTime& link, const Module& module,
+                 TypeLookup& lookup) {
     for (const CallSpec& call : calls) {
-        Outcome<CallPlan> planned = plan_call(call, module, lookup);
+        Outcome<CallPlan> planned = plan_call(call, link, module, lookup);
         if (!planned) continue;
         std::erase_if(planned.value().calls, [&](const PlannedCall& one) {
             return std::any_of(
@@ -805,6 +802,9 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
     plan.cpp_namespace = spec.namespace_name.empty() ? spec.name : spec.namespace_name;
     plan.imports = module.module_names;
     plan.structs = module.structs;
+    TypeLookup& lookup = types != nullptr ? *types : no_types;
+    const Outcome<LinkTime> link = link_time(spec.values, {}, module, lookup);
+    if (!link) return link.errors();
     Diagnostics errors;
     std::vector<CallSpec> shorter;
     for (const CallSpec& given : spec.calls) {
@@ -817,8 +817,7 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
             errors.push_back(*failure);
             continue;
         }
-        TypeLookup& lookup = types != nullptr ? *types : no_types;
-        Outcome<CallPlan> planned = plan_call(call, module, lookup);
+        Outcome<CallPlan> planned = plan_call(call, link.value(), module, lookup);
         if (!planned) {
             errors.insert(errors.end(), planned.errors().begin(), planned.errors().end());
             continue;
@@ -827,13 +826,14 @@ Outcome<Plan> resolve(const Spec& spec, const Module& module, TypeLookup* types)
         std::move(planned.value().shorter.begin(), planned.value().shorter.end(),
                   std::back_inserter(shorter));
     }
-    if (errors.empty()) add_shorter(plan, shorter, module, types != nullptr ? *types : no_types);
+    if (errors.empty()) add_shorter(plan, shorter, link.value(), module, lookup);
     for (const PlannedFunction& function : plan.functions) {
         if (auto failure = check_host_arguments(function)) errors.push_back(std::move(*failure));
     }
     if (errors.empty()) errors = check_struct_names(plan);
     if (!errors.empty()) return without_repeats(errors);
-    errors = add_choices(plan);
+    errors = add_variants(plan);
+    if (errors.empty()) errors = add_choices(plan);
     if (!errors.empty()) return without_repeats(errors);
     add_forward_derivatives(plan);
     return plan;

@@ -183,10 +183,18 @@ std::string without_enum(const std::string& text, const Type& type) {
     return kind_name(inner) + text.substr(bracket);
 }
 
+bool is_link_sized(const Type& type) {
+    return !type.link_extent.empty() || std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return is_link_sized(field.type); });
+}
+
 std::string declared_name(const Type& type) {
     if (type.is_enum || type.kind == TypeKind::pointer || type.kind == TypeKind::buffer) return type.name;
     if (type.kind == TypeKind::array) {
-        return "Array<" + declared_name(type.element.front()) + ", " + std::to_string(type.extent) + ">";
+        // An array of the number itself is another type to Slang than one whose number is linked.
+        const std::string extent = type.link_extent.empty() ? std::to_string(type.extent) : type.link_extent;
+        return "Array<" + declared_name(type.element.front()) + ", " + extent + ">";
     }
     if (type.kind == TypeKind::tensor) {
         const std::string rank = is_view(type.form) ? "" : ", " + std::to_string(type.extent);

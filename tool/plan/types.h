@@ -12,6 +12,9 @@
 
 namespace kf::gen {
 
+/// Whether it is, or holds, an array whose extent depends on linking.
+bool is_link_sized(const Type& type);
+
 /// What else to say of a type that has no element: why, and what does instead.
 std::vector<std::string> notes_of_refused(const Type& type);
 

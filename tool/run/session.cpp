@@ -4,7 +4,10 @@
 #include <algorithm>
 
 #include "cache/hash.h"
+#include "emit/values.h"
+#include "plan/link_time.h"
 #include "plan/resolve.h"
+#include "plan/types.h"
 #include "slang/library.h"
 #include "spec/namespaces.h"
 #include "spec/parse.h"
@@ -67,6 +70,7 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     }
     result.defines.insert(result.defines.end(), options.defines.begin(), options.defines.end());
     result.modules = module_paths(spec);
+    result.linked = linked_paths(spec);
     for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
     return result;
 }
@@ -87,18 +91,50 @@ std::vector<std::filesystem::path> module_paths(const Spec& spec) {
     return paths;
 }
 
+std::vector<std::filesystem::path> linked_paths(const Spec& spec) {
+    std::vector<std::filesystem::path> paths;
+    for (const PathSpec& file : spec.link) paths.push_back(absolute_from(spec.directory, file.path));
+    return paths;
+}
+
 namespace {
 
 /// A module that isn't there is the spec's mistake: its place is where the spec names it.
 Diagnostics placed_in_spec(Diagnostics errors, const Spec& spec) {
-    const std::vector<std::filesystem::path> paths = module_paths(spec);
+    std::vector<std::filesystem::path> paths = module_paths(spec);
+    const std::vector<std::filesystem::path> linked = linked_paths(spec);
+    paths.insert(paths.end(), linked.begin(), linked.end());
     for (Diagnostic& error : errors) {
         const auto named = std::find(paths.begin(), paths.end(), error.location.file);
-        if (error.id == "slang-module-not-found" && named != paths.end()) {
-            error.location = spec.modules[static_cast<std::size_t>(named - paths.begin())].location;
-        }
+        if (error.id != "slang-module-not-found" || named == paths.end()) continue;
+        const auto index = static_cast<std::size_t>(named - paths.begin());
+        const std::size_t modules = spec.modules.size();
+        error.location = (index < modules ? spec.modules[index] : spec.link[index - modules]).location;
     }
     return errors;
+}
+
+bool has_link_sizes(const std::vector<Function>& functions) {
+    return std::any_of(functions.begin(), functions.end(), [](const Function& function) {
+        return is_link_sized(function.result) ||
+               std::any_of(function.parameters.begin(), function.parameters.end(),
+                           [](const Parameter& parameter) { return is_link_sized(parameter.type); });
+    });
+}
+
+/// The modules once more, where the spec's constants are sizes of what functions take.
+Outcome<Module> with_sizes(Outcome<Module> module, const Spec& spec, Compiler& compiler) {
+    const std::vector<NamedModule>& named = module.value().modules;
+    const bool has_sizes =
+        has_link_sizes(module.value().functions) ||
+        std::any_of(named.begin(), named.end(),
+                    [](const NamedModule& one) { return has_link_sizes(one.functions); });
+    if (!has_sizes || spec.values.constants.empty()) return module;
+    const Outcome<LinkTime> link = link_time(spec.values, {}, module.value(), compiler);
+    if (!link) return link.errors();
+    const Outcome<std::string> values = emit_values(link.value(), module.value().module_names);
+    if (!values) return values.errors();
+    return compiler.reflect(module_paths(spec), values.value());
 }
 
 }  // namespace
@@ -108,6 +144,8 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     if (!module) {
         return Outcome<Planned>(placed_in_spec(module.errors(), spec)).with_warnings(module.warnings());
     }
+    module = with_sizes(std::move(module), spec, compiler);
+    if (!module) return Outcome<Planned>(module.errors()).with_warnings(module.warnings());
     Outcome<Plan> plan = resolve(spec, module.value(), &compiler);
     Outcome<Planned> planned =
         plan ? Outcome<Planned>(Planned{std::move(plan.value()), std::move(module.value().sources),

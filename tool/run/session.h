@@ -28,6 +28,9 @@ std::vector<CodeTarget> code_targets(const Spec& spec);
 /// The spec's modules, absolute.
 std::vector<std::filesystem::path> module_paths(const Spec& spec);
 
+/// The files that the spec links in, absolute.
+std::vector<std::filesystem::path> linked_paths(const Spec& spec);
+
 struct Planned {
     Plan plan;
     std::map<std::string, std::string> sources;  ///< Slang source files read, by absolute paths

@@ -26,7 +26,7 @@ std::shared_ptr<TypeLookup> lookup_of(Compiler& compiler, const std::string& mod
 std::string answer(Compiler& compiler, const std::string& bytes) {
     const CompilerRequest request = decode_request(bytes);
     if (const auto* reflect = std::get_if<ReflectRequest>(&request)) {
-        return encode(compiler.reflect(reflect->modules));
+        return encode(compiler.reflect(reflect->modules, reflect->values));
     }
     if (const auto* type = std::get_if<TypeRequest>(&request)) {
         return encode(lookup_of(compiler, type->module)->type_named(type->name));
@@ -71,14 +71,16 @@ public:
 
     [[nodiscard]] bool running() const { return worker_.running(); }
 
-    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules,
+                            const std::string& values) override {
         options_.modules = modules;
+        options_.values = values;
         std::string what = "reading";
         for (const std::filesystem::path& path : modules) {
             what += " " + path.filename().string();
         }
         const Location place{modules.empty() ? std::string() : modules.front().string(), 0, 0};
-        Outcome<Module> module = call(ReflectRequest{modules}, decode_module, what, place);
+        Outcome<Module> module = call(ReflectRequest{modules, values}, decode_module, what, place);
         if (module) {
             options_.sources = module.value().sources;
         } else if (Diagnostics reasons = reasons_of(module.errors().front()); !reasons.empty()) {

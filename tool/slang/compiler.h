@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/kernel_source.h"
 #include "slang/module.h"
 #include "slang/reached.h"
 #include "slang/type_lookup.h"
@@ -35,6 +36,9 @@ struct CompilerOptions {
     /// Absolute; loaded before the first kernel is compiled, so that it can import them by
     /// module_names(). What reflect() was given takes this place.
     std::vector<std::filesystem::path> modules;
+    /// Absolute; linked into every kernel, which can't import them. They may import those above.
+    std::vector<std::filesystem::path> linked = {};
+    std::string values = {};  ///< see Compiler::reflect(), which replaces it
     /// What calls name, as the spec spells it; it says of which imported modules reflect() tells all.
     std::vector<std::string> functions = {};
     /// Files that are not read from the disk, by their paths: what reflect() read, for other compilers.
@@ -59,17 +63,6 @@ struct CompiledKernel {
     std::vector<std::string> features;  ///< what the device must offer: see docs/runtime.md, "features"
 };
 
-/// The entry point is a compute shader with one uniform parameter: a struct, a ConstantBuffer of one
-/// or a pointer to one. It keeps its name in the compiled code.
-struct KernelSource {
-    std::string entry_point;
-    std::string text;           ///< a whole Slang module that imports the user's
-    Location origin;            ///< the spec entry it was made for; errors in it point here
-    std::string hint = {};      ///< a note for errors in it; may be empty
-    bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
-    bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
-};
-
 /// Not thread-safe: one per worker thread. Nothing throws and nothing aborts: whatever Slang does
 /// comes back as diagnostics, "slang-internal" for a crash, "slang-timeout" for a hang.
 /// Types are looked up in what reflect() was given last.
@@ -77,8 +70,11 @@ class Compiler : public TypeLookup {
 public:
     /// Loads the modules (absolute paths) and describes their functions. Slang's own errors come
     /// back as diagnostics with Slang's file, line and column. What is compiled from then on is what was
-    /// read.
-    virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) = 0;
+    /// read. `values`: the text of a module that gives link-time declarations their values, on which sizes
+    /// may depend; may be empty.
+    virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules,
+                                    const std::string& values) = 0;
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) { return reflect(modules, {}); }
     virtual Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) = 0;
     /// What the functions that a probe calls reach: see emit/probe.h. Without places it costs less.
     virtual Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) = 0;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "slang/function_access.h"
 #include "slang/layout.h"
 #include "slang/library.h"
+#include "slang/link_declarations.h"
 #include "slang/lost_gradients.h"
 #include "slang/module_texts.h"
 #include "slang/named_modules.h"
@@ -57,17 +57,6 @@ Diagnostic caught_error() {
     }
 }
 
-// FNV-1a. Names the module only, so that one text is loaded once into a session.
-std::string text_hash(std::string_view text) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    }
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
-    return digits.data();
-}
-
 std::string_view whole_line_of(std::string_view text, std::int64_t line) {
     for (; line > 1 && text.find('\n') != std::string_view::npos; --line) {
         text.remove_prefix(text.find('\n') + 1);
@@ -84,10 +73,39 @@ std::string_view line_of(std::string_view text, std::int64_t line) {
 constexpr const char* not_public = "slang-E30600";
 constexpr const char* no_nested_while = "The key already exists in Dictionary";  // what Slang says instead
 
+constexpr const char* no_value = "slang-E45001";
+
+/// Slang says "unresolved external symbol 'N'", of types with a symbol of its own.
+Diagnostic missing_value(const Diagnostic& error) {
+    const auto quoted = [](const std::string& text) {
+        const std::size_t begin = std::min(text.find('\''), text.size() - 1) + 1;
+        return text.substr(begin, text.find('\'', begin) - begin);
+    };
+    std::string name = quoted(error.message);
+    bool is_type = false;
+    for (const std::string& note : error.notes) {
+        if (note.find("see declaration of '") == std::string::npos) continue;
+        is_type = name.starts_with("_S");
+        name = quoted(note.substr(note.find("see declaration of '")));
+    }
+    return {Severity::error,
+            "link-missing",
+            error.location,
+            std::string("the link-time ") + (is_type ? "type" : "constant") + " '" + name +
+                "' has no value, and a function that is called reaches it",
+            {is_type ? R"(name a type in the spec's "types": {")" + name + R"(": …}, or export it in a file of "link")"
+                     : R"(give it one in the spec's "constants": {")" + name +
+                           R"(": …}, in its declaration, or in a file of "link")"}};
+}
+
 // Errors inside the generated text point to the spec entry and quote the line that is wrong.
 Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
     for (Diagnostic& error : errors) {
         const bool generated = error.location.file.starts_with(virtual_folder);
+        if (error.id == no_value && !generated) {
+            error = missing_value(error);
+            continue;
+        }
         if (!generated && !error.location.file.empty()) {
             error.notes.push_back("found while compiling the kernel '" + source.entry_point + "'");
             continue;
@@ -96,10 +114,14 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
             // Every kernel of the call says so, of each place that names it.
             error.notes = {"mark it public: " + std::string(why_closed)};
         } else if (generated) {
+            const bool in_values = error.location.file.starts_with(std::string(virtual_folder) + "values_");
             error.notes.insert(error.notes.begin(),
-                               "in the generated kernel '" + source.entry_point + "', line " +
-                                   std::to_string(error.location.line) + ": " +
-                                   std::string(line_of(source.text, error.location.line)));
+                               (in_values ? "in the values linked with the kernel '"
+                                          : "in the generated kernel '") +
+                                   source.entry_point + "', line " + std::to_string(error.location.line) +
+                                   ": " +
+                                   std::string(line_of(in_values ? source.values : source.text,
+                                                       error.location.line)));
         } else {
             error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
         }
@@ -174,8 +196,10 @@ public:
           sources_(options_.sources),
           started_(std::move(started)) {}
 
-    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules,
+                            const std::string& values) override {
         options_.modules = modules;
+        options_.values = values;
         needs_support_ = false;
         needs_foreign_names_ = false;
         keeps_gradients_ = true;
@@ -223,7 +247,7 @@ public:
 
     Outcome<std::optional<Type>> type_named(const std::string& name) override {
         return guarded<std::optional<Type>>(
-            [&](Session& session) { return find_type(session.files(), name); });
+            [&](Session& session) { return find_type(session.files(), name, session.sizes()); });
     }
 
     Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
@@ -245,7 +269,7 @@ private:
 
         Outcome<std::optional<Type>> type_named(const std::string& name) override {
             return compiler_.guarded<std::optional<Type>>(
-                [&](Session& session) { return find_type(searched(session), name); });
+                [&](Session& session) { return find_type(searched(session), name, session.sizes()); });
         }
         Outcome<bool> conforms(const std::string& type, const std::string& interface_name) override {
             return compiler_.guarded<bool>(
@@ -380,6 +404,9 @@ private:
         if (Diagnostics errors = created.value().load_files(options_.modules); !errors.empty()) {
             return Outcome<Session>(std::move(errors)).with_warnings(created.value().warnings());
         }
+        if (Diagnostics errors = created.value().load_linked(options_.linked); !errors.empty()) {
+            return Outcome<Session>(std::move(errors)).with_warnings(created.value().warnings());
+        }
         return created;
     }
 
@@ -411,7 +438,12 @@ private:
             return Outcome<Module>(std::move(errors)).with_warnings(std::move(warnings));
         }
         add_distinct(warnings, lost_gradient_warnings(*session.value()));
-        Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_);
+        std::vector<LinkDeclaration> link = link_declarations(session.value()->slang(), sources_);
+        if (!link.empty()) session.value()->find_sizes(options_.values);
+        Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_,
+                                         session.value()->sizes());
+        module.link = std::move(link);
+        add_sources(session.value()->linked(), sources_, module.sources);
         module.module_names = module_names(options_.modules);
         add_named_modules(*session.value(), options_.functions, sources_, module);
         for (const auto& [path, text] : module.sources) {
@@ -483,32 +515,6 @@ private:
         return warnings;
     }
 
-    /// A parameter's type may be declared where only the user's module imports it from. Importing all of that
-    /// always could make calls ambiguous that are not.
-    static Outcome<slang::IModule*> load_kernel(Session& session, const std::string& text) {
-        const std::string name = "kernel_" + text_hash(text);
-        Outcome<slang::IModule*> module = session.load_text(name, text);
-        if (module) {
-            return module;
-        }
-        const auto is_unknown = [](const Outcome<slang::IModule*>& loaded) {
-            const Diagnostics& errors = loaded.errors();
-            return std::any_of(errors.begin(), errors.end(),
-                               [](const Diagnostic& error) { return error.id == "slang-E30015"; });
-        };
-        if (!is_unknown(module)) {
-            return module;
-        }
-        int number = 0;
-        for (const std::string& imports : session.further_imports(text)) {
-            // What is added is on the first line, so that the others keep their numbers.
-            Outcome<slang::IModule*> again =
-                session.load_text(name + "_imports" + std::to_string(++number), imports + text);
-            if (again || !is_unknown(again)) return again;
-        }
-        return module;
-    }
-
     /// Loads the kernel and what it imports, and puts it together with its entry point.
     Outcome<ComPtr<slang::IComponentType>> compose(const KernelSource& source, const CodeForm& form) {
         const Outcome<Session*> found = session_for(form);
@@ -523,7 +529,7 @@ private:
         if (Diagnostics errors = session.load_imports(source.text); !errors.empty()) {
             return errors;
         }
-        const Outcome<slang::IModule*> module = load_kernel(session, source.text);
+        const Outcome<slang::IModule*> module = session.load_generated("kernel", source.text);
         if (!module) {
             return module.errors();
         }
@@ -536,16 +542,21 @@ private:
                               "the generated source has no entry point '" + source.entry_point + "'",
                               {}};
         }
-        const std::array<slang::IComponentType*, 2> parts = {module.value(), entry_point.get()};
-        ComPtr<slang::IComponentType> composed;
-        ComPtr<slang::IBlob> messages;
-        if (SLANG_FAILED(session.slang().createCompositeComponentType(parts.data(), parts.size(),
-                                                                      composed.out(), messages.out()))) {
-            return slang_errors(messages, could_not_compile(source));
+        const Outcome<ComPtr<slang::IComponentType>> values = session.compose_values(source);
+        if (!values) {
+            return values.errors();
         }
-        return Outcome<ComPtr<slang::IComponentType>>(std::move(composed))
-            .with_warnings(module.warnings())
-            .with_warnings(slang_warnings(messages));
+        std::vector<slang::IComponentType*> parts = {module.value(), entry_point.get()};
+        if (values.value()) parts.push_back(values.value().get());
+        std::vector<ComPtr<slang::IComponentType>> conformances;
+        for (const Conformance& one : source.conformances) {
+            Outcome<ComPtr<slang::IComponentType>> made = session.make_conformance(*module.value(), one);
+            if (!made) return made.errors();
+            conformances.push_back(std::move(made.value()));
+            parts.push_back(conformances.back().get());
+        }
+        Outcome<ComPtr<slang::IComponentType>> composed = session.compose(parts, could_not_compile(source));
+        return std::move(composed).with_warnings(module.warnings());
     }
 
     static std::string could_not_compile(const KernelSource& source) {

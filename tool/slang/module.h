@@ -76,6 +76,7 @@ struct Type {
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
     bool is_writable = false;    ///< of pointers and buffers: functions may write there
+    std::string link_extent = {};  ///< of arrays, where linking decides their extent: as declared, "N"
     bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};
@@ -210,6 +211,19 @@ struct HiddenField {
     bool operator==(const HiddenField&) const = default;
 };
 
+/// What modules leave to linking, `extern static const int N;`, or give to it, `export struct V : I = A;`.
+struct LinkDeclaration {
+    std::string name;  ///< "N", "ns.N"
+    Location location;
+    bool gives = false;        ///< `export`: it has a value for such a declaration elsewhere
+    bool has_default = false;  ///< a value that holds where linking brings none
+    Type type;                 ///< of a constant; of a struct: none
+    std::string interfaces;    ///< of a struct, as it is declared: "IVal, IOther"; of a constant empty
+
+    [[nodiscard]] bool is_constant() const { return !type.name.empty(); }
+    bool operator==(const LinkDeclaration&) const = default;
+};
+
 /// A module whose name calls may put before a function's: one of the spec's, or one that these import.
 struct NamedModule {
     std::string name;         ///< "geo.util", as it is imported; of one of the spec's: its file's
@@ -236,6 +250,7 @@ struct Module {
     std::vector<Location> closed_files;     ///< where modules begin that have nothing public
     std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
     std::vector<GlobalParameter> globals = {};  ///< the spec's modules' own
+    std::vector<LinkDeclaration> link = {};  ///< in the order loaded, those of linked modules too
 };
 
 }  // namespace kf::gen

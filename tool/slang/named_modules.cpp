@@ -63,7 +63,7 @@ void add_named_modules(const Session& session, const std::vector<std::string>& f
             return begins_with_module(function, named);
         });
         if (meant) {
-            Module described = describe_modules(session.slang(), {one.module}, sources);
+            Module described = describe_modules(session.slang(), {one.module}, sources, session.sizes());
             named.functions = std::move(described.functions);
             named.shared = std::move(described.shared);
             for (StructText& text : described.structs) {

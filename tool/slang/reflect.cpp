@@ -39,9 +39,10 @@ class Walker {
 public:
     Walker(slang::ISession& session, slang::IModule& module, Sources& sources,
            std::vector<Function>& functions, std::vector<StructText>& structs,
-           std::vector<SharedMember>& shared, std::vector<GlobalParameter>& globals)
+           std::vector<SharedMember>& shared, std::vector<GlobalParameter>& globals,
+           slang::ProgramLayout* sizes)
         : session_(&session),
-          types_(*module.getLayout()),
+          types_(*module.getLayout(), sizes),
           sources_(&sources),
           functions_(&functions),
           structs_(&structs),
@@ -702,18 +703,9 @@ private:
 
 }  // namespace
 
-Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules,
-                        Sources& sources) {
-    Module described;
+void add_sources(const std::vector<slang::IModule*>& modules, Sources& sources,
+                 std::map<std::string, std::string>& texts) {
     for (slang::IModule* module : modules) {
-        std::vector<Function> functions;
-        Walker walker(session, *module, sources, functions, described.structs, described.shared,
-                      described.globals);
-        walker.walk_module(*module->getModuleReflection());
-        walker.apply_derivatives();
-        walker.note_overloads(*module->getLayout());
-        walker.note_entry_points(*module);
-        std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
         for (SlangInt32 index = 0; index < module->getDependencyFileCount(); ++index) {
             const fs::path path = module->getDependencyFilePath(index);
             // Support modules are in no file.
@@ -721,9 +713,25 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
             if (text == nullptr) continue;
             std::error_code failure;
             const fs::path absolute = fs::absolute(path, failure);
-            described.sources.emplace((failure ? path : absolute).lexically_normal().string(), *text);
+            texts.emplace((failure ? path : absolute).lexically_normal().string(), *text);
         }
     }
+}
+
+Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules,
+                        Sources& sources, slang::ProgramLayout* sizes) {
+    Module described;
+    for (slang::IModule* module : modules) {
+        std::vector<Function> functions;
+        Walker walker(session, *module, sources, functions, described.structs, described.shared,
+                      described.globals, sizes);
+        walker.walk_module(*module->getModuleReflection());
+        walker.apply_derivatives();
+        walker.note_overloads(*module->getLayout());
+        walker.note_entry_points(*module);
+        std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
+    }
+    add_sources(modules, sources, described.sources);
     return described;
 }
 

@@ -3,6 +3,8 @@
 
 #include <slang.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "slang/module.h"
@@ -10,9 +12,13 @@
 
 namespace kf::gen {
 
-/// Fills all but the names, which are the caller's to fill. `sources` are what the session reads from.
-/// Slang's exceptions pass through.
+/// Fills all but the names, which are the caller's to fill. `sources` are what the session reads from;
+/// `sizes`: see TypeDescriber. Slang's exceptions pass through.
 [[nodiscard]] Module describe_modules(slang::ISession& session, const std::vector<slang::IModule*>& modules,
-                                      Sources& sources);
+                                      Sources& sources, slang::ProgramLayout* sizes);
+
+/// Adds the files that the modules were read from, by their absolute paths.
+void add_sources(const std::vector<slang::IModule*>& modules, Sources& sources,
+                 std::map<std::string, std::string>& texts);
 
 }  // namespace kf::gen

@@ -2,6 +2,8 @@
 #include "slang/session.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 
 #include "slang/diagnostics.h"
@@ -36,6 +38,23 @@ std::string import_path(const std::string& name) {
     return rest.ends_with(".slang") ? rest.substr(0, rest.size() - 6) : rest;
 }
 
+// FNV-1a. Names the module only, so that one text is loaded once into a session.
+std::string text_hash(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    }
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return digits.data();
+}
+
+bool has_unknown_name(const Outcome<slang::IModule*>& loaded) {
+    const Diagnostics& errors = loaded.errors();
+    return std::any_of(errors.begin(), errors.end(),
+                       [](const Diagnostic& error) { return error.id == "slang-E30015"; });
+}
+
 }  // namespace
 
 slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value) {
@@ -67,7 +86,10 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
         return place.starts_with(virtual_folder) || place.find(".meta.slang") != std::string_view::npos;
     };
     std::erase_if(warnings, [&](const Diagnostic& warning) {
-        return warning.location.file.empty() || is_hidden(warning.location.file);
+        // That reflection may not know the extents of arrays which linking decides: kfgen asks for those of
+        // the linked program.
+        return warning.location.file.empty() || is_hidden(warning.location.file) ||
+               warning.id == "slang-E31010";
     });
     for (Diagnostic& warning : warnings) {
         std::erase_if(warning.notes, is_hidden);
@@ -190,6 +212,80 @@ std::vector<std::string> Session::further_imports(const std::string& kernel) con
     return further;
 }
 
+Outcome<slang::IModule*> Session::load_generated(const std::string& name, const std::string& text) {
+    const std::string hashed = name + "_" + text_hash(text);
+    Outcome<slang::IModule*> module = load_text(hashed, text);
+    if (module || !has_unknown_name(module)) return module;
+    int number = 0;
+    for (const std::string& imports : further_imports(text)) {
+        // What is added is on the first line, so that the others keep their numbers.
+        Outcome<slang::IModule*> again =
+            load_text(hashed + "_imports" + std::to_string(++number), imports + text);
+        if (again || !has_unknown_name(again)) return again;
+    }
+    return module;
+}
+
+Outcome<ComPtr<slang::IComponentType>> Session::compose(const std::vector<slang::IComponentType*>& parts,
+                                                        const std::string& failure) {
+    ComPtr<slang::IComponentType> composed;
+    ComPtr<slang::IBlob> messages;
+    if (SLANG_FAILED(session_->createCompositeComponentType(
+            parts.data(), static_cast<SlangInt>(parts.size()), composed.out(), messages.out()))) {
+        return slang_errors(messages, failure);
+    }
+    return Outcome<ComPtr<slang::IComponentType>>(std::move(composed))
+        .with_warnings(slang_warnings(messages));
+}
+
+Outcome<ComPtr<slang::IComponentType>> Session::make_conformance(slang::IModule& module,
+                                                                 const Conformance& wanted) {
+    const auto find = [&](const std::string& name) {
+        slang::TypeReflection* found = module.getLayout()->findTypeByName(name.c_str());
+        for (const FileModule& one : file_modules_) {
+            if (found == nullptr) found = one.module->getLayout()->findTypeByName(name.c_str());
+        }
+        return found;
+    };
+    slang::TypeReflection* type = find(wanted.type);
+    slang::TypeReflection* interface_type = find(wanted.interface_name);
+    ComPtr<slang::ITypeConformance> made;
+    ComPtr<slang::IBlob> messages;
+    if (type == nullptr || interface_type == nullptr ||
+        SLANG_FAILED(session_->createTypeConformanceComponentType(type, interface_type, made.out(), wanted.id,
+                                                                  messages.out()))) {
+        return slang_errors(messages, "'" + wanted.type + "' could not be linked as a '" +
+                                          wanted.interface_name + "'");
+    }
+    ComPtr<slang::IComponentType> part;
+    made->queryInterface(slang::IComponentType::getTypeGuid(), reinterpret_cast<void**>(part.out()));
+    return part;
+}
+
+Outcome<ComPtr<slang::IComponentType>> Session::compose_values(const KernelSource& source) {
+    std::vector<slang::IComponentType*> parts(linked_.begin(), linked_.end());
+    if (!source.values.empty()) {
+        const Outcome<slang::IModule*> values = load_generated("values", source.values);
+        if (!values) return values.errors();
+        parts.push_back(values.value());
+    }
+    if (parts.empty()) return ComPtr<slang::IComponentType>();
+    return compose(parts, "the values of link-time declarations could not be linked");
+}
+
+void Session::find_sizes(const std::string& values) {
+    KernelSource source;
+    source.values = values;
+    const Outcome<ComPtr<slang::IComponentType>> given = compose_values(source);
+    if (!given || !given.value()) return;
+    std::vector<slang::IComponentType*> parts(files_.begin(), files_.end());
+    parts.push_back(given.value().get());
+    const Outcome<ComPtr<slang::IComponentType>> all = compose(parts, {});
+    ComPtr<slang::IBlob> messages;
+    if (all && SLANG_SUCCEEDED(all.value()->link(program_.out(), messages.out())))
+        sizes_ = program_->getLayout();
+}
+
 void Session::add_layout_warnings() {
     for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
         slang::IModule* module = session_->getLoadedModule(index);
@@ -309,6 +405,18 @@ void Session::name_modules(const std::vector<std::string>& names) {
         }
         file_modules_.push_back(std::move(named));
     }
+}
+
+Diagnostics Session::load_linked(const std::vector<fs::path>& files) {
+    const std::vector<std::string> names = module_names(files);
+    for (std::size_t index = 0; index < files.size(); ++index) {
+        slang::IModule* imported = find_loaded(canonical_path(files[index]));
+        const Outcome<slang::IModule*> loaded =
+            imported != nullptr ? imported : load_file(files[index], "kf_linked_" + names[index]);
+        if (!loaded) return loaded.errors();
+        linked_.push_back(loaded.value());
+    }
+    return {};
 }
 
 Diagnostics Session::load_files(const std::vector<fs::path>& files) {

@@ -51,6 +51,13 @@ public:
     [[nodiscard]] const std::vector<slang::IModule*>& files() const { return files_; }
     /// Those, and the modules that they import, in the order in which Slang loaded them.
     [[nodiscard]] const std::vector<FileModule>& file_modules() const { return file_modules_; }
+    /// Loads the files that every kernel is linked with, after load_files(): kernels can't import them.
+    [[nodiscard]] Diagnostics load_linked(const std::vector<std::filesystem::path>& files);
+    [[nodiscard]] const std::vector<slang::IModule*>& linked() const { return linked_; }
+    /// Links the files with these values, for the sizes that depend on them; without those where that fails.
+    void find_sizes(const std::string& values);
+    /// Null where no values were given.
+    [[nodiscard]] slang::ProgramLayout* sizes() const { return sizes_; }
     /// Makes what the kernel's text imports of file_modules() known by these names; empty when all went well.
     [[nodiscard]] Diagnostics load_imports(const std::string& kernel);
     /// What else such a text may have to import for the types that it names, each on one line and more than
@@ -66,6 +73,17 @@ public:
     /// Loads text under a name of its own; loading a name again gives the first text's module. The outcome's
     /// warnings are about files only.
     Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
+
+    /// Loads a kernel, or what it is linked with, under a name of its text's. A type that it names may be
+    /// declared where only the user's module imports it from; importing all of that always could make calls
+    /// ambiguous that are not.
+    Outcome<slang::IModule*> load_generated(const std::string& name, const std::string& text);
+    /// What the kernel is linked with beside its imports; null where there is nothing.
+    Outcome<ComPtr<slang::IComponentType>> compose_values(const KernelSource& source);
+    /// Its names are looked up as in `module`, and else in any of file_modules().
+    Outcome<ComPtr<slang::IComponentType>> make_conformance(slang::IModule& module, const Conformance& wanted);
+    Outcome<ComPtr<slang::IComponentType>> compose(const std::vector<slang::IComponentType*>& parts,
+                                                   const std::string& failure);
 
     /// The code of the users' modules that are loaded, as Slang prints it.
     [[nodiscard]] std::vector<std::string> code_of_files() const;
@@ -84,6 +102,9 @@ private:
     Diagnostics warnings_;
     std::vector<slang::IModule*> files_;
     std::vector<FileModule> file_modules_;
+    std::vector<slang::IModule*> linked_;
+    ComPtr<slang::IComponentType> program_;  ///< linked for its sizes
+    slang::ProgramLayout* sizes_ = nullptr;
     std::vector<std::filesystem::path> search_paths_;
 };
 

@@ -31,6 +31,9 @@ std::optional<ScalarType> scalar_type(slang::TypeReflection::ScalarType type) {
     }
 }
 
+// More than any matrix has: what Slang gives where linking decides it.
+constexpr unsigned most_rows = 4;
+
 // The outermost extent first, as declarations have it: "float[2][3]" is two arrays of three.
 std::string array_name(const std::string& element, const std::string& bounds) {
     const std::size_t inner = element.find('[');
@@ -56,8 +59,8 @@ std::string full_name(slang::TypeReflection& type) {
     return name.c_str();  // without a terminator that the blob may count
 }
 
-TypeDescriber::TypeDescriber(slang::ProgramLayout& program)
-    : program_(&program), differentiable_(program.findTypeByName("IDifferentiable")) {}
+TypeDescriber::TypeDescriber(slang::ProgramLayout& program, slang::ProgramLayout* sizes)
+    : program_(&program), sizes_(sizes), differentiable_(program.findTypeByName("IDifferentiable")) {}
 
 bool TypeDescriber::is_differentiable(slang::TypeReflection& type) const {
     return differentiable_ != nullptr && program_->isSubType(&type, differentiable_);
@@ -188,12 +191,14 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
             }
             return described;
         case Kind::Vector:
+            if (type.getElementCount() == SLANG_UNKNOWN_SIZE) break;  // linking decides it
             described.kind = scalar ? TypeKind::vector : TypeKind::other;
             described.columns = static_cast<std::int64_t>(type.getElementCount());
             described.name =
                 scalar ? to_string(*scalar) + std::to_string(described.columns) : full_name(type);
             return described;
         case Kind::Matrix:
+            if (type.getRowCount() > most_rows || type.getColumnCount() > most_rows) break;
             described.kind = scalar ? TypeKind::matrix : TypeKind::other;
             described.rows = type.getRowCount();
             described.columns = type.getColumnCount();
@@ -202,11 +207,17 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
                                     : full_name(type);
             return described;
         case Kind::Array: {
-            const std::size_t extent = type.getElementCount();
-            const bool sized = extent != SLANG_UNBOUNDED_SIZE && extent != SLANG_UNKNOWN_SIZE;
+            std::size_t extent = type.getElementCount();
             described.kind = TypeKind::array;
-            described.extent = sized ? static_cast<std::int64_t>(extent) : 0;
             described.element.push_back(describe(type.getElementType(), found));
+            const std::string spelled = full_name(type);
+            if (extent == SLANG_UNKNOWN_SIZE && spelled.ends_with(']')) {
+                const std::size_t begin = spelled.rfind('[') + 1;
+                described.link_extent = spelled.substr(begin, spelled.size() - 1 - begin);
+                if (sizes_ != nullptr) extent = type.getElementCount(reinterpret_cast<SlangReflection*>(sizes_));
+            }
+            const bool sized = extent != SLANG_UNBOUNDED_SIZE && extent != SLANG_UNKNOWN_SIZE;
+            described.extent = sized ? static_cast<std::int64_t>(extent) : 0;
             described.name =
                 array_name(described.element.front().name, sized ? "[" + std::to_string(extent) + "]" : "[]");
             return described;
@@ -265,12 +276,13 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
     return described;
 }
 
-std::optional<Type> find_type(const std::vector<slang::IModule*>& modules, const std::string& name) {
+std::optional<Type> find_type(const std::vector<slang::IModule*>& modules, const std::string& name,
+                              slang::ProgramLayout* sizes) {
     for (slang::IModule* module : modules) {
         slang::ProgramLayout* program = module->getLayout();
         if (slang::TypeReflection* type =
                 program != nullptr ? program->findTypeByName(name.c_str()) : nullptr) {
-            return TypeDescriber(*program).describe(type);
+            return TypeDescriber(*program, sizes).describe(type);
         }
     }
     return std::nullopt;

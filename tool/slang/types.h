@@ -14,7 +14,8 @@ namespace kf::gen {
 /// `program` is any module's layout; it answers what conforms to IDifferentiable.
 class TypeDescriber {
 public:
-    explicit TypeDescriber(slang::ProgramLayout& program);
+    /// `sizes`: of a program that is linked, for extents that depend on that; or null.
+    explicit TypeDescriber(slang::ProgramLayout& program, slang::ProgramLayout* sizes = nullptr);
     /// Describes a type. One that names generic parameters has the kind `other` and its declaration's name.
     [[nodiscard]] Type describe(slang::TypeReflection* type) const;
     /// The type of that name: "ns.Ray", "Box<float>". Where there is none: kind `other`, and that name.
@@ -34,6 +35,7 @@ private:
     [[nodiscard]] bool is_differentiable(slang::TypeReflection& type) const;
 
     slang::ProgramLayout* program_;
+    slang::ProgramLayout* sizes_;
     slang::TypeReflection* differentiable_;
 };
 
@@ -42,7 +44,7 @@ private:
 
 /// The answers of TypeLookup, from the modules loaded. Slang's exceptions pass through.
 [[nodiscard]] std::optional<Type> find_type(const std::vector<slang::IModule*>& modules,
-                                            const std::string& name);
+                                            const std::string& name, slang::ProgramLayout* sizes);
 [[nodiscard]] bool conform(const std::vector<slang::IModule*>& modules, const std::string& type,
                            const std::string& interface_name);
 

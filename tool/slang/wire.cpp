@@ -17,13 +17,15 @@ static std::string bytes_text(const Json& json) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals, has_buffers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals, has_buffers, values,
+                                   conformances)
 
 static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
-                                   differentiable, inherits, no_diff_array, is_writable, is_enum, members)
+                                   differentiable, inherits, no_diff_array, is_writable, link_extent, is_enum, members)
 
 static void to_json(Json& json, const Field& field) {
     json = Json::array({field.name, field.type, field.no_diff});
@@ -45,8 +47,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
-                                   closed_files, modules, globals)
+                                   closed_files, modules, globals, link)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, statics)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
@@ -92,7 +95,7 @@ std::string encode(const CompilerRequest& request) {
         for (const std::filesystem::path& path : reflect->modules) {
             paths.push_back(path.string());
         }
-        return to_bytes(Json::array({"reflect", paths}));
+        return to_bytes(Json::array({"reflect", paths, reflect->values}));
     }
     if (const auto* type = std::get_if<TypeRequest>(&request)) {
         return to_bytes(Json::array({"type", type->name, type->module}));
@@ -127,6 +130,7 @@ CompilerRequest decode_request(const std::string& bytes) {
         for (const Json& path : json.at(1)) {
             request.modules.emplace_back(path.get<std::string>());
         }
+        json.at(2).get_to(request.values);
         return request;
     }
     if (json.at(0) == "type") {

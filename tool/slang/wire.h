@@ -12,6 +12,7 @@ namespace kf::gen {
 
 struct ReflectRequest {
     std::vector<std::filesystem::path> modules;
+    std::string values = {};
 };
 struct CompileRequest {
     KernelSource source;

@@ -65,7 +65,7 @@ KernelProduct kernel_product(const CallSpec& call) {
     }
     add("this", count(call.self));
     add("result", count(call.result));
-    add("variants", call.variants.size());
+    add("variants", 1 + call.variants.size());
     add("passes", 1U + (call.backward.enabled ? 1U : 0U) + (call.backward.fused ? 1U : 0U) +
                       (call.forward_diff.has_value() ? 1U : 0U));
     return product;

@@ -36,22 +36,11 @@ public:
         spec.search_paths = paths(root, "search_paths");
         spec.link = paths(root, "link");
         spec.defines = named_texts(root, "defines");
-        spec.types = named_texts(root, "types");
         read_targets(root, spec.targets);
         for (const JsonNode& node : items(root, "calls")) {
             spec.calls.push_back(call(node));
         }
-        for (const JsonMember& member : members(root, "constants")) {
-            spec.constants.push_back(constant(member));
-        }
-        for (const JsonNode& node : items(root, "conformances")) {
-            ConformanceSpec conformance{text(node, "interface"), text(node, "type"), std::nullopt,
-                                        node.location};
-            if (node.find("id") != nullptr) {
-                conformance.id = integer(node, "id", 0);
-            }
-            spec.conformances.push_back(std::move(conformance));
-        }
+        spec.values = link_values(root);
         for (const JsonNode& node : items(root, "structs")) {
             spec.structs.push_back(
                 {text(node, "slang"), text(node, "header"), text(node, "type"), node.location});
@@ -99,7 +88,8 @@ private:
         if (flag(node, "forward_diff")) result.forward_diff = node.find("forward_diff")->location;
         result.strict_broadcasting = flag(node, "strict_broadcasting");
         for (const JsonMember& member : members(node, "variants")) {
-            result.variants.push_back({member.key, threads(member.value), member.location});
+            result.variants.push_back(
+                {member.key, threads(member.value), link_values(member.value), member.location});
         }
         for (const JsonMember& member : members(node, "accumulate")) {
             result.accumulate.push_back({member.key, accumulate(member.value), member.location});
@@ -220,7 +210,6 @@ private:
 
     /// `depth`: how many lists are around the node.
     void read_constant(const JsonNode& node, std::size_t depth, ConstantValue& value) {
-        using Literal = ConstantScalar::Literal;
         if (node.type == JsonType::array) {
             const auto count = static_cast<std::int64_t>(node.items.size());
             // The first of the lists at this depth says how long they are.
@@ -236,11 +225,7 @@ private:
             error("spec-value", node.location, "the lists of a constant differ in length or depth");
             return;
         }
-        const Literal literal = node.type == JsonType::boolean   ? Literal::boolean
-                                : node.type == JsonType::integer ? Literal::integer
-                                : node.type == JsonType::number  ? Literal::number
-                                                                 : Literal::name;
-        value.scalars.push_back({literal, node.text, node.location});
+        value.scalars.push_back(scalar(node));
     }
 
     static std::vector<AccumulateWay> accumulate(const JsonNode& node) {
@@ -331,7 +316,28 @@ private:
     static ConstantSpec constant(const JsonMember& member) {
         const bool typed = member.value.type == JsonType::object;
         return {member.key, typed ? text(member.value, "type") : std::string(),
-                typed ? text(member.value, "value") : member.value.text, member.location};
+                scalar(typed ? *member.value.find("value") : member.value), member.location};
+    }
+
+    static ConstantScalar scalar(const JsonNode& node) {
+        using Literal = ConstantScalar::Literal;
+        const Literal literal = node.type == JsonType::boolean   ? Literal::boolean
+                                : node.type == JsonType::integer ? Literal::integer
+                                : node.type == JsonType::number  ? Literal::number
+                                                                 : Literal::name;
+        return {literal, node.text, node.location};
+    }
+
+    static LinkSpec link_values(const JsonNode& node) {
+        LinkSpec link;
+        for (const JsonMember& member : members(node, "constants")) link.constants.push_back(constant(member));
+        link.types = named_texts(node, "types");
+        for (const JsonNode& item : items(node, "conformances")) {
+            ConformanceSpec listed{text(item, "interface"), text(item, "type"), std::nullopt, item.location};
+            if (item.find("id") != nullptr) listed.id = integer(item, "id", 0);
+            link.conformances.push_back(std::move(listed));
+        }
+        return link;
     }
 
     void check_name(const std::string& name, const JsonNode& place, const std::string& what) {

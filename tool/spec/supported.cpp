@@ -9,10 +9,6 @@ namespace {
 class Checker {
 public:
     Diagnostics run(const Spec& spec) {
-        each(spec.constants, "link-time constants");
-        each(spec.types, "link-time types");
-        each(spec.link, "linked modules");
-        each(spec.conformances, "conformances");
         each(spec.structs, "host structs");
         each(spec.globals, "global textures");
         each(spec.graphs, "graphs");
@@ -36,7 +32,6 @@ private:
         for (const KindSpec& kind : call.self) {
             check(kind, "\"this\"");
         }
-        each(call.variants, "variants");
     }
 
     void check(const KindSpec& kind, const std::string& what) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <string>
 
 #include <kf/any_tensor.h>
@@ -133,10 +134,9 @@ struct FunctionRef {
     Options options{};
     std::shared_ptr<const GlobalValues> globals{};  ///< null: none is set
 
-    /// A copy with what is set in `chosen`.
-    [[nodiscard]] FunctionRef with(const Options& chosen) const {
-        return {module, function, options.with(chosen), globals};
-    }
+    /// A copy with what is set in `chosen`. Throws ArgumentError (unknown_name) for a variant that the
+    /// function doesn't have.
+    [[nodiscard]] FunctionRef with(const Options& chosen) const;
     /// A copy with other values of globals; those that it doesn't reach count for nothing.
     [[nodiscard]] FunctionRef with(GlobalValues values) const {
         return {module, function, options, std::make_shared<const GlobalValues>(std::move(values))};
@@ -144,6 +144,15 @@ struct FunctionRef {
     /// The values that are set, to set more of them.
     [[nodiscard]] GlobalValues global_values() const { return globals ? *globals : GlobalValues(); }
 };
+
+/// The variant of that name, with the function's options and ways to accumulate. Throws as with().
+FunctionRef variant_of(const FunctionRef& function, std::string_view name);
+
+inline FunctionRef FunctionRef::with(const Options& chosen) const {
+    FunctionRef made = chosen.variant.empty() ? *this : variant_of(*this, chosen.variant);
+    made.options = options.with(chosen);
+    return made;
+}
 
 /// The function that combines them so; what isn't named stays as it is. Throws ArgumentError (unknown_name)
 /// for what the call spec doesn't offer.

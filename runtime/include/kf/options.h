@@ -47,12 +47,15 @@ struct Options {
     std::vector<AnyTensor> reads = {};
     std::vector<AnyTensor> writes = {};
 
-    /// These, with what is set in `chosen`.
+    /// Which of the variants in the call spec: {.variant = "tiled"}. Functions keep what it picks, not the name.
+    std::string_view variant = {};
+
+    /// These, with what is set in `chosen`; without its variant.
     [[nodiscard]] Options with(const Options& chosen) const {
         const bool told = !chosen.reads.empty() || !chosen.writes.empty();
         return {chosen.deterministic ? chosen.deterministic : deterministic,
                 chosen.launch ? chosen.launch : launch, told ? chosen.reads : reads,
-                told ? chosen.writes : writes};
+                told ? chosen.writes : writes, {}};
     }
 };
 

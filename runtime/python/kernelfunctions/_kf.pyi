@@ -410,11 +410,20 @@ class Function:
 
         What isn't named stays as it is, fields of a struct that is given as a dict too.
         """
-    def options(self, *, deterministic: bool | None = ...) -> Self:
+    def options(
+        self,
+        *,
+        deterministic: bool | None = ...,
+        variant: str | None = ...,
+        threads: Sequence[int] | None = ...,
+        constants: Mapping[str, float] | None = ...,
+        types: Mapping[str, str] | None = ...,
+    ) -> Self:
         """A copy that is called with these options.
 
         deterministic=True: gradients that several calls add to are the same bits each time, by kernels that
-        the call spec asks for.
+        the call spec asks for. variant="tiled": one of the call spec's variants, also by what it has,
+        threads=[8, 8], constants={"N": 8} or types={"VAL": "Val10"}, where exactly one has all of that.
         """
     def threads(self, x: int, y: int = ..., z: int = ..., /) -> Self:
         """A copy that runs so many threads: of entry points, and of calls that are launched by threads.
@@ -423,6 +432,8 @@ class Function:
         """
     def groups(self, x: int, y: int = ..., z: int = ..., /) -> Self:
         """A copy that runs so many groups of threads."""
+    def typeconformance(self, types: Mapping[str, str | Sequence[str]], /) -> Self:
+        """A copy that is the variant with exactly these types behind interfaces: {"IVal": ["Val10"]}."""
     def accumulate(self, chosen: Mapping[str, str] | None = ..., /, **ways: str) -> Self:
         """A copy for which calls that share an element of an output or gradient are combined so.
 

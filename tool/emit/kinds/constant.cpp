@@ -5,9 +5,6 @@
 
 namespace kf::gen::kinds {
 
-namespace {
-
-/// A literal of exactly this value: Slang takes one without a suffix for an int or a float.
 std::string literal(const std::string& text, const Type& type) {
     const bool is_wide = type.scalar == ScalarType::int64 || type.scalar == ScalarType::uint64;
     std::string number = text;
@@ -24,6 +21,8 @@ std::string literal(const std::string& text, const Type& type) {
                           type.scalar == ScalarType::float32 || type.scalar == ScalarType::float64;
     return is_plain ? number : to_string(type.scalar) + "(" + number + ")";
 }
+
+namespace {
 
 std::string joined(const std::vector<std::string>& parts) {
     std::string text;

@@ -7,6 +7,10 @@ namespace kf::gen::kinds {
 
 using manifest::kinds::Constant;
 
+/// A literal of exactly this value of the type, a scalar or an enum: Slang takes one without a suffix for an
+/// int or a float.
+std::string literal(const std::string& text, const Type& type);
+
 inline Supply supply_of(const Constant&, const manifest::Argument&) { return Supply::made; }
 std::optional<MadeValue> made_value(const Constant& constant, const MadeUse& use);
 inline bool counts_calls(const Constant&) { return false; }

@@ -81,31 +81,29 @@ std::vector<std::string> member_names(const Type& type) {
     return names;
 }
 
-/// The same of an enum, whose members go by their names, too.
-std::optional<std::string> enum_value_of(const ConstantScalar& scalar, const Type& type) {
-    if (scalar.literal != Literal::name) return value_of(scalar, type.scalar);
+}  // namespace
+
+std::optional<std::string> constant_text(const ConstantScalar& scalar, const Type& type) {
+    if (!type.is_enum || scalar.literal != Literal::name) return value_of(scalar, type.scalar);
     const auto found = std::find_if(type.members.begin(), type.members.end(),
                                     [&](const auto& member) { return member.first == scalar.text; });
     return found == type.members.end() ? std::nullopt : std::optional(std::to_string(found->second));
 }
 
-Diagnostic misfit(const ConstantScalar& scalar, const KindTarget& target) {
-    const Type& inner = innermost_of(target.type);
+Diagnostic constant_misfit(const ConstantScalar& scalar, const std::string& what, const Type& type) {
     const std::string shown = scalar.literal == Literal::name ? "\"" + scalar.text + "\"" : scalar.text;
     std::vector<std::string> notes;
-    if (inner.is_enum) {
-        notes.push_back("its members are " + join(member_names(inner)));
-    } else if (inner.scalar == ScalarType::boolean) {
+    if (type.is_enum) {
+        notes.push_back("its members are " + join(member_names(type)));
+    } else if (type.scalar == ScalarType::boolean) {
         notes.emplace_back("it is true or false");
     } else {
-        notes.push_back("it holds " + detail::range_text(inner.scalar) +
-                        (is_floating(inner.scalar) ? "" : ", whole numbers alone"));
+        notes.push_back("it holds " + detail::range_text(type.scalar) +
+                        (is_floating(type.scalar) ? "" : ", whole numbers alone"));
     }
     return {Severity::error, "constant-value", scalar.location,
-            target_name(target) + ": " + shown + " is no value of '" + inner.name + "'", std::move(notes)};
+            what + ": " + shown + " is no value of '" + type.name + "'", std::move(notes)};
 }
-
-}  // namespace
 
 Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target) {
     if (target.role != manifest::Role::in) {
@@ -139,12 +137,10 @@ Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget
     Constant constant;
     Diagnostics errors;
     for (const ConstantScalar& scalar : value.scalars) {
-        const std::optional<std::string> text =
-            inner.is_enum ? enum_value_of(scalar, inner) : value_of(scalar, element->scalar);
-        if (text) {
+        if (const std::optional<std::string> text = constant_text(scalar, inner)) {
             constant.scalars.push_back(*text);
         } else {
-            errors.push_back(misfit(scalar, target));
+            errors.push_back(constant_misfit(scalar, target_name(target), inner));
         }
     }
     if (!errors.empty()) return errors;

@@ -11,6 +11,11 @@ using manifest::kinds::Constant;
 /// Answers feed() for this kind. Errors: "argument-type", "type-not-supported", "constant-value".
 Outcome<manifest::Argument> feed_constant(const KindSpec& kind, const KindTarget& target);
 
+/// The value as artifacts hold it; nothing where the type, a scalar or an enum, has no such value.
+std::optional<std::string> constant_text(const ConstantScalar& scalar, const Type& type);
+/// Error "constant-value": it is no value of the type, which `what` has.
+Diagnostic constant_misfit(const ConstantScalar& scalar, const std::string& what, const Type& type);
+
 inline bool can_have_gradient(const Constant&) { return false; }
 inline bool is_same_for_all_calls(const Constant&, const manifest::Argument&) { return true; }
 inline std::int64_t least_call_rank(const Constant&, const manifest::Argument&) { return 0; }

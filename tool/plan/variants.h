@@ -1,0 +1,27 @@
+// Variants: a call's named sets of options, each a function of its own that `.options()` picks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "plan/plan.h"
+#include "spec/spec.h"
+
+namespace kf::gen {
+
+/// Calls are numbered flat, so a group of any shape is a run of that many calls.
+std::array<std::uint32_t, 3> group_size(const std::optional<ThreadsSpec>& threads, std::int64_t rank);
+
+/// What the spec says of a call's variants. Errors: those of link_time(), and "variant" for one that says
+/// nothing.
+Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const LinkTime& base,
+                                                   const Module& module, TypeLookup& types);
+
+/// "variant" where constants of a variant could change the size of what the call is passed.
+Diagnostics check_variant_sizes(const PlannedCall& call);
+
+/// Makes a function of each variant, behind the one that has none.
+Diagnostics add_variants(Plan& plan);
+
+}  // namespace kf::gen

@@ -1,0 +1,13 @@
+// A kernel to compile.
+#include "slang/kernel_source.h"
+
+namespace kf::gen {
+
+std::string KernelSource::code_text() const {
+    std::string all = text + values;
+    for (const Conformance& one : conformances)
+        all += "\n" + one.type + ": " + one.interface_name + " = " + std::to_string(one.id);
+    return all;
+}
+
+}  // namespace kf::gen

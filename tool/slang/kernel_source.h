@@ -1,0 +1,37 @@
+// A kernel to compile: its text, and what it is linked with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnostic/diagnostic.h"
+
+namespace kf::gen {
+
+/// A type that may stand behind an interface at run time, and the number that means it there.
+struct Conformance {
+    std::string interface_name;
+    std::string type;
+    std::int64_t id = 0;
+
+    bool operator==(const Conformance&) const = default;
+};
+
+/// The entry point is a compute shader with one uniform parameter: a struct, a ConstantBuffer of one
+/// or a pointer to one. It keeps its name in the compiled code.
+struct KernelSource {
+    std::string entry_point;
+    std::string text;         ///< a whole Slang module that imports the user's
+    Location origin;          ///< the spec entry it was made for; errors in it point here
+    std::string hint = {};    ///< a note for errors in it; may be empty
+    bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
+    bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
+    std::string values = {};  ///< a module that gives link-time declarations their values; may be empty
+    std::vector<Conformance> conformances = {};  ///< empty: all that the modules have
+
+    /// All of the above that the compiled code depends on.
+    [[nodiscard]] std::string code_text() const;
+};
+
+}  // namespace kf::gen
