@@ -351,10 +351,11 @@ void check_choices(const Manifest& manifest, const Function& function, const std
 void check_option_sets(const Manifest& manifest, const Function& function, const std::string& where) {
     std::set<std::string> names;
     for (const OptionSet& set : function.option_sets) {
-        require(!set.name.empty() && names.insert(set.name).second, where, "a variant's name that isn't unique");
+        require(!set.name.empty() && names.insert(set.name).second, where,
+                "a variant's name that isn't unique");
         require(set.threads.size() <= 3, where, "a variant's group size of more than three dimensions");
-        require(set.function >= 0 && set.function < static_cast<std::int64_t>(manifest.functions.size()), where,
-                "a variant that isn't there");
+        require(set.function >= 0 && set.function < static_cast<std::int64_t>(manifest.functions.size()),
+                where, "a variant that isn't there");
         const Function& variant = manifest.functions[static_cast<std::size_t>(set.function)];
         require(variant.option_sets == function.option_sets && variant.choices == function.choices, where,
                 "a variant of another function's");

@@ -166,8 +166,9 @@ struct OptionSet {
     };
 
     std::string name;
-    std::vector<std::int64_t> threads = {};                           ///< as the spec lists them
-    std::vector<std::pair<std::string, std::string>> constants = {};  ///< link-time ones; values as in Constant
+    std::vector<std::int64_t> threads = {};  ///< as the spec lists them
+    std::vector<std::pair<std::string, std::string>> constants =
+        {};  ///< link-time ones; values as in Constant
     std::vector<std::pair<std::string, std::string>> types = {};
     std::vector<Conformance> conformances = {};
     std::int64_t function = 0;  ///< the variant itself, by index

@@ -15,8 +15,6 @@ namespace {
 
 using manifest::OptionSet;
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
-
 std::string threads_text(const std::vector<std::int64_t>& threads) {
     std::string text;
     for (const std::int64_t extent : threads) {
@@ -41,10 +39,10 @@ std::string described(const OptionSet& set) {
     for (const OptionSet::Conformance& one : set.conformances) {
         add(one.type + ": " + one.interface_name);
     }
-    return quoted(set.name) + " (" + text + ")";
+    return "'" + set.name + "' (" + text + ")";
 }
 
-std::string listed(const std::vector<const OptionSet*>& sets) {
+std::string texts_of(const std::vector<const OptionSet*>& sets) {
     std::string text;
     for (const OptionSet* set : sets) {
         text += (text.empty() ? "" : ", ") + described(*set);
@@ -140,7 +138,7 @@ std::size_t variant_function(const manifest::Manifest& manifest, std::size_t ind
     if (found.size() != 1) {
         const std::string what = found.empty() ? "no variant " : "more than one variant ";
         const std::string which =
-            all.empty() ? "it has none" : "there is: " + listed(found.empty() ? all : found);
+            all.empty() ? "it has none" : "there is: " + texts_of(found.empty() ? all : found);
         throw ArgumentError(ErrorCode::unknown_name,
                             function.name + ": options: " + what + requested(request) + "; " + which);
     }

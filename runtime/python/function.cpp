@@ -538,9 +538,7 @@ void bind_function(py::module_& module) {
         .def_property_readonly("globals", [](const Function& self) { return self.info().globals; })
         .def(
             "options",
-            [](const Function& self, const py::kwargs& given) {
-                return make(with_options(self, given));
-            },
+            [](const Function& self, const py::kwargs& given) { return make(with_options(self, given)); },
             "A copy that is called with these options. deterministic=True: gradients that several calls "
             "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
             "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "

@@ -50,7 +50,10 @@ Options options_of(const std::string& function, const py::kwargs& given) {
         const std::string name = py::str(entry.first);
         if (name != "deterministic") {
             refuse(ErrorCode::unknown_name, {function, {}},
-                   "no option '" + name + "'; there is: deterministic" + (function == "set_options" || function == "options" ? "" : ", variant, threads, constants, types"));
+                   "no option '" + name + "'; there is: deterministic" +
+                       (function == "set_options" || function == "options"
+                            ? ""
+                            : ", variant, threads, constants, types"));
         }
         if (entry.second.is_none()) continue;
         if (!py::isinstance<py::bool_>(entry.second)) {
@@ -67,8 +70,7 @@ namespace {
 
 [[noreturn]] void refuse_form(const std::string& function, const std::string& name, const char* form,
                               py::handle value) {
-    refuse(ErrorCode::type_mismatch, {function, name},
-           std::string(form) + " is needed, not " + shown(value));
+    refuse(ErrorCode::type_mismatch, {function, name}, std::string(form) + " is needed, not " + shown(value));
 }
 
 py::dict dict_of(const std::string& function, const std::string& name, const char* form, py::handle value) {
@@ -79,7 +81,7 @@ py::dict dict_of(const std::string& function, const std::string& name, const cha
     return py::reinterpret_borrow<py::dict>(value);
 }
 
-/// As artifacts hold it: "true", "8", "0.5".
+/// Spells it as artifacts do: "true", "8", "0.5".
 std::string constant_text(const std::string& function, const std::string& name, py::handle value) {
     if (py::isinstance<py::bool_>(value)) return py::cast<bool>(value) ? "true" : "false";
     if (PyIndex_Check(value.ptr()) != 0) {
@@ -143,7 +145,8 @@ detail::VariantRequest conformances_of(const std::string& function, const py::ob
         const bool is_one = py::isinstance<py::str>(types);
         if (!is_one && !py::isinstance<py::list>(types) && !py::isinstance<py::tuple>(types))
             refuse_form(function, what, form, given);
-        const py::object all = is_one ? py::object(py::make_tuple(types)) : py::reinterpret_borrow<py::object>(types);
+        const py::object all =
+            is_one ? py::object(py::make_tuple(types)) : py::reinterpret_borrow<py::object>(types);
         for (const py::handle type : all) {
             if (!py::isinstance<py::str>(type)) refuse_form(function, what, form, given);
             names.push_back(py::cast<std::string>(type));

@@ -12,14 +12,15 @@ namespace kf::gen {
 
 namespace {
 
-std::string space_of(const std::string& name) { return name.substr(0, std::min(name.rfind('.'), name.size())); }
+std::string space_of(const std::string& name) {
+    return name.substr(0, std::min(name.rfind('.'), name.size()));
+}
 
 /// `text` declares the last of the name's parts.
 View declaration(const std::string& name, const std::string& text) {
     const bool inside = name.find('.') != std::string::npos;
-    return View::Object{{"space", inside ? View::List{space_of(name)} : View::List()},
-                        {"text", text},
-                        {"ends", inside}};
+    return View::Object{
+        {"space", inside ? View::List{space_of(name)} : View::List()}, {"text", text}, {"ends", inside}};
 }
 
 std::string last_name(const std::string& name) { return name.substr(name.rfind('.') + 1); }
@@ -30,8 +31,9 @@ Outcome<std::string> emit_values(const LinkTime& link, const std::vector<std::st
     if (link.constants.empty() && link.types.empty()) return std::string();
     View::List declarations;
     for (const LinkConstant& constant : link.constants) {
-        declarations.push_back(declaration(constant.name, "export static const " + declared_name(constant.type) +
-                                                              " " + last_name(constant.name) + " = " +
+        declarations.push_back(declaration(constant.name, "export static const " +
+                                                              declared_name(constant.type) + " " +
+                                                              last_name(constant.name) + " = " +
                                                               kinds::literal(constant.value, constant.type)));
     }
     for (const LinkType& type : link.types) {

@@ -64,6 +64,7 @@ public:
         : made_(base), module_(&module), types_(&types) {}
 
     Outcome<LinkTime> link(const LinkSpec& spec) {
+        check_given_once();
         for (const ConstantSpec& constant : spec.constants) add(constant);
         for (const NamedText& type : spec.types) add(type);
         add(spec.conformances);
@@ -75,6 +76,21 @@ private:
     void error(std::string id, const Location& location, std::string message,
                std::vector<std::string> notes = {}) {
         errors_.push_back(link_error(std::move(id), location, std::move(message), std::move(notes)));
+    }
+
+    /// Slang would take one of them.
+    void check_given_once() {
+        const std::vector<LinkDeclaration>& all = module_->link;
+        for (auto one = all.begin(); one != all.end(); ++one) {
+            const auto first = std::find_if(all.begin(), one, [&](const LinkDeclaration& other) {
+                return one->gives && other.gives && other.name == one->name;
+            });
+            if (first == one) continue;
+            error("link-twice", one->location,
+                  "the link-time " + std::string(one->is_constant() ? "constant" : "type") + " '" +
+                      one->name + "' is given twice",
+                  {"'export' at " + place_text(first->location)});
+        }
     }
 
     /// The declaration that `name` gives a value to; null, with an error, where there is none.
@@ -91,8 +107,7 @@ private:
         const std::string what = is_constant ? "constant" : "type";
         if (left == nullptr) {
             const std::string form = is_constant ? "extern static const" : "extern struct";
-            error("link-unknown", location,
-                  "no module declares a link-time " + what + " '" + name + "'",
+            error("link-unknown", location, "no module declares a link-time " + what + " '" + name + "'",
                   names.empty() ? std::vector<std::string>{"it would be declared '" + form + " " +
                                                            (is_constant ? "int " : "") + name + ";'"}
                                 : suggestion_notes(name, "link-time " + what + "s", names));
@@ -189,7 +204,8 @@ private:
         if (!specs.empty()) made_.conformances.clear();
         for (std::size_t i = 0; i < specs.size(); ++i) {
             const ConformanceSpec& spec = specs[i];
-            const std::string what = "the conformance of '" + spec.type + "' to '" + spec.interface_name + "'";
+            const std::string what =
+                "the conformance of '" + spec.type + "' to '" + spec.interface_name + "'";
             const std::optional<Type> type = find_type(spec.type, spec.location, "conformance", what);
             const std::optional<Type> interface_type =
                 find_type(spec.interface_name, spec.location, "conformance", what);
@@ -212,10 +228,10 @@ private:
             if (other.interface_name != one.interface_name) continue;
             if (other.id != one.id && other.type != one.type) continue;
             error("conformance", location,
-                  other.type == one.type
-                      ? "the conformance of '" + one.type + "' to '" + one.interface_name + "' is listed twice"
-                      : "the id " + std::to_string(one.id) + " of '" + one.interface_name +
-                            "' stands for '" + other.type + "' and for '" + one.type + "'",
+                  other.type == one.type ? "the conformance of '" + one.type + "' to '" + one.interface_name +
+                                               "' is listed twice"
+                                         : "the id " + std::to_string(one.id) + " of '" + one.interface_name +
+                                               "' stands for '" + other.type + "' and for '" + one.type + "'",
                   {"give each type an \"id\" of its own; by default it is its place in the list"});
             return;
         }
@@ -229,7 +245,7 @@ private:
 };
 
 const Type* without_size(const Type& type) {
-    if (!type.link_extent.empty() && type.extent == 0) return &type;
+    if (type.kind == TypeKind::array && !type.link_extent.empty() && type.extent == 0) return &type;
     for (const Type& element : type.element)
         if (const Type* found = without_size(element)) return found;
     for (const Field& field : type.fields)
@@ -249,11 +265,17 @@ Diagnostics check_link_sizes(const CallSpec& call, const std::vector<const Funct
         const auto missing = [&](const Type& type, const std::string& what) -> Diagnostics {
             const Type* found = without_size(type);
             if (found == nullptr) return {};
+            const std::string subject =
+                what + " of '" + call.written() + "' has an array whose extent is decided by linking, and '";
+            // Slang knows the values of names alone.
+            if (found->link_extent.find_first_of("+-*/%() ") != std::string::npos) {
+                return {link_error("type-not-supported", call.function_location,
+                                   subject + found->link_extent + "' is computed",
+                                   {"declare the extent as a link-time constant by itself"})};
+            }
             return {link_error("link-missing", call.function_location,
-                               what + " of '" + call.written() +
-                                   "' has an array whose extent is decided by linking, and '" +
-                                   found->link_extent + "' has no value",
-                               {"give one in the spec's \"constants\""})};
+                               subject + found->link_extent + "' has no value",
+                               {"give one in the spec's \"constants\", or in its declaration"})};
         };
         for (const Parameter& parameter : function->parameters) {
             if (Diagnostics errors = missing(parameter.type, "the parameter '" + parameter.name + "'");

@@ -96,7 +96,7 @@ struct PlannedCall {
     Member member = Member::none;                    ///< a method's first parameter is "this"
     std::string owner = {};                          ///< the Slang type that it is a member of
     std::vector<AccumulateSpec> accumulate;          ///< what run time may choose; see plan/accumulate.h
-    LinkTime link = {};  ///< what its kernels are linked with
+    LinkTime link = {};                              ///< what its kernels are linked with
     std::vector<PlannedVariant> variants = {};
     std::string module = {};  ///< the one that kernels import for it; empty: the plan's imports
     std::vector<LaunchValue> launch_values = {};  ///< in parameter order

@@ -107,6 +107,7 @@ std::vector<std::string> notes_of_refused(const Type& type) {
         return {"an array of vectors does: " + scalar + std::to_string(type.columns) + "[" +
                 std::to_string(type.rows) + "]"};
     }
+    if (!type.link_extent.empty()) return {"linking decides its size: take an array, or state the number"};
     if (type.name.find("BFloat16") == std::string::npos) return {};
     return {"Slang 2026.12 can store a BFloat16 but neither computes with it nor differentiates it",
             "take half or float, and convert on the host"};
@@ -184,7 +185,8 @@ std::string without_enum(const std::string& text, const Type& type) {
 }
 
 bool is_link_sized(const Type& type) {
-    return !type.link_extent.empty() || std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||
+    return !type.link_extent.empty() ||
+           std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||
            std::any_of(type.fields.begin(), type.fields.end(),
                        [](const Field& field) { return is_link_sized(field.type); });
 }

@@ -18,14 +18,19 @@ Diagnostic variant_error(const PlannedVariant& variant, std::string message,
 }
 
 bool is_same(const PlannedVariant& a, const PlannedVariant& b) {
-    return a.threads == b.threads && a.link == b.link;
+    const auto size = [](const PlannedVariant& one) {
+        return one.threads ? one.threads->size : std::array<int, 3>{};
+    };
+    return size(a) == size(b) && a.link == b.link;
 }
 
 /// What run time needs to find it by.
 manifest::OptionSet described(const PlannedVariant& variant) {
     manifest::OptionSet made;
     made.name = variant.name;
-    if (variant.threads) made.threads.assign(variant.threads->size.begin(), variant.threads->size.begin() + variant.threads->dimensions);
+    if (variant.threads)
+        made.threads.assign(variant.threads->size.begin(),
+                            variant.threads->size.begin() + variant.threads->dimensions);
     for (const ConstantSpec& constant : variant.given.constants) {
         const auto linked = std::find_if(variant.link.constants.begin(), variant.link.constants.end(),
                                          [&](const LinkConstant& one) { return one.name == constant.name; });
@@ -123,8 +128,9 @@ Diagnostics add_variants(Plan& plan) {
             made.name += ".options(variant=" + variant.name + ")";
             made.is_choice = true;
             for (PlannedCall& call : made.calls) {
-                const bool has = std::any_of(call.variants.begin(), call.variants.end(),
-                                             [&](const PlannedVariant& one) { return one.name == variant.name; });
+                const bool has =
+                    std::any_of(call.variants.begin(), call.variants.end(),
+                                [&](const PlannedVariant& one) { return one.name == variant.name; });
                 if (!has) continue;
                 if (variant.threads) {
                     const std::array<std::uint32_t, 3> declared = call.group_size;

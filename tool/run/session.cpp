@@ -125,10 +125,9 @@ bool has_link_sizes(const std::vector<Function>& functions) {
 /// The modules once more, where the spec's constants are sizes of what functions take.
 Outcome<Module> with_sizes(Outcome<Module> module, const Spec& spec, Compiler& compiler) {
     const std::vector<NamedModule>& named = module.value().modules;
-    const bool has_sizes =
-        has_link_sizes(module.value().functions) ||
-        std::any_of(named.begin(), named.end(),
-                    [](const NamedModule& one) { return has_link_sizes(one.functions); });
+    const bool has_sizes = has_link_sizes(module.value().functions) ||
+                           std::any_of(named.begin(), named.end(),
+                                       [](const NamedModule& one) { return has_link_sizes(one.functions); });
     if (!has_sizes || spec.values.constants.empty()) return module;
     const Outcome<LinkTime> link = link_time(spec.values, {}, module.value(), compiler);
     if (!link) return link.errors();

@@ -74,7 +74,9 @@ public:
     /// may depend; may be empty.
     virtual Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules,
                                     const std::string& values) = 0;
-    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) { return reflect(modules, {}); }
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) {
+        return reflect(modules, {});
+    }
     virtual Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget target) = 0;
     /// What the functions that a probe calls reach: see emit/probe.h. Without places it costs less.
     virtual Outcome<std::vector<Reached>> reach(const KernelSource& source, const CodeForm& form) = 0;

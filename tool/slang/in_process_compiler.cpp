@@ -93,7 +93,8 @@ Diagnostic missing_value(const Diagnostic& error) {
             error.location,
             std::string("the link-time ") + (is_type ? "type" : "constant") + " '" + name +
                 "' has no value, and a function that is called reaches it",
-            {is_type ? R"(name a type in the spec's "types": {")" + name + R"(": …}, or export it in a file of "link")"
+            {is_type ? R"(name a type in the spec's "types": {")" + name +
+                           R"(": …}, or export it in a file of "link")"
                      : R"(give it one in the spec's "constants": {")" + name +
                            R"(": …}, in its declaration, or in a file of "link")"}};
 }
@@ -115,13 +116,11 @@ Diagnostics with_origin(Diagnostics errors, const KernelSource& source) {
             error.notes = {"mark it public: " + std::string(why_closed)};
         } else if (generated) {
             const bool in_values = error.location.file.starts_with(std::string(virtual_folder) + "values_");
-            error.notes.insert(error.notes.begin(),
-                               (in_values ? "in the values linked with the kernel '"
-                                          : "in the generated kernel '") +
-                                   source.entry_point + "', line " + std::to_string(error.location.line) +
-                                   ": " +
-                                   std::string(line_of(in_values ? source.values : source.text,
-                                                       error.location.line)));
+            error.notes.insert(
+                error.notes.begin(),
+                (in_values ? "in the values linked with the kernel '" : "in the generated kernel '") +
+                    source.entry_point + "', line " + std::to_string(error.location.line) + ": " +
+                    std::string(line_of(in_values ? source.values : source.text, error.location.line)));
         } else {
             error.notes.push_back("in the generated kernel '" + source.entry_point + "'");
         }

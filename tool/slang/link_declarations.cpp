@@ -23,7 +23,9 @@ public:
         for (unsigned index = 0; index < parent.getChildrenCount(); ++index) {
             DeclReflection& child = *parent.getChild(index);
             switch (child.getKind()) {
-                case DeclReflection::Kind::Namespace: walk(child, prefix + child.getName() + ".", types); break;
+                case DeclReflection::Kind::Namespace:
+                    walk(child, prefix + child.getName() + ".", types);
+                    break;
                 // A file that the module includes.
                 case DeclReflection::Kind::Unsupported: walk(child, prefix, types); break;
                 case DeclReflection::Kind::Variable: add(child, prefix, types, false); break;

@@ -76,8 +76,9 @@ struct Type {
     bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
     bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
     bool is_writable = false;    ///< of pointers and buffers: functions may write there
-    std::string link_extent = {};  ///< of arrays, where linking decides their extent: as declared, "N"
-    bool is_enum = false;        ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
+    /// Where linking decides its size: of arrays their extent as declared, "N"; else the type's name.
+    std::string link_extent = {};
+    bool is_enum = false;  ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
     /// An enum's members in order, with their values.
     std::vector<std::pair<std::string, std::int64_t>> members = {};
 
@@ -247,8 +248,8 @@ struct Module {
     std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
     std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
     std::vector<HiddenField> closed_fields;
-    std::vector<Location> closed_files;     ///< where modules begin that have nothing public
-    std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
+    std::vector<Location> closed_files;      ///< where modules begin that have nothing public
+    std::vector<NamedModule> modules = {};   ///< the spec's, and all that these import, in the order loaded
     std::vector<GlobalParameter> globals = {};  ///< the spec's modules' own
     std::vector<LinkDeclaration> link = {};  ///< in the order loaded, those of linked modules too
 };

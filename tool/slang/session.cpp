@@ -230,8 +230,8 @@ Outcome<ComPtr<slang::IComponentType>> Session::compose(const std::vector<slang:
                                                         const std::string& failure) {
     ComPtr<slang::IComponentType> composed;
     ComPtr<slang::IBlob> messages;
-    if (SLANG_FAILED(session_->createCompositeComponentType(
-            parts.data(), static_cast<SlangInt>(parts.size()), composed.out(), messages.out()))) {
+    if (SLANG_FAILED(session_->createCompositeComponentType(parts.data(), static_cast<SlangInt>(parts.size()),
+                                                            composed.out(), messages.out()))) {
         return slang_errors(messages, failure);
     }
     return Outcome<ComPtr<slang::IComponentType>>(std::move(composed))
@@ -254,8 +254,8 @@ Outcome<ComPtr<slang::IComponentType>> Session::make_conformance(slang::IModule&
     if (type == nullptr || interface_type == nullptr ||
         SLANG_FAILED(session_->createTypeConformanceComponentType(type, interface_type, made.out(), wanted.id,
                                                                   messages.out()))) {
-        return slang_errors(messages, "'" + wanted.type + "' could not be linked as a '" +
-                                          wanted.interface_name + "'");
+        return slang_errors(messages,
+                            "'" + wanted.type + "' could not be linked as a '" + wanted.interface_name + "'");
     }
     ComPtr<slang::IComponentType> part;
     made->queryInterface(slang::IComponentType::getTypeGuid(), reinterpret_cast<void**>(part.out()));

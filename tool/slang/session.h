@@ -81,7 +81,8 @@ public:
     /// What the kernel is linked with beside its imports; null where there is nothing.
     Outcome<ComPtr<slang::IComponentType>> compose_values(const KernelSource& source);
     /// Its names are looked up as in `module`, and else in any of file_modules().
-    Outcome<ComPtr<slang::IComponentType>> make_conformance(slang::IModule& module, const Conformance& wanted);
+    Outcome<ComPtr<slang::IComponentType>> make_conformance(slang::IModule& module,
+                                                            const Conformance& wanted);
     Outcome<ComPtr<slang::IComponentType>> compose(const std::vector<slang::IComponentType*>& parts,
                                                    const std::string& failure);
 

@@ -191,14 +191,20 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
             }
             return described;
         case Kind::Vector:
-            if (type.getElementCount() == SLANG_UNKNOWN_SIZE) break;  // linking decides it
+            if (type.getElementCount() == SLANG_UNKNOWN_SIZE) {
+                described.link_extent = full_name(type);
+                break;
+            }
             described.kind = scalar ? TypeKind::vector : TypeKind::other;
             described.columns = static_cast<std::int64_t>(type.getElementCount());
             described.name =
                 scalar ? to_string(*scalar) + std::to_string(described.columns) : full_name(type);
             return described;
         case Kind::Matrix:
-            if (type.getRowCount() > most_rows || type.getColumnCount() > most_rows) break;
+            if (type.getRowCount() > most_rows || type.getColumnCount() > most_rows) {
+                described.link_extent = full_name(type);
+                break;
+            }
             described.kind = scalar ? TypeKind::matrix : TypeKind::other;
             described.rows = type.getRowCount();
             described.columns = type.getColumnCount();
@@ -214,7 +220,8 @@ Type TypeDescriber::describe_whole(slang::TypeReflection& type, Found found) con
             if (extent == SLANG_UNKNOWN_SIZE && spelled.ends_with(']')) {
                 const std::size_t begin = spelled.rfind('[') + 1;
                 described.link_extent = spelled.substr(begin, spelled.size() - 1 - begin);
-                if (sizes_ != nullptr) extent = type.getElementCount(reinterpret_cast<SlangReflection*>(sizes_));
+                if (sizes_ != nullptr)
+                    extent = type.getElementCount(reinterpret_cast<SlangReflection*>(sizes_));
             }
             const bool sized = extent != SLANG_UNBOUNDED_SIZE && extent != SLANG_UNKNOWN_SIZE;
             described.extent = sized ? static_cast<std::int64_t>(extent) : 0;

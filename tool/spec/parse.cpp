@@ -330,7 +330,8 @@ private:
 
     static LinkSpec link_values(const JsonNode& node) {
         LinkSpec link;
-        for (const JsonMember& member : members(node, "constants")) link.constants.push_back(constant(member));
+        for (const JsonMember& member : members(node, "constants"))
+            link.constants.push_back(constant(member));
         link.types = named_texts(node, "types");
         for (const JsonNode& item : items(node, "conformances")) {
             ConformanceSpec listed{text(item, "interface"), text(item, "type"), std::nullopt, item.location};

@@ -165,7 +165,7 @@ struct Spec {
     std::vector<NamedText> defines;
     std::vector<TargetSpec> targets;  ///< at least one; by default Vulkan
     std::vector<CallSpec> calls;      ///< at least one
-    LinkSpec values;                ///< of link-time declarations
+    LinkSpec values;                  ///< of link-time declarations
     std::vector<PathSpec> link;
     std::vector<StructSpec> structs;
     std::vector<NamedText> globals;    ///< texture globals: name and format

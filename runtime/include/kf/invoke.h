@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <string>
+#include <string_view>
 
 #include <kf/any_tensor.h>
 #include <kf/buffer.h>

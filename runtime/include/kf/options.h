@@ -47,7 +47,8 @@ struct Options {
     std::vector<AnyTensor> reads = {};
     std::vector<AnyTensor> writes = {};
 
-    /// Which of the variants in the call spec: {.variant = "tiled"}. Functions keep what it picks, not the name.
+    /// Which of the variants in the call spec: {.variant = "tiled"}. Functions keep what it picks, not the
+    /// name.
     std::string_view variant = {};
 
     /// These, with what is set in `chosen`; without its variant.

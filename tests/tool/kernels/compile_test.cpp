@@ -21,7 +21,9 @@ public:
 
     Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
     Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
-    Outcome<Module> reflect(const std::vector<std::filesystem::path>&) override { return Module{}; }
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>&, const std::string&) override {
+        return Module{};
+    }
 
     Outcome<CompiledKernel> compile(const KernelSource& source, CodeTarget) override {
         ++compiled_;

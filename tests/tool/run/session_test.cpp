@@ -22,7 +22,7 @@ class FakeCompiler final : public Compiler {
 public:
     Outcome<std::optional<Type>> type_named(const std::string&) override { return std::optional<Type>(); }
     Outcome<bool> conforms(const std::string&, const std::string&) override { return false; }
-    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules) override {
+    Outcome<Module> reflect(const std::vector<std::filesystem::path>& modules, const std::string&) override {
         if (missing) {
             const Diagnostic error{
                 Severity::error, "slang-module-not-found", {modules[0].string(), 0, 0}, "none", {}};

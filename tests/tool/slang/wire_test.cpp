@@ -7,15 +7,20 @@ namespace kf::gen {
 namespace {
 
 TEST(Wire, Requests) {
-    const auto reflect = decode_request(encode(CompilerRequest(ReflectRequest{{"/a/b.slang", "/c.slang"}})));
+    const auto reflect =
+        decode_request(encode(CompilerRequest(ReflectRequest{{"/a/b.slang", "/c.slang"}, "values"})));
     EXPECT_EQ(std::get<ReflectRequest>(reflect).modules.at(1), "/c.slang");
-    const KernelSource source{"main", "void main() {}\n", {"/s.kf.json", 3, 4}, "a hint"};
+    EXPECT_EQ(std::get<ReflectRequest>(reflect).values, "values");
+    const KernelSource source{"main",   "void main() {}\n", {"/s.kf.json", 3, 4},
+                              "a hint", "values",           {{"I", "A", 7}}};
     const auto compile = std::get<CompileRequest>(
         decode_request(encode(CompilerRequest(CompileRequest{source, CodeTarget::cuda_source}))));
     EXPECT_EQ(compile.source.entry_point, source.entry_point);
     EXPECT_EQ(compile.source.text, source.text);
     EXPECT_EQ(compile.source.origin, source.origin);
     EXPECT_EQ(compile.source.hint, source.hint);
+    EXPECT_EQ(compile.source.values, source.values);
+    EXPECT_EQ(compile.source.conformances, source.conformances);
     EXPECT_EQ(compile.target, CodeTarget::cuda_source);
 }
 
@@ -51,6 +56,8 @@ TEST(Wire, Modules) {
     module.functions[0].result.members = {{"low", -1}, {"high", 1LL << 40}};
     module.shared.push_back({"Box<T>", {{"T", "", {}, 0}}, module.functions[0]});
     module.structs = {{"ns.Box", "A box.\nOf \xc3\xa4.", {{"size", "In metres."}, {"depth", ""}}}};
+    module.link = {{"N", {"/m.slang", 3, 4}, false, true, rays, {}}, {"V", {}, true, false, {}, "I, J"}};
+    module.link[0].type.link_extent = "N";
     const Outcome<Module> back = decode_module(encode(Outcome<Module>(module)));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(back.value().module_names, module.module_names);
@@ -58,6 +65,7 @@ TEST(Wire, Modules) {
     EXPECT_EQ(back.value().functions, module.functions);
     EXPECT_EQ(back.value().structs, module.structs);
     EXPECT_EQ(back.value().shared, module.shared);
+    EXPECT_EQ(back.value().link, module.link);
 }
 
 TEST(Wire, Kernels) {

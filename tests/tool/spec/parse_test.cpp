@@ -124,7 +124,7 @@ TEST(ParseSpec, FillsInDefaults) {
 TEST(ParseSpec, ReadsEveryTopLevelKey) {
     const Spec spec =
         parse(spec_with(R"("$schema": "x", "namespace": "app::kernels", "search_paths": ["include"],
-        "defines": {"A": "1"}, "targets": ["cuda"], "constants": {"N": 5, "K": {"type": "uint", "value": 3}, "B": true},
+        "defines": {"A": "1"}, "targets": ["cuda"], "constants": {"N": 5, "ns.K": {"type": "uint", "value": 3}, "B": true},
         "types": {"VAL": "Val10"}, "link": ["other.slang"],
         "conformances": [{"interface": "IVal", "type": "Get10", "id": 4}, {"interface": "IVal", "type": "B"}],
         "structs": [{"slang": "Ray", "header": "ray.h", "type": "app::Ray"}],
@@ -134,15 +134,20 @@ TEST(ParseSpec, ReadsEveryTopLevelKey) {
     EXPECT_EQ(spec.defines.at(0).name, "A");
     EXPECT_EQ(spec.defines.at(0).text, "1");
     EXPECT_EQ(spec.targets.at(0).backend, Backend::cuda);
-    ASSERT_EQ(spec.constants.size(), 3U);
-    EXPECT_EQ(spec.constants[0].value, "5");
-    EXPECT_EQ(spec.constants[1].type, "uint");
-    EXPECT_EQ(spec.constants[1].value, "3");
-    EXPECT_EQ(spec.constants[2].value, "true");
-    EXPECT_EQ(spec.types.at(0).text, "Val10");
+    using Literal = ConstantScalar::Literal;
+    const std::vector<ConstantSpec>& constants = spec.values.constants;
+    ASSERT_EQ(constants.size(), 3U);
+    EXPECT_EQ(constants[0].value, (ConstantScalar{Literal::integer, "5", constants[0].value.location}));
+    EXPECT_EQ(constants[0].type, "");
+    EXPECT_EQ(constants[1].name, "ns.K");
+    EXPECT_EQ(constants[1].type, "uint");
+    EXPECT_EQ(constants[1].value.text, "3");
+    EXPECT_GT(constants[1].value.location.column, constants[1].location.column);
+    EXPECT_EQ(constants[2].value.literal, Literal::boolean);
+    EXPECT_EQ(spec.values.types.at(0).text, "Val10");
     EXPECT_EQ(spec.link.at(0).path, "other.slang");
-    EXPECT_EQ(spec.conformances.at(0).id, 4);
-    EXPECT_EQ(spec.conformances.at(1).id, std::nullopt);
+    EXPECT_EQ(spec.values.conformances.at(0).id, 4);
+    EXPECT_EQ(spec.values.conformances.at(1).id, std::nullopt);
     EXPECT_EQ(spec.structs.at(0).type, "app::Ray");
     EXPECT_EQ(spec.globals.at(0).text, "rgba32f");
     EXPECT_EQ(spec.graphs.at(0).name, "g");
@@ -153,7 +158,7 @@ TEST(ParseSpec, ReadsEveryCallKey) {
     const Spec spec =
         parse(spec_with("", R"("name": "g", "this": "value", "threads": [16, 8], "dispatch": "threads",
         "backward": {"inputs": ["a", "x"], "deterministic": true, "fused": true}, "forward_diff": true,
-        "strict_broadcasting": true, "variants": {"tiled": {"threads": [8, 8, 2]}, "plain": {}},
+        "strict_broadcasting": true, "variants": {"tiled": {"threads": [8, 8, 2]}, "plain": {"constants": {"N": 2}, "types": {"V": "A"}, "conformances": [{"interface": "I", "type": "A"}]}},
         "accumulate": {"result": "sum", "a.grad": ["sum", "push", "first", "none", "overwrite"]},
         "result": ["value", {"kind": "tensor[2]", "layout": "contiguous"}])"));
     const CallSpec& call = spec.calls.at(0);
@@ -168,7 +173,11 @@ TEST(ParseSpec, ReadsEveryCallKey) {
     EXPECT_TRUE(call.forward_diff && call.strict_broadcasting);
     ASSERT_EQ(call.variants.size(), 2U);
     EXPECT_EQ(call.variants[0].threads->size[2], 2);
+    EXPECT_EQ(call.variants[0].link, LinkSpec{});
     EXPECT_FALSE(call.variants[1].threads);
+    EXPECT_EQ(call.variants[1].link.constants.at(0).value.text, "2");
+    EXPECT_EQ(call.variants[1].link.types.at(0).text, "A");
+    EXPECT_EQ(call.variants[1].link.conformances.at(0).interface_name, "I");
     ASSERT_EQ(call.accumulate.size(), 2U);
     EXPECT_EQ(call.accumulate[0].choices, std::vector<AccumulateWay>{{Accumulate::sum}});
     EXPECT_EQ(call.accumulate[1].choices, (std::vector<AccumulateWay>{{Accumulate::sum},
