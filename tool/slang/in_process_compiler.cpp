@@ -70,6 +70,7 @@ std::string_view line_of(std::string_view text, std::int64_t line) {
     return text;
 }
 
+constexpr const char* needs_experimental = "slang-E00104";  // to import slang.neural, for instance
 constexpr const char* not_public = "slang-E30600";
 constexpr const char* no_nested_while = "The key already exists in Dictionary";  // what Slang says instead
 
@@ -394,6 +395,18 @@ private:
 
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
                                   bool keeps_gradients) {
+        Outcome<Session> session = load_modules_once(form, support_modules, keeps_gradients);
+        if (session || options_.experimental) return session;
+        const Diagnostics& errors = session.errors();
+        options_.experimental = std::any_of(errors.begin(), errors.end(), [](const Diagnostic& error) {
+            return error.id == needs_experimental;
+        });
+        return options_.experimental ? load_modules_once(form, support_modules, keeps_gradients)
+                                     : std::move(session);
+    }
+
+    Outcome<Session> load_modules_once(const CodeForm& form, const SupportModules& support_modules,
+                                       bool keeps_gradients) {
         Outcome<Session> created =
             Session::create(started_->global(), options_, form, sources_,
                             keeps_gradients ? workarounds_ : Workarounds(), support_modules);

@@ -123,6 +123,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
         integer_option(slang::CompilerOptionName::DebugInformation,
                        form.places ? SLANG_DEBUG_INFO_LEVEL_MINIMAL : SLANG_DEBUG_INFO_LEVEL_NONE),
     };
+    if (options.experimental)
+        entries.push_back(integer_option(slang::CompilerOptionName::ExperimentalFeature, 1));
     std::vector<std::string> paths;
     for (const fs::path& path : options.search_paths) {
         paths.push_back(path.string());

@@ -119,7 +119,16 @@ SlangResult Sources::queryInterface(const SlangUUID& uuid, void** object) {
     return *object != nullptr ? SLANG_OK : SLANG_E_NO_INTERFACE;
 }
 
+/// A module that Slang compiled before, which stands beside its text: what it was made of can't be seen in
+/// it.
+static bool is_compiled_beside_text(const fs::path& path) {
+    std::error_code failure;
+    return path.extension() == ".slang-module" &&
+           fs::is_regular_file(fs::path(path).replace_extension(".slang"), failure);
+}
+
 SlangResult Sources::loadFile(const char* path, ISlangBlob** blob) {
+    if (is_compiled_beside_text(path)) return SLANG_E_NOT_FOUND;
     const std::string* text = find(path);
     if (text == nullptr) return SLANG_E_NOT_FOUND;
     if (const auto error = check_nesting(*text, canonical_path(path))) {
@@ -144,6 +153,7 @@ SlangResult Sources::calcCombinedPath(SlangPathType from_type, const char* from,
 SlangResult Sources::getPathType(const char* path, SlangPathType* type) {
     std::error_code failure;
     const fs::path file = canonical_path(path);
+    if (is_compiled_beside_text(file)) return SLANG_E_NOT_FOUND;
     if (texts_.count(file) != 0 || fs::is_regular_file(file, failure)) {
         *type = SLANG_PATH_TYPE_FILE;
         return SLANG_OK;

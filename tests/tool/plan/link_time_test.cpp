@@ -63,10 +63,10 @@ Outcome<Plan> linked_plan(const std::string& top, const std::string& call = "",
     const std::string text = R"({"version": 1, "name": "functions", "modules": ["functions.slang"],)"
                              "\n" +
                              top + R"("calls": [{"function": "f", "args": {"x": "tensor[1]"})" + call + "}]}";
-    const Outcome<Spec> spec = parse_spec(text, "functions.kf.json");
-    if (!spec) return spec.errors();
+    const Outcome<Spec> parsed = parse_spec(text, "functions.kf.json");
+    if (!parsed) return parsed.errors();
     FewTypes types;
-    return resolve(spec.value(), module, &types);
+    return resolve(parsed.value(), module, &types);
 }
 
 const LinkTime& link_of(const Outcome<Plan>& plan, std::size_t function = 0) {

@@ -11,11 +11,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 
-const std::string text = R"(extern static const int N;
+const std::string left_open = R"(extern static const int N;
 namespace ns { extern static const float K = 1.5; }
 static const int own = 3;
 interface I { static float get(); }
-struct A : I { static float get() { return 10; } }
+struct A : I, I2<int> { static float get() { return 10; } }
 struct B : I { static float get() { return 20; } }
 extern struct T : I;
 extern struct U : I, I2<int> = A;
@@ -25,17 +25,17 @@ float wide(vector<float, N> x) { return x[0]; }
 float value(float x) { return x * N + ns.K + T.get(); }
 )";
 
-KernelSource linked_kernel(const std::string& values) {
+KernelSource linked_kernel(const std::string& given) {
     KernelSource source{
         "kern",
         "import main;\nstruct Block { float* x; }\n[shader(\"compute\")] [numthreads(1, 1, 1)]\n"
         "void kern(uniform Block block) { block.x[0] = value(block.x[1]); }\n",
         {"spec.kf.json", 3, 5}};
-    source.values = values;
+    source.values = given;
     return source;
 }
 
-const std::string values =
+const std::string given_values =
     "import main;\nexport static const int N = 4321;\nexport struct T : I = B;\n"
     "namespace ns { export static const float K = 98765.0; }\n";
 
@@ -51,7 +51,7 @@ protected:
     }
 
     ScratchFolder folder_;
-    std::filesystem::path file_ = folder_.write("main.slang", text);
+    std::filesystem::path file_ = folder_.write("main.slang", left_open);
     Module module_;
 };
 
@@ -92,7 +92,7 @@ TEST_F(LinkTimeTest, KernelsHaveTheirOwnValues) {
         EXPECT_TRUE(made) << describe(made.errors());
         return made ? made.value().code : std::string();
     };
-    const std::string first = code(values);
+    const std::string first = code(given_values);
     EXPECT_THAT(first, HasSubstr("4321.0f"));
     EXPECT_THAT(first, HasSubstr("98765.0f"));
     EXPECT_THAT(first, HasSubstr("20.0f"));
