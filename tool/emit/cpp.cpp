@@ -67,6 +67,10 @@ std::string options_of(const CppFunction& function) {
     if (leads_elsewhere)
         text +=
             (text.empty() ? "" : "; ") + std::string("`reads` and `writes` are for what pointers lead to");
+    const std::vector<manifest::OptionSet>& sets = function.plan->option_sets;
+    if (!sets.empty() && !text.empty()) text += "; ";
+    for (std::size_t i = 0; i < sets.size(); ++i)
+        text += (i == 0 ? "`variant` is \"" : i + 1 < sets.size() ? ", \"" : " or \"") + sets[i].name + "\"";
     return text;
 }
 
@@ -78,17 +82,6 @@ std::string ways_of(const std::vector<manifest::Choice>& choices) {
         for (std::size_t i = 0; i < choice.ways.size(); ++i)
             text += (i == 0 ? "\"" : i + 1 < choice.ways.size() ? ", \"" : " or \"") + choice.ways[i] + "\"";
     }
-    return text;
-}
-
-/// `deterministic` is for its backward pass; `variant` is "tiled" or "wide"
-std::string options_of(const CppFunction& function) {
-    const std::string sums = sums_of(function);
-    std::string text = sums.empty() ? "" : "`deterministic` is for " + sums;
-    const std::vector<manifest::OptionSet>& sets = function.plan->option_sets;
-    if (!sets.empty() && !text.empty()) text += "; ";
-    for (std::size_t i = 0; i < sets.size(); ++i)
-        text += (i == 0 ? "`variant` is \"" : i + 1 < sets.size() ? ", \"" : " or \"") + sets[i].name + "\"";
     return text;
 }
 

@@ -41,6 +41,7 @@ inline std::int64_t extent_in_element(const Buffer&, const Argument&, std::size_
 inline bool may_write_through(const Buffer&) { return false; }
 inline bool has_free_access(const Buffer&) { return true; }
 inline bool adds_atomically(const Buffer&) { return false; }
+inline bool has_one_gradient(const Buffer&) { return false; }
 inline bool requires_contiguous(const Buffer&) { return true; }
 bool shares_place(const Buffer& buffer, const Argument& argument);
 inline bool lies_in_block(const Buffer&, const Argument&) { return false; }

@@ -56,6 +56,7 @@ inline std::int64_t extent_in_element(const Pointer&, const Argument&, std::size
 inline bool may_write_through(const Pointer& pointer) { return pointer.access != Access::read; }
 inline bool has_free_access(const Pointer&) { return false; }
 inline bool adds_atomically(const Pointer&) { return false; }
+inline bool has_one_gradient(const Pointer&) { return false; }
 inline bool requires_contiguous(const Pointer&) { return false; }
 inline bool shares_place(const Pointer&, const Argument&) { return false; }
 inline bool lies_in_block(const Pointer&, const Argument&) { return false; }
