@@ -36,7 +36,7 @@ bool is_index(const Type& type) {
 
 std::int64_t length_of(const Type& type) { return type.kind == TypeKind::vector ? type.columns : 1; }
 
-std::string place_text(const Location& place) {
+std::string written_place(const Location& place) {
     return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
@@ -107,7 +107,7 @@ std::string size_text(const std::array<std::int64_t, 3>& size) {
 }
 
 /// What the spec and the source say, or what is usual for the length of the thread's id.
-Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const Function& function) {
+Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Function& function) {
     std::optional<std::array<std::int64_t, 3>> said;
     if (call.threads) said = {call.threads->size[0], call.threads->size[1], call.threads->size[2]};
     const Location place = call.threads ? call.threads->location : call.location;
@@ -118,7 +118,7 @@ Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const 
                           place,
                           "\"threads\" says groups of " + size_text(*said) + ", and '" + function.name +
                               "' has [numthreads] of " + size_text(function.group_size),
-                          {"declared at " + place_text(function.location)}};
+                          {"declared at " + written_place(function.location)}};
     }
     if (!said && declares) said = function.group_size;
     if (!said && function.entry == EntryPoint::none && !function.system_values.empty()) {
@@ -132,7 +132,7 @@ Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const 
             place,
             "nothing says how many threads a group of '" + function.name +
                 "' has: its [numthreads] states no number that is known when generating",
-            {"say it in the call: \"threads\": [16, 16]", "declared at " + place_text(function.location)}};
+            {"say it in the call: \"threads\": [16, 16]", "declared at " + written_place(function.location)}};
     }
     const auto& [x, y, z] = *said;
     if (x > most_threads || y > most_threads || z > 64 || x * y * z > most_threads) {
@@ -142,7 +142,7 @@ Outcome<std::array<std::uint32_t, 3>> group_size_of(const CallSpec& call, const 
                           "groups of " + size_text(*said) +
                               " are too large: at most 1024 threads in all, and "
                               "64 along z",
-                          {"declared at " + place_text(function.location)}};
+                          {"declared at " + written_place(function.location)}};
     }
     return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
                       static_cast<std::uint32_t>(z)};
@@ -163,7 +163,7 @@ Diagnostics check_entry(const CallSpec& call, const std::vector<const Function*>
             "'" + call.written() + "' is an entry point " +
                 (macros ? "whose attributes a macro writes, which kfgen can't read"
                         : "of another pipeline than compute, or a function of the host"),
-            {"declared at " + place_text((*refused)->location),
+            {"declared at " + written_place((*refused)->location),
              macros ? "write [shader(\"compute\")] and [numthreads(…)] out, at the function"
                     : "kfgen launches [shader(\"compute\")] and [CUDAKernel]; what the host does around a "
                       "launch is up to the program: list the kernel that it launches"}}};
@@ -201,13 +201,13 @@ Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::
         const std::size_t first = function.member == Member::method ? 1 : 0;
         if (function.parameters.size() <= first || !is_index(function.parameters[first].type) ||
             function.parameters[first].direction != Direction::in) {
-            error =
-                Diagnostic{Severity::error,
-                           "dispatch-thread-id",
-                           call.function_location,
-                           "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
-                               "' the thread's id, and it is no uint, uint2 or uint3",
-                           {"declared as " + signature(function) + " at " + place_text(function.location)}};
+            error = Diagnostic{
+                Severity::error,
+                "dispatch-thread-id",
+                call.function_location,
+                "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
+                    "' the thread's id, and it is no uint, uint2 or uint3",
+                {"declared as " + signature(function) + " at " + written_place(function.location)}};
             continue;
         }
         any = true;
@@ -233,7 +233,7 @@ Diagnostics plan_dispatch(const CallSpec& call, const Function& function, Planne
     Diagnostics errors = check_arguments(planned);
     const Diagnostics passes = check_passes(call, planned);
     errors.insert(errors.end(), passes.begin(), passes.end());
-    const Outcome<std::array<std::uint32_t, 3>> size = group_size_of(call, function);
+    const Outcome<std::array<std::uint32_t, 3>> size = stated_size(call, function);
     if (!size) {
         errors.insert(errors.end(), size.errors().begin(), size.errors().end());
     } else {

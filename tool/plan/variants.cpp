@@ -138,8 +138,8 @@ Diagnostics add_variants(Plan& plan) {
                     if (call.declares_group_size && call.group_size != declared) {
                         errors.push_back(variant_error(
                             variant,
-                            "the variant '" + variant.name + "' has other \"threads\" than the [numthreads] of '" +
-                                call.function + "'",
+                            "the variant '" + variant.name +
+                                "' has other \"threads\" than the [numthreads] of '" + call.function + "'",
                             {"leave [numthreads] to the spec, or its numbers to \"constants\""}));
                     }
                 }

@@ -22,12 +22,12 @@ struct Conformance {
 /// or a pointer to one. It keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
-    std::string text;         ///< a whole Slang module that imports the user's
-    Location origin;          ///< the spec entry it was made for; errors in it point here
-    std::string hint = {};    ///< a note for errors in it; may be empty
+    std::string text;           ///< a whole Slang module that imports the user's
+    Location origin;            ///< the spec entry it was made for; errors in it point here
+    std::string hint = {};      ///< a note for errors in it; may be empty
     bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
     bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
-    std::string values = {};  ///< a module that gives link-time declarations their values; may be empty
+    std::string values = {};    ///< a module that gives link-time declarations their values; may be empty
     std::vector<Conformance> conformances = {};  ///< empty: all that the modules have
 
     /// All of the above that the compiled code depends on.

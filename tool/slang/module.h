@@ -15,83 +15,9 @@
 #include <vector>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/type.h"
 
 namespace kf::gen {
-
-enum class TypeKind : std::uint8_t {
-    void_type,
-    scalar,
-    vector,
-    matrix,
-    array,
-    structure,
-    interface,
-    resource,
-    tensor,   ///< of kf.slang's family
-    buffer,   ///< StructuredBuffer<T>, ByteAddressBuffer, and those that are written
-    pointer,  ///< to memory: T*, Ptr<T, …>
-    other
-};
-
-/// What a function may do with a parameter that is a tensor of kf.slang's.
-enum class TensorForm : std::uint8_t {
-    read,             ///< Tensor
-    write,            ///< WTensor
-    read_write,       ///< RWTensor
-    atomic,           ///< AtomicTensor
-    diff_read,        ///< DiffTensor
-    diff_write,       ///< WDiffTensor
-    diff_read_write,  ///< RWDiffTensor
-    diff_output,      ///< GradInTensor: diff_write, and calls may read it without gradients
-    view,             ///< TensorView, of any rank
-    diff_view,        ///< DiffTensorView, likewise: one gradient is both read and added to
-};
-inline constexpr int tensor_form_count = 10;
-
-/// "Tensor", "WDiffTensor" …: the struct in kf.slang.
-std::string_view form_name(TensorForm form);
-
-/// The form whose struct has that name.
-std::optional<TensorForm> form_named(std::string_view name);
-
-/// Whether the type says nothing of the rank, which the kind has then.
-constexpr bool is_view(TensorForm form) { return form == TensorForm::view || form == TensorForm::diff_view; }
-
-struct Field;
-
-/// A Slang type. `name` is how Slang source spells it ("float3", "Ray", "float[4]").
-struct Type {
-    TypeKind kind = TypeKind::other;
-    ScalarType scalar = ScalarType::float32;  ///< of scalars, vectors and matrices
-    std::int64_t rows = 1;                    ///< of matrices (row-major)
-    std::int64_t columns = 1;                 ///< of vectors (its length) and matrices
-    std::int64_t extent = 0;                  ///< of arrays; 0 when unsized. Of tensors: the rank, of views 0
-    /// Exactly one of arrays and tensors, and of buffers but those of bytes; of a pointer what it leads to,
-    /// unless that is void or another pointer, or a struct and the pointer is a field.
-    std::vector<Type> element;
-    std::vector<Field> fields;  ///< of structs, in order
-    std::string name;
-    bool differentiable = false;         ///< conforms to IDifferentiable
-    TensorForm form = TensorForm::read;  ///< of tensors
-    bool inherits = false;               ///< of structs: fields of another one, which `fields` lacks
-    bool no_diff_array = false;  ///< of structs: `no_diff float x[2];` in it, which Slang can't lay out
-    bool is_writable = false;    ///< of pointers and buffers: functions may write there
-    /// Where linking decides its size: of arrays their extent as declared, "N"; else the type's name.
-    std::string link_extent = {};
-    bool is_enum = false;  ///< of scalars: `name` is an enum's, and `scalar` what it is kept in
-    /// An enum's members in order, with their values.
-    std::vector<std::pair<std::string, std::int64_t>> members = {};
-
-    bool operator==(const Type&) const;
-};
-
-struct Field {
-    std::string name;
-    Type type;
-    bool no_diff = false;
-
-    bool operator==(const Field&) const = default;
-};
 
 enum class Direction : std::uint8_t { in, out, inout };
 
@@ -248,10 +174,10 @@ struct Module {
     std::vector<SharedMember> shared;            ///< what has no whole name before a type is chosen
     std::map<std::string, std::string> sources;  ///< every file read, by its absolute path
     std::vector<HiddenField> closed_fields;
-    std::vector<Location> closed_files;      ///< where modules begin that have nothing public
-    std::vector<NamedModule> modules = {};   ///< the spec's, and all that these import, in the order loaded
+    std::vector<Location> closed_files;     ///< where modules begin that have nothing public
+    std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
     std::vector<GlobalParameter> globals = {};  ///< the spec's modules' own
-    std::vector<LinkDeclaration> link = {};  ///< in the order loaded, those of linked modules too
+    std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too
 };
 
 }  // namespace kf::gen

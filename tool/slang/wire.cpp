@@ -18,14 +18,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals, has_buffers, values,
-                                   conformances)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals, has_buffers,
+                                   values, conformances)
 
 static void to_json(Json& json, const Field& field);
 static void from_json(const Json& json, Field& field);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, kind, scalar, rows, columns, extent, element, form, fields, name,
-                                   differentiable, inherits, no_diff_array, is_writable, link_extent, is_enum, members)
+                                   differentiable, inherits, no_diff_array, is_writable, link_extent, is_enum,
+                                   members)
 
 static void to_json(Json& json, const Field& field) {
     json = Json::array({field.name, field.type, field.no_diff});

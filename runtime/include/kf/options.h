@@ -55,8 +55,10 @@ struct Options {
     [[nodiscard]] Options with(const Options& chosen) const {
         const bool told = !chosen.reads.empty() || !chosen.writes.empty();
         return {chosen.deterministic ? chosen.deterministic : deterministic,
-                chosen.launch ? chosen.launch : launch, told ? chosen.reads : reads,
-                told ? chosen.writes : writes, {}};
+                chosen.launch ? chosen.launch : launch,
+                told ? chosen.reads : reads,
+                told ? chosen.writes : writes,
+                {}};
     }
 };
 
