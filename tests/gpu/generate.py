@@ -40,7 +40,8 @@ def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
     """The spec with both targets, where its modules can be found from."""
     text = json.loads(spec.read_text())
     text["targets"] = ["vulkan", {"cuda": {"arch": [architecture], "ptx": True}}]
-    text["modules"] = [os.path.relpath(spec.parent / module, folder) for module in text["modules"]]
+    for key in {"modules", "link", "search_paths"} & text.keys():
+        text[key] = [os.path.relpath(spec.parent / path, folder) for path in text[key]]
     result = folder / spec.name
     result.write_text(json.dumps(text, indent=2))
     return result
