@@ -7,6 +7,7 @@
 #include <set>
 
 #include "slang/diagnostics.h"
+#include "slang/library.h"
 #include "slang/nesting.h"
 #include "slang/older_names.h"
 
@@ -47,6 +48,19 @@ std::string text_hash(std::string_view text) {
     std::array<char, 17> digits{};
     std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
     return digits.data();
+}
+
+/// Where Slang keeps modules of its own, such as slang.neural, beside its library.
+std::vector<fs::path> own_modules() {
+    std::vector<fs::path> folders;
+    std::error_code failure;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(slang_library_path().parent_path(), failure)) {
+        if (entry.path().filename().string().starts_with("slang-standard-module-"))
+            folders.push_back(entry.path());
+    }
+    std::sort(folders.begin(), folders.end());
+    return folders;
 }
 
 bool has_unknown_name(const Outcome<slang::IModule*>& loaded) {
@@ -129,6 +143,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     for (const fs::path& path : options.search_paths) {
         paths.push_back(path.string());
     }
+    for (const fs::path& path : own_modules()) paths.push_back(path.string());
     std::vector<const char*> path_pointers;
     for (const std::string& path : paths) {
         path_pointers.push_back(path.c_str());

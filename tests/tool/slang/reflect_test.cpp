@@ -468,7 +468,7 @@ TEST(Reflect, GroupSizesAndSystemValues) {
         "{}\n"
         "}\n"
         "[Differentiable] [numthreads(8u, 4)] void numbers() {}\n"
-        "[CUDAKernel, AutoPyBindCUDA] void cuda(float x) { uint3 i = cudaThreadIdx(); }\n"
+        "[CUDAKernel, AutoPyBindCUDA] void cuda(float x) {}\n"
         "[shader(\"fragment\")] float4 color() : SV_Target { return 0; }\n");
     using Size = std::array<std::int64_t, 3>;
     const Function& macros = function_named(module, "grid.macros");
