@@ -66,6 +66,7 @@ struct BufferRange {
     std::shared_ptr<Allocation> allocation;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
+    bool is_empty = false;  ///< it stands for a buffer of no elements, which Vulkan can't bind
 };
 
 /// What a dispatch gives for one of its kernel's manifest::ResourceSlots, of the same kind. There is one kind

@@ -402,7 +402,7 @@ private:
                 continue;
             }
             // Drivers bind no empty buffer: less than an element's bytes make one of none.
-            resources_.emplace_back(driver::BufferRange{device_.allocate_scratch(1), 0, 1});
+            resources_.emplace_back(driver::BufferRange{device_.allocate_scratch(1), 0, 1, true});
         }
     }
 

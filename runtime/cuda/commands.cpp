@@ -85,8 +85,9 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
         const manifest::ResourceSlot& slot = kernel.resources()[i];
         std::byte* const place = lowered.block.data() + kernel.resource_places()[i];
         const auto put_buffer = [&](const driver::BufferRange& buffer) {
-            const std::array<std::uint64_t, 2> handle{buffer.allocation->address + buffer.offset,
-                                                      buffer.size / static_cast<std::uint64_t>(slot.stride)};
+            const std::uint64_t count =
+                buffer.is_empty ? 0 : buffer.size / static_cast<std::uint64_t>(slot.stride);
+            const std::array<std::uint64_t, 2> handle{buffer.allocation->address + buffer.offset, count};
             static_assert(sizeof handle == manifest::handle_bytes(manifest::ResourceKind::buffer));
             std::memcpy(place, handle.data(), sizeof handle);
             lowered.uses.push_back({buffer.allocation, slot.writes});

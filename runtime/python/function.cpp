@@ -30,7 +30,10 @@ public:
 
     explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {},
                       GlobalValues globals = {})
-        : info_(std::move(info)), options_(options), globals_(std::move(globals)) {}
+        : info_(std::move(info)),
+          options_(options),
+          globals_(std::move(globals)),
+          reached_(keywords_of(globals_, info_->globals)) {}
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
     [[nodiscard]] const GlobalValues& globals() const { return globals_; }
@@ -48,10 +51,10 @@ public:
     /// Runs a call, with the globals that it reaches.
     py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
                    const py::dict& keywords, const Options& options) const {
-        if (globals_.empty()) return call(*info_, pass, encoder, arguments, keywords, options);
-        py::dict all;
-        for (const auto& [key, value] : keywords) all[key] = value;
-        add_values(globals_, info_->globals, all);
+        if (reached_.empty()) return call(*info_, pass, encoder, arguments, keywords, options);
+        if (keywords.empty()) return call(*info_, pass, encoder, arguments, reached_, options);
+        const auto all = py::reinterpret_steal<py::dict>(PyDict_Copy(reached_.ptr()));
+        if (!all || PyDict_Update(all.ptr(), keywords.ptr()) != 0) throw py::error_already_set();
         return call(*info_, pass, encoder, arguments, all, options);
     }
 
@@ -59,6 +62,7 @@ private:
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
     GlobalValues globals_;
+    py::dict reached_;  ///< those of `globals_` that it reaches, as keywords of a call
 };
 
 /// A call of a function that is launched by threads, before anybody has said how many.
@@ -217,7 +221,7 @@ Function variant(const Function& self, const detail::VariantRequest& request) {
     const FunctionInfo& info = self.info();
     const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
     if (index == info.index) return self;
-    return Function(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes), self.options());
+    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
 }
 
 Function with_options(const Function& self, const py::kwargs& given) {

@@ -58,12 +58,14 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
     return values;
 }
 
-void add_values(const GlobalValues& values, const std::vector<std::string>& names, py::dict& keywords) {
+py::dict keywords_of(const GlobalValues& values, const std::vector<std::string>& names) {
+    py::dict keywords;
     for (const auto& [key, value] : values) {
         const std::string name = py::str(key);
         if (std::find(names.begin(), names.end(), name) != names.end())
             keywords[py::str(manifest::global_name(name))] = value;
     }
+    return keywords;
 }
 
 }  // namespace kf::python

@@ -17,7 +17,7 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
                         const std::vector<std::string>& names, const py::object& given,
                         const py::kwargs& named);
 
-/// Adds the values to a call's keywords, of which it takes only `names`.
-void add_values(const GlobalValues& values, const std::vector<std::string>& names, py::dict& keywords);
+/// The values of `names` as keywords of a call.
+py::dict keywords_of(const GlobalValues& values, const std::vector<std::string>& names);
 
 }  // namespace kf::python

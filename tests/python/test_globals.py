@@ -45,6 +45,14 @@ def test_a_copy_is_a_value(scene: ModuleType) -> None:
     assert scene.plain.globals == []
 
 
+def test_variants_keep_globals(scene: ModuleType) -> None:
+    x = np.array([1, 2], FLOAT)
+    set_first = scene.gained.set({"look.gain": 4}).options(variant="small")
+    set_last = scene.gained.options(variant="small").set({"look.gain": 4})
+    for function in (set_first, set_last):
+        np.testing.assert_array_equal(function(x).to_numpy(), [5, 9])
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_gradients(scene: ModuleType, size: int) -> None:
     """A derivative has the globals of its function, and no gradient goes to them."""

@@ -70,6 +70,19 @@ def test_cuda_names(launch: ModuleType, size: int) -> None:
     out.check()
 
 
+def test_variants_have_groups_of_their_own(launch: ModuleType) -> None:
+    out = buffer((20,), np.dtype(np.int32), "contiguous")
+    wide = launch.cuda_places.options(variant="wide")
+    wide.threads(20)(out.tensor)
+    out.array[...] = np.arange(20) + 8000
+    out.check()
+    with pytest.raises(kf.ArgumentError, match=r"it was generated for \(8, 4, 1\)"):
+        wide(out.tensor).launchRaw(blockSize=(16, 1, 1), gridSize=(2, 1, 1))
+    # The other way round, a count is kept by the variant.
+    launch.cuda_places.threads(20).options(threads=[8, 4])(out.tensor)
+    out.check()
+
+
 def test_subgroups(launch: ModuleType) -> None:
     sums = kf.Tensor.zeros((64,), np.int32)
     launch.lane_sums.groups(2)(sums)
