@@ -102,10 +102,11 @@ def test_conformances(link_time: ModuleType) -> None:
 def test_what_options_find(link_time: ModuleType) -> None:
     x = kf.Tensor.from_numpy(floats((33,), 1))
     fifth = link_time.power.options(variant="fifth").__name__
-    for options in [
+    same: list[dict[str, Any]] = [
         {"constants": {"N": 5}},
         {"constants": {"N": np.int64(5), "weight": 0.5}, "variant": "fifth"},
-    ]:
+    ]
+    for options in same:
         assert link_time.power.options(**options).__name__ == fifth
     small = link_time.power.options(threads=[8, 8])
     assert small.__name__ == link_time.power.options(variant="small_groups").__name__
@@ -143,7 +144,7 @@ def test_options_that_find_nothing(link_time: ModuleType, options: dict[str, Any
 
 def test_blocks_of_options_have_no_variants(link_time: ModuleType) -> None:
     with pytest.raises(kf.ArgumentError, match=r"no option 'variant'; there is: deterministic$"):
-        kf.set_options(variant="fifth")
+        kf.set_options(**{"variant": "fifth"})  # type: ignore[arg-type]
     assert link_time.scaled.options(deterministic=None).__name__ == "scaled"
 
 

@@ -279,7 +279,8 @@ def test_neighbours_in_an_image(views: ModuleType, shape: tuple[int, int]) -> No
     height, width = shape
 
     def gathered(values: Array) -> Array:
-        return np.sum([values[y : y + height, x : x + width] for y in range(3) for x in range(3)], axis=0)
+        parts = [values[y : y + height, x : x + width] for y in range(3) for x in range(3)]
+        return np.asarray(np.sum(parts, axis=0))
 
     count = gathered(inside)
     given = differentiable(image)

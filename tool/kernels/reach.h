@@ -24,7 +24,7 @@ struct ReachReport {
     Diagnostics errors;
     /// Why some calls could not be looked at. Their kernels fail in the same way, and say it better.
     Diagnostics failures;
-    ReachedGlobals globals;  ///< of ReachSettings::globals
+    ReachedGlobals globals = {};  ///< of ReachSettings::globals
 };
 
 /// Looks at what Slang makes of every function that the plan calls, for each target, before any kernel is

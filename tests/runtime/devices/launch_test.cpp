@@ -10,7 +10,7 @@
 namespace kf::test {
 namespace {
 
-constexpr float poison = 77.F;
+constexpr float launch_poison = 77.F;
 constexpr std::array launch_sizes{0U, 1U, 31U, 33U, 4097U};
 
 class LaunchTest : public ::testing::TestWithParam<std::string> {
@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, LaunchTest, ::testing::ValuesIn(device_ids()),
 TEST_P(LaunchTest, AFunctionRunsForAsManyThreadsAsAsked) {
     for (const std::uint32_t size : launch_sizes) {
         SCOPED_TRACE(size);
-        std::vector<float> expected(size + 5, poison);
+        std::vector<float> expected(size + 5, launch_poison);
         const auto whole = device_.tensor<float>(expected);
         module_.fill.threads(size)(whole, 2.5F);
         std::iota(expected.begin(), expected.begin() + size, 2.5F);
@@ -38,7 +38,7 @@ TEST_P(LaunchTest, AnEntryPointRunsInGroups) {
     for (const std::uint32_t size : launch_sizes) {
         SCOPED_TRACE(size);
         const std::vector<float> ones(size, 1.F);
-        std::vector<float> expected(size + 9, poison);
+        std::vector<float> expected(size + 9, launch_poison);
         const auto whole = device_.tensor<float>(expected);
         const auto sum = whole.slice(0, 4, 4 + static_cast<std::int64_t>(size));
         module_.prefix_sum.threads(size)(size, device_.tensor<float>(ones), sum);
@@ -65,14 +65,14 @@ TEST_P(LaunchTest, ADerivativeIsLaunchedAlike) {
 }
 
 TEST_P(LaunchTest, CountsAreChecked) {
-    const auto x = device_.tensor<float>(std::vector<float>(4, poison));
+    const auto x = device_.tensor<float>(std::vector<float>(4, launch_poison));
     const auto none = module_.fill.try_call(x, 1.F);
     ASSERT_FALSE(none.ok());
     EXPECT_EQ(none.error().code(), ErrorCode::missing_argument);
     const auto many = module_.fill.groups(1, 0xFFFFFFFFU).try_call(x, 1.F);
     ASSERT_FALSE(many.ok());
     EXPECT_EQ(many.error().code(), ErrorCode::value_range);
-    EXPECT_EQ(x.to_vector(), std::vector<float>(4, poison));
+    EXPECT_EQ(x.to_vector(), std::vector<float>(4, launch_poison));
 }
 
 TEST_P(LaunchTest, GlobalsAreSetBeforehand) {
@@ -96,12 +96,12 @@ TEST_P(LaunchTest, GlobalsAreSetBeforehand) {
 
 TEST_P(LaunchTest, GlobalsMayBeTensors) {
     globals::Globals values;
-    values.table = device_.tensor<float>(std::vector<float>(5, poison));
+    values.table = device_.tensor<float>(std::vector<float>(5, launch_poison));
     values.steps = device_.tensor<float>(std::vector<float>{1.F, 2.F, 3.F, 4.F, 5.F});
     Encoder encoder = device_.encoder();
     globals_.tabulate.set(values).threads(4).append_to(encoder, 3.F);
     encoder.submit();
-    EXPECT_EQ(values.table.to_vector(), (std::vector<float>{3.F, 6.F, 9.F, 12.F, poison}));
+    EXPECT_EQ(values.table.to_vector(), (std::vector<float>{3.F, 6.F, 9.F, 12.F, launch_poison}));
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ Function kernel() {
     return function;
 }
 
-const PlannedCall& call_of(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
+const PlannedCall& launched_call(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
 
 TEST(DispatchTest, EntryPointsAreLaunchedInGroups) {
     const auto plan = plan_of(R"({"function": "run", "args": {"k": "value"}})", {kernel()});
     ASSERT_TRUE(plan) << plan.errors().front().message;
-    const PlannedCall& call = call_of(plan);
+    const PlannedCall& call = launched_call(plan);
     EXPECT_EQ(call.dispatch, manifest::Dispatch::groups);
     EXPECT_EQ(call.rank, 3);
     EXPECT_THAT(call.group_size, ElementsAre(8, 4, 1));
@@ -49,9 +49,9 @@ TEST(DispatchTest, TheFirstParameterIsTheThreadsId) {
         const auto plan = plan_of(R"({"function": "f", "dispatch": "threads", "args": {"k": "value"}})",
                                   {function_of("void", "f", {{row.type, "id"}, {"float", "k"}})});
         ASSERT_TRUE(plan) << plan.errors().front().message;
-        EXPECT_EQ(call_of(plan).dispatch, manifest::Dispatch::threads);
-        EXPECT_EQ(call_of(plan).group_size, row.group);
-        EXPECT_EQ(call_of(plan).launch_values, (std::vector<LaunchValue>{{0, row.type, row.expression}}));
+        EXPECT_EQ(launched_call(plan).dispatch, manifest::Dispatch::threads);
+        EXPECT_EQ(launched_call(plan).group_size, row.group);
+        EXPECT_EQ(launched_call(plan).launch_values, (std::vector<LaunchValue>{{0, row.type, row.expression}}));
     }
 }
 
@@ -96,7 +96,7 @@ TEST(DispatchTest, GroupSizesAgree) {
     const auto plan =
         plan_of(R"({"function": "run", "threads": [32, 2], "args": {"k": "value"}})", {unsized});
     ASSERT_TRUE(plan) << plan.errors().front().message;
-    EXPECT_THAT(call_of(plan).group_size, ElementsAre(32, 2, 1));
+    EXPECT_THAT(launched_call(plan).group_size, ElementsAre(32, 2, 1));
     Function large = kernel();
     large.group_size = {64, 32, 1};
     expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "group-size", "too large"}, large);

@@ -35,7 +35,7 @@ Outcome<Plan> pointer_plan(const Type& type, const std::string& kind = "pointer"
     return plan_of(R"({"function": "f", "args": {"p": ")" + kind + "\"}}", {function});
 }
 
-Type particle() {
+Type pointed_particle() {
     return struct_of("Particle", {{"position", type_named("float3")}, {"mass", type_named("float")}});
 }
 
@@ -53,7 +53,7 @@ TEST(Pointers, KnowWhatTheyLeadTo) {
         {pointer_to({type_named("float3")}), Pointee::values, 12, 4, "float3*"},
         {pointer_to({type_named("float4")}), Pointee::values, 16, 16, "float4*"},
         {pointer_to({type_named("half2")}), Pointee::values, 4, 4, "half2*"},
-        {pointer_to({particle()}), Pointee::structs, 16, 4, "Particle*"},
+        {pointer_to({pointed_particle()}), Pointee::structs, 16, 4, "Particle*"},
         {pointer_to({}), Pointee::anything, 1, 1, "Ptr<…>"},
     };
     for (const PointerRow& row : rows) {
@@ -104,7 +104,7 @@ TEST(MemoryLayouts, OfCuda) {
 }
 
 TEST(MemoryLayouts, ThatDiffer) {
-    EXPECT_EQ(cuda_difference(particle()), "");
+    EXPECT_EQ(cuda_difference(pointed_particle()), "");
     EXPECT_EQ(cuda_difference(type_named("float4x4")), "");
     EXPECT_EQ(cuda_difference(type_named("half3")),
               "a 'half3' has 8 bytes in CUDA, and 6 bytes on Vulkan and the host");
