@@ -61,8 +61,8 @@ def test_arrays_of_one_value(calls: ModuleType, containers: ModuleType, request_
     same(calls.scale([1, 2, 3], 2.0, out=request_), np.array([2, 4, 6], np.float32))
     m = numbers((2, 3), FLOAT, 1)
     same(containers.mix_float2x3(m, m, out=request_), m * m + m)
-    v = numbers((4,), FLOAT, 2)
-    same(containers.mix_float_4(v, v, out=request_), v * v + v)
+    v = numbers((5,), np.dtype(np.float64), 2)
+    same(containers.mix_double_5(v, v, out=request_), v * v + v)
 
 
 @every_request
