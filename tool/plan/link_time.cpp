@@ -206,16 +206,17 @@ private:
             const ConformanceSpec& spec = specs[i];
             const std::string what =
                 "the conformance of '" + spec.type + "' to '" + spec.interface_name + "'";
-            const std::optional<Type> type = find_type(spec.type, spec.location, "conformance", what);
+            const std::optional<Type> type = find_type(spec.type, spec.location, "conformance-type", what);
             const std::optional<Type> interface_type =
-                find_type(spec.interface_name, spec.location, "conformance", what);
+                find_type(spec.interface_name, spec.location, "conformance-type", what);
             if (!type || !interface_type) continue;
             if (interface_type->kind != TypeKind::interface) {
-                error("conformance", spec.location, what + ": '" + spec.interface_name + "' is no interface");
+                error("conformance-type", spec.location,
+                      what + ": '" + spec.interface_name + "' is no interface");
                 continue;
             }
             if (!conforms(spec.type, spec.interface_name, {}, spec.location)) {
-                error("conformance", spec.location,
+                error("conformance-type", spec.location,
                       "'" + spec.type + "' doesn't conform to '" + spec.interface_name + "'");
                 continue;
             }
@@ -227,7 +228,7 @@ private:
         for (const Conformance& other : made_.conformances) {
             if (other.interface_name != one.interface_name) continue;
             if (other.id != one.id && other.type != one.type) continue;
-            error("conformance", location,
+            error("conformance-type", location,
                   other.type == one.type ? "the conformance of '" + one.type + "' to '" + one.interface_name +
                                                "' is listed twice"
                                          : "the id " + std::to_string(one.id) + " of '" + one.interface_name +

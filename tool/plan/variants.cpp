@@ -14,7 +14,7 @@ constexpr std::uint32_t default_group_size = 256;
 
 Diagnostic variant_error(const PlannedVariant& variant, std::string message,
                          std::vector<std::string> notes = {}) {
-    return {Severity::error, "variant", variant.location, std::move(message), std::move(notes)};
+    return {Severity::error, "variant-options", variant.location, std::move(message), std::move(notes)};
 }
 
 bool is_same(const PlannedVariant& a, const PlannedVariant& b) {

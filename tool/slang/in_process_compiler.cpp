@@ -677,7 +677,7 @@ private:
         CompiledKernel kernel;
         kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
-            if (!patch_source_language(kernel.code)) {
+            if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             for (const Workaround* workaround : workarounds_) {

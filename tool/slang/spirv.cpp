@@ -22,6 +22,12 @@ constexpr std::uint32_t source_language_unknown = 0;
 
 constexpr std::uint32_t decoration_binding = 33;
 constexpr std::uint32_t decoration_descriptor_set = 34;
+constexpr std::uint32_t decoration_restrict_pointer = 5355;
+constexpr std::uint32_t decoration_aliased_pointer = 5356;
+constexpr std::uint32_t storage_physical = 5349;
+constexpr std::uint32_t op_type_first = 19;
+constexpr std::uint32_t op_type_last = 39;
+constexpr std::uint32_t op_type_array = 28;
 
 /// UniformConstant, Uniform, PushConstant, AtomicCounter and StorageBuffer: what a host fills.
 constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};
@@ -145,6 +151,41 @@ bool patch_source_language(std::string& code) {
         std::memcpy(code.data() + operand * sizeof(std::uint32_t), &source_language_unknown,
                     sizeof(source_language_unknown));
     }
+    return true;
+}
+
+bool mark_aliased_pointers(std::string& code) {
+    std::set<std::uint32_t> addresses;  // types: pointers to memory, and arrays of them
+    std::set<std::uint32_t> holders;    // pointers to those
+    std::set<std::uint32_t> marked;
+    std::vector<std::uint32_t> variables;
+    std::size_t first_type = 0;
+    const bool whole =
+        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+            if (first_type == 0 && opcode >= op_type_first && opcode <= op_type_last) first_type = index;
+            const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
+            if (opcode == op_type_pointer) {
+                if (addresses.contains(operand(3))) holders.insert(operand(1));
+                if (operand(2) == storage_physical) addresses.insert(operand(1));
+            } else if (opcode == op_type_array && addresses.contains(operand(2))) {
+                addresses.insert(operand(1));
+            } else if (opcode == op_decorate) {
+                if (operand(2) == decoration_restrict_pointer || operand(2) == decoration_aliased_pointer)
+                    marked.insert(operand(1));
+            } else if (opcode == op_variable && holders.contains(operand(1))) {
+                variables.push_back(operand(2));
+            }
+        });
+    if (!whole) return false;
+    std::string decorations;
+    for (const std::uint32_t variable : variables) {
+        if (marked.contains(variable)) continue;
+        const std::array<std::uint32_t, 3> words{3U << 16U | op_decorate, variable,
+                                                 decoration_aliased_pointer};
+        decorations.append(reinterpret_cast<const char*>(words.data()), sizeof words);
+    }
+    // Decorations end where types begin.
+    code.insert(first_type * sizeof(std::uint32_t), decorations);
     return true;
 }
 

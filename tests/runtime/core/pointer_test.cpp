@@ -123,8 +123,9 @@ TEST_F(PointerTest, RefusesWhatDoesNotFit) {
                  [&] { call(a.slice(0, 0, 8, 2), b); });
     const auto integers = device.zeros<int>({2});
     const std::uint64_t address = integers.address();
-    std::array args{Arg::make(Arg::Kind::pointer, &address, nullptr, nullptr, &integers.any()),
-                    Arg::in(Pointer<float>()), Arg::in(x), Arg::none()};
+    const Pointer<float> null;
+    std::array args{Arg::make(Arg::Kind::pointer, &address, nullptr, nullptr, &integers.any()), Arg::in(null),
+                    Arg::in(x), Arg::none()};
     expect_error(ErrorCode::type_mismatch, HasSubstr("argument 'p': expected float*, found an int tensor"),
                  [&] { invoke(f, 0, PassKind::forward, args); });
     args[0] = Arg::in(x);

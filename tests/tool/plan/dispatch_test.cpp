@@ -25,7 +25,9 @@ Function kernel() {
     return function;
 }
 
-const PlannedCall& launched_call(const Outcome<Plan>& plan) { return plan.value().functions.at(0).calls.at(0); }
+const PlannedCall& launched_call(const Outcome<Plan>& plan) {
+    return plan.value().functions.at(0).calls.at(0);
+}
 
 TEST(DispatchTest, EntryPointsAreLaunchedInGroups) {
     const auto plan = plan_of(R"({"function": "run", "args": {"k": "value"}})", {kernel()});
@@ -51,7 +53,8 @@ TEST(DispatchTest, TheFirstParameterIsTheThreadsId) {
         ASSERT_TRUE(plan) << plan.errors().front().message;
         EXPECT_EQ(launched_call(plan).dispatch, manifest::Dispatch::threads);
         EXPECT_EQ(launched_call(plan).group_size, row.group);
-        EXPECT_EQ(launched_call(plan).launch_values, (std::vector<LaunchValue>{{0, row.type, row.expression}}));
+        EXPECT_EQ(launched_call(plan).launch_values,
+                  (std::vector<LaunchValue>{{0, row.type, row.expression}}));
     }
 }
 

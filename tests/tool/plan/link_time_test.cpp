@@ -122,16 +122,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{R"("types": {"N": "A"})", "link-unknown", "declares a link-time type 'N'", 11},
         BadRow{R"("types": {"T": "D"})", "link-type", "no module has a type 'D'", 11},
         BadRow{R"("types": {"ns.T": "C"})", "link-type", "'C' doesn't conform to 'I'", 11},
-        BadRow{R"("conformances": [{"interface": "J", "type": "A"}])", "conformance", "has a type 'J'", 18},
-        BadRow{R"("conformances": [{"interface": "I", "type": "D"}])", "conformance", "has a type 'D'", 18},
-        BadRow{R"("conformances": [{"interface": "I", "type": "C"}])", "conformance", "'C' doesn't conform",
+        BadRow{R"("conformances": [{"interface": "J", "type": "A"}])", "conformance-type", "has a type 'J'",
                18},
-        BadRow{R"("conformances": [{"interface": "A", "type": "B"}])", "conformance", "is no interface", 18},
+        BadRow{R"("conformances": [{"interface": "I", "type": "D"}])", "conformance-type", "has a type 'D'",
+               18},
+        BadRow{R"("conformances": [{"interface": "I", "type": "C"}])", "conformance-type",
+               "'C' doesn't conform", 18},
+        BadRow{R"("conformances": [{"interface": "A", "type": "B"}])", "conformance-type", "is no interface",
+               18},
         BadRow{
             R"("conformances": [{"interface": "I", "type": "A"}, {"interface": "I", "type": "B", "id": 0}])",
-            "conformance", "the id 0 of 'I' stands for 'A' and for 'B'", 51},
+            "conformance-type", "the id 0 of 'I' stands for 'A' and for 'B'", 51},
         BadRow{R"("conformances": [{"interface": "I", "type": "A"}, {"interface": "I", "type": "A"}])",
-               "conformance", "is listed twice", 51}));
+               "conformance-type", "is listed twice", 51}));
 
 TEST(LinkTime, UnknownNamesComeWithASuggestion) {
     const Outcome<Plan> plan = linked_plan(R"("constants": {"ns.k": 1},)");
@@ -209,7 +212,7 @@ TEST(Variants, AreFunctionsOfTheirOwn) {
 }
 
 TEST(Variants, ThatSayNothingOrTooMuchAreErrors) {
-    EXPECT_THAT(ids(linked_plan("", R"(, "variants": {"a": {}})")), ElementsAre("variant"));
+    EXPECT_THAT(ids(linked_plan("", R"(, "variants": {"a": {}})")), ElementsAre("variant-options"));
     EXPECT_THAT(ids(linked_plan("", R"(, "variants": {"a": {"constants": {"M": 1}}})")),
                 ElementsAre("link-unknown"));
     Module sized = declared;
@@ -217,7 +220,7 @@ TEST(Variants, ThatSayNothingOrTooMuchAreErrors) {
     array.link_extent = "N";
     sized.functions.front().parameters.front().type = array;
     EXPECT_THAT(ids(linked_plan("", R"(, "variants": {"a": {"constants": {"N": 1}}})", sized)),
-                ElementsAre("variant"));
+                ElementsAre("variant-options"));
     EXPECT_TRUE(linked_plan("", R"(, "variants": {"a": {"threads": [32]}})", sized));
 }
 
@@ -231,7 +234,7 @@ TEST(Variants, OverloadsAgreeOnThem) {
     ASSERT_TRUE(same) << same.errors().front().message;
     EXPECT_EQ(same.value().functions.size(), 3U);
     EXPECT_EQ(same.value().functions[2].calls[0].group_size[0], 256U) << "the first overload has no 'b'";
-    EXPECT_THAT(ids(plan(R"("a": {"threads": [64]})")), ElementsAre("variant"));
+    EXPECT_THAT(ids(plan(R"("a": {"threads": [64]})")), ElementsAre("variant-options"));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST(Reflect, PointersAndBuffers) {
     EXPECT_TRUE(type(0).is_writable);
     EXPECT_EQ(type(1).element.at(0).name, "float");
     EXPECT_FALSE(type(1).is_writable);
-    const std::vector<Field>& fields = type(2).element.at(0).fields;
+    const std::vector<Field> fields = type(2).element.at(0).fields;
     ASSERT_EQ(fields.size(), 4U);
     EXPECT_EQ(fields[1].type.kind, TypeKind::pointer);
     EXPECT_TRUE(fields[1].type.element.empty()) << "a struct may lead to itself";

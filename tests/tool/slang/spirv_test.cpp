@@ -63,6 +63,23 @@ TEST(Spirv, PutsTheBlockAtTheFirstBinding) {
     EXPECT_THAT(bind_block(others), ElementsAre("log"));
 }
 
+TEST(Spirv, MarksVariablesThatHoldAddresses) {
+    // 22 is OpTypeFloat, 32 OpTypePointer with storage 5349, PhysicalStorageBuffer, or 7, Function; 28
+    // OpTypeArray, 5355 and 5356 RestrictPointer and AliasedPointer.
+    const std::vector<std::vector<std::uint32_t>> types{
+        {22, 1, 32},   {32, 2, 5349, 1}, {28, 3, 2, 9},  {32, 4, 7, 2},  {32, 5, 7, 3},
+        {32, 6, 7, 1}, {59, 4, 11, 7},   {59, 5, 12, 7}, {59, 6, 13, 7}, {59, 4, 14, 7}};
+    std::vector<std::vector<std::uint32_t>> given{{17, 1}, {71, 14, 5355}};
+    given.insert(given.end(), types.begin(), types.end());
+    std::string code = spirv(given);
+    std::vector<std::vector<std::uint32_t>> expected{{17, 1}, {71, 14, 5355}, {71, 11, 5356}, {71, 12, 5356}};
+    expected.insert(expected.end(), types.begin(), types.end());
+    ASSERT_TRUE(mark_aliased_pointers(code));
+    EXPECT_EQ(code, spirv(expected));
+    ASSERT_TRUE(mark_aliased_pointers(code));
+    EXPECT_EQ(code, spirv(expected)) << "once";
+}
+
 TEST(Spirv, RepairsVectorsThatAreNull) {
     // 22 is OpTypeFloat, 23 OpTypeVector, 24 OpTypeMatrix, 43 OpConstant, 46 OpConstantNull.
     const auto with = [](const std::vector<std::vector<std::uint32_t>>& constants) {
