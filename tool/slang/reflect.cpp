@@ -67,7 +67,8 @@ public:
             if (SLANG_FAILED(module.getDefinedEntryPoint(index, entry.out()))) continue;
             const std::string_view name = entry->getFunctionReflection()->getName();
             for (Function& function : *functions_) {
-                if (function.name == name) function.entry = EntryPoint::by_macros;
+                if (function.name == name && function.entry != EntryPoint::other)
+                    function.entry = EntryPoint::by_macros;
             }
         }
     }

@@ -102,7 +102,8 @@ TEST_F(BufferTest, RefusesWhatCannotBeBound) {
     refused(ErrorCode::device_mismatch, "argument 'a': the tensor is on device", elsewhere.zeros<float>({8}),
             b, x);
     const auto integers = device.zeros<int>({8});
-    std::array args{Arg::in(integers), Arg::in(RWBuffer<float>(b)), Arg::in(x), Arg::in(x), Arg::none()};
+    const RWBuffer<float> written = b;
+    std::array args{Arg::in(integers), Arg::in(written), Arg::in(x), Arg::in(x), Arg::none()};
     expect_error(ErrorCode::type_mismatch,
                  HasSubstr("argument 'a': expected float buffer, found an int tensor"),
                  [&] { invoke(f, 0, PassKind::forward, args); });
