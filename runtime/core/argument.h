@@ -85,7 +85,7 @@ inline HostPassing passed_as(const Argument& argument) {
 inline bool passes_value(const Argument& argument) { return passed_as(argument) == HostPassing::value; }
 inline bool passes_tensor(const Argument& argument) { return passed_as(argument) == HostPassing::tensor; }
 inline bool passes_buffer(const Argument& argument) { return passed_as(argument) == HostPassing::buffer; }
-/// Whether it is memory with elements that are known.
+/// Returns whether the argument is passed as memory whose elements are known: a tensor or a buffer.
 inline bool passes_memory(const Argument& argument) {
     return passes_tensor(argument) || passes_buffer(argument);
 }

@@ -623,7 +623,8 @@ void give_globals(const FunctionRef& function, const manifest::Call& call, std::
         if (!manifest::is_global(parameter.name) || at >= args.size() || args[at].kind != Arg::Kind::absent) {
             continue;
         }
-        const auto* value = function.globals->find(parameter.name.substr(manifest::global_prefix.size()));
+        const auto* value =
+            function.globals->find(std::string_view(parameter.name).substr(manifest::global_prefix.size()));
         if (value == nullptr) {
             continue;
         }

@@ -296,7 +296,7 @@ bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Option
                 std::uint64_t address = 0;
                 std::memcpy(&address, arg.value, sizeof address);
                 const bool has_memory = arg.tensor != nullptr && *arg.tensor;
-                // Whether it is aligned was checked.
+                // The low bits are in the key: alignment is checked when the launch is first bound.
                 if (!add(5 | (address & 15U) << 8U | (has_memory ? 1U << 16U : 0U))) return false;
                 if (has_memory && !add_data(*arg.tensor, views_[index(i, data)])) return false;
                 break;

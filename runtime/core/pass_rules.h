@@ -21,11 +21,12 @@ using detail::PassKind;
 [[nodiscard]] bool takes_first(const Argument& argument, PassKind pass);
 /// Whether sums are in memory of their own: half gradients, summed in float, and exact sums of many words.
 [[nodiscard]] bool needs_scratch(const Argument& argument, PassKind pass, bool exact);
-/// Whether the pass reads or writes the argument's elements at all. Backward passes read them.
+/// Returns whether the pass reads or writes the argument's elements at all. Backward passes read them.
 [[nodiscard]] bool touches_elements(const Argument& argument, PassKind pass);
 /// Whether it does so by their address: what a pass combines it adds to, as to a gradient.
 [[nodiscard]] bool touches_data(const Argument& argument, PassKind pass);
-/// Whether the pass writes the argument's elements: a backward pass those of views without a gradient.
+/// Returns whether the pass writes the argument's elements. Backward passes write those of views without
+/// a gradient.
 [[nodiscard]] bool stores_elements(const Argument& argument, PassKind pass);
 
 }  // namespace kf::manifest

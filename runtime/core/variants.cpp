@@ -142,7 +142,7 @@ std::size_t variant_function(const manifest::Manifest& manifest, std::size_t ind
         throw ArgumentError(ErrorCode::unknown_name,
                             function.name + ": options: " + what + requested(request) + "; " + which);
     }
-    // The same combination of ways to accumulate.
+    // The variant keeps the combination of ways to accumulate that the function was chosen by.
     const auto own = std::ranges::find(function.chosen, static_cast<std::int64_t>(index));
     const auto variant = static_cast<std::size_t>(found.front()->function);
     if (own == function.chosen.end()) {

@@ -228,7 +228,8 @@ Function with_options(const Function& self, const py::kwargs& given) {
     py::dict rest = given.attr("copy")();
     const std::string& name = self.info().function.name;
     const Function picked = variant(self, take_variant(name, rest));
-    return picked.with(options_of(name, py::reinterpret_borrow<py::kwargs>(rest)));
+    return picked.with(options_of(name, py::reinterpret_borrow<py::kwargs>(rest),
+                                  "deterministic, variant, threads, constants, types"));
 }
 
 /// append_to(encoder, ...) and the arguments after it.
@@ -300,16 +301,10 @@ py::dict with_tangents(const FunctionInfo& info, const py::kwargs& given) {
     return keywords;
 }
 
-bool is_launched(const FunctionInfo& info) {
-    return std::ranges::any_of(info.function.calls, [](const manifest::Call& call) {
-        return call.dispatch != manifest::Dispatch::elements;
-    });
-}
-
 /// Runs the call, or returns it where nobody has said yet how many threads it has.
 py::object run_or_keep(const Function& function, detail::PassKind pass, const py::args& arguments,
                        const py::kwargs& keywords) {
-    if (is_launched(function.info()) && !function.options().launch)
+    if (function.info().is_launched && !function.options().launch)
         return py::cast(UnlaunchedCall(function, pass, arguments, keywords));
     return function.run(pass, nullptr, arguments, keywords, function.options());
 }
@@ -317,7 +312,7 @@ py::object run_or_keep(const Function& function, detail::PassKind pass, const py
 /// A copy with a count of threads.
 py::object launched(const Function& self, const char* what, const py::args& count, bool in_groups) {
     const std::string& name = self.info().function.name;
-    if (!is_launched(self.info())) {
+    if (!self.info().is_launched) {
         refuse(ErrorCode::unknown_name, {name, what},
                "it makes a call for each element of its arguments; entry points, and calls whose spec says "
                "\"dispatch\": \"threads\", are launched by threads");
@@ -445,6 +440,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
         has_fused = has_fused || overload.has_fused;
+        is_launched = is_launched || overload.dispatch != manifest::Dispatch::elements;
         const bool structs = std::ranges::any_of(
             overload.parameters, [](const auto& one) { return one.form != manifest::Form::leaf; });
         has_structs = has_structs || structs;
@@ -503,8 +499,7 @@ void bind_function(py::module_& module) {
         "A call of a function that is launched by threads; launchRaw() says how many, and runs it.")
         .def("launchRaw", &UnlaunchedCall::launch, py::kw_only(), py::arg("blockSize"), py::arg("gridSize"),
              "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the "
-             "kernel "
-             "was generated for.")
+             "kernel was generated for.")
         .def("__repr__", [](const UnlaunchedCall& self) {
             return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";
         });
@@ -537,8 +532,7 @@ void bind_function(py::module_& module) {
             },
             py::arg("values") = py::none(), py::pos_only(),
             "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
-            "named "
-            "stays as it is, fields of a struct that is given as a dict too.")
+            "named stays as it is, fields of a struct that is given as a dict too.")
         .def_property_readonly("globals", [](const Function& self) { return self.info().globals; })
         .def(
             "options",

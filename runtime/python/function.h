@@ -58,6 +58,7 @@ struct FunctionInfo {
     std::vector<std::string> globals;          ///< that some overload reaches: "tint"
     bool differentiable = false;               ///< some overload has a backward pass
     bool has_fused = false;                    ///< some overload has a fused one
+    bool is_launched = false;                  ///< the host says how many threads run some overload
     std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one
     std::shared_ptr<StructClasses> classes;
     py::object results;  ///< the named tuple's class; None unless there are several results

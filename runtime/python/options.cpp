@@ -44,16 +44,12 @@ void leave_options(const py::object& token) {
 
 }  // namespace
 
-Options options_of(const std::string& function, const py::kwargs& given) {
+Options options_of(const std::string& function, const py::kwargs& given, const std::string& known) {
     Options options;
     for (const auto& entry : given) {
         const std::string name = py::str(entry.first);
         if (name != "deterministic") {
-            refuse(ErrorCode::unknown_name, {function, {}},
-                   "no option '" + name + "'; there is: deterministic" +
-                       (function == "set_options" || function == "options"
-                            ? ""
-                            : ", variant, threads, constants, types"));
+            refuse(ErrorCode::unknown_name, {function, {}}, "no option '" + name + "'; there is: " + known);
         }
         if (entry.second.is_none()) continue;
         if (!py::isinstance<py::bool_>(entry.second)) {

@@ -10,8 +10,10 @@
 
 namespace kf::python {
 
-/// Reads keyword arguments: deterministic=True, False or None. `function` is named in errors.
-Options options_of(const std::string& function, const py::kwargs& given);
+/// Reads keyword arguments: deterministic=True, False or None. Errors name `function`, and `known`: the
+/// options that the caller takes, those that it has taken out of `given` too.
+Options options_of(const std::string& function, const py::kwargs& given,
+                   const std::string& known = "deterministic");
 
 /// Takes what picks a variant out of `given`: variant=, threads=, constants=, types=.
 detail::VariantRequest take_variant(const std::string& function, py::dict& given);

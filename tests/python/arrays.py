@@ -15,6 +15,17 @@ LAYOUTS = ["contiguous", "strided", "offset"]
 SIZES = [0, 1, 31, 33, 4097]
 
 
+def tensor(values: npt.NDArray[Any]) -> kf.Tensor:
+    """A tensor on the default device with these values."""
+    return kf.Tensor.from_numpy(values)
+
+
+def array(given: kf.Tensor | None) -> Array:
+    """The values of a tensor that there must be, such as a gradient."""
+    assert given is not None
+    return given.to_numpy()
+
+
 def shape_of(rank: int, size: int) -> tuple[int, ...]:
     """A shape with an extent of `size`."""
     return {1: (size,), 3: (2, size, 3)}[rank]

@@ -6,6 +6,7 @@ import kernelfunctions as kf
 import numpy as np
 import numpy.typing as npt
 import pytest
+from arrays import array, tensor
 from loader import Loader
 
 pytestmark = pytest.mark.usefixtures("float_atomics")
@@ -20,17 +21,8 @@ def structs(generated: Loader) -> Any:
     return generated("struct_tensors")
 
 
-def tensor(values: Array) -> kf.Tensor:
-    return kf.Tensor.from_numpy(values)
-
-
 def indices(count: int) -> kf.Tensor:
     return tensor(np.arange(count, dtype=np.int32))
-
-
-def array(given: kf.Tensor | None) -> Array:
-    assert given is not None
-    return given.to_numpy()
 
 
 def filled(dtype: Any, *shape: int, seed: int = 0) -> Array:

@@ -6,6 +6,7 @@ import kernelfunctions as kf
 import numpy as np
 import numpy.typing as npt
 import pytest
+from arrays import array, tensor
 from loader import Loader
 
 pytestmark = pytest.mark.usefixtures("float_atomics")
@@ -24,15 +25,6 @@ def floats(*shape: int) -> npt.NDArray[np.float32]:
 
 def indices(count: int) -> npt.NDArray[np.int32]:
     return np.arange(count, dtype=np.int32)
-
-
-def tensor(values: npt.NDArray[np.generic]) -> kf.Tensor:
-    return kf.Tensor.from_numpy(values)
-
-
-def array(given: kf.Tensor | None) -> npt.NDArray[np.floating]:
-    assert given is not None
-    return given.to_numpy()
 
 
 def poisoned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> kf.Tensor:

@@ -7,7 +7,7 @@ import kernelfunctions as kf
 import numpy as np
 import numpy.typing as npt
 import pytest
-from arrays import buffer
+from arrays import array, buffer, tensor
 from loader import Loader
 
 pytestmark = pytest.mark.usefixtures("float_atomics")
@@ -23,15 +23,6 @@ def views(generated: Loader) -> ModuleType:
 
 def floats(*shape: int) -> npt.NDArray[np.float32]:
     return rng.uniform(-2, 2, shape).astype(np.float32)
-
-
-def tensor(values: Array) -> kf.Tensor:
-    return kf.Tensor.from_numpy(values)
-
-
-def array(given: kf.Tensor | None) -> Array:
-    assert given is not None
-    return given.to_numpy()
 
 
 # ---- Plain views ----

@@ -31,6 +31,10 @@ void add_distinct(Diagnostics& all, Diagnostics more) {
     }
 }
 
+std::string format_place(const Location& location) {
+    return location.file + ':' + std::to_string(location.line) + ':' + std::to_string(location.column);
+}
+
 std::string format_text(const Diagnostic& diagnostic) {
     const Location& location = diagnostic.location;
     std::string text = location.file.empty() ? "kfgen" : location.file;

@@ -66,6 +66,8 @@ private:
     Diagnostics warnings_;
 };
 
+/// `file:line:column`.
+std::string format_place(const Location& location);
 /// `file:line:column: error: message [id]`, then each note on a line of its own.
 std::string format_text(const Diagnostic& diagnostic);
 /// The same as one JSON object on one line (for --error-format json).

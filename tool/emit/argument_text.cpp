@@ -6,6 +6,7 @@
 #include "emit/kernel_text.h"
 #include "emit/kinds/questions.h"
 #include "emit/loops.h"
+#include "emit/text.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -21,10 +22,7 @@ std::string KernelContext::extent(std::int64_t dimension) const {
 std::string index_name(std::int64_t dimension) { return "kf_index" + std::to_string(dimension); }
 
 std::string struct_id(const PlannedParameter& parameter) {
-    std::string id = parameter.role == manifest::Role::result ? "return" : parameter.host.name;
-    for (std::size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot))
-        id.replace(dot, 1, "__");
-    return id;
+    return parameter.role == manifest::Role::result ? "return" : as_identifier(parameter.host.name);
 }
 
 std::optional<ArgumentText> ArgumentText::leader(manifest::Part part) const {

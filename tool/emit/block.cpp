@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "core/block_records.h"
 #include "core/kinds/questions.h"
 #include "core/rows.h"
 #include "emit/kinds/questions.h"
+#include "emit/text.h"
 #include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
@@ -142,9 +144,7 @@ std::string argument_id(const Argument& argument) {
     if (argument.role == Role::result) id.replace(0, std::string("result").size(), "return");
     if (argument.tangent_of >= 0)
         id = (argument.role == Role::in ? "kf_d_" : "kf_d_out_") + id.substr(id.find('.') + 1);
-    for (std::size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot))
-        id.replace(dot, 1, "__");
-    return id;
+    return as_identifier(std::move(id));
 }
 
 bool is_looped(const PlannedArgument& argument) {

@@ -233,10 +233,6 @@ std::string join(const std::vector<std::string>& items) {
     return text;
 }
 
-std::string place(const Location& location) {
-    return location.file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
-}
-
 /// Where two calls part: the spec entry of the last argument that comes from another place.
 std::pair<Location, Location> parting(const PlannedCall& first, const PlannedCall& second) {
     if (first.location == second.location && first.arguments.size() == second.arguments.size()) {
@@ -262,7 +258,7 @@ void check_signatures(const CppFunction& function, Diagnostics& errors) {
              "duplicate-signature",
              second,
              "two overloads of '" + function.plan->name + "' take the same host arguments: (" + types + ")",
-             {"the other one comes from " + place(first),
+             {"the other one comes from " + format_place(first),
               "give one of the calls a \"name\" of its own, or take the alternative out"}});
     }
 }

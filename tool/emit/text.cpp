@@ -63,6 +63,12 @@ std::vector<std::string> docstring(std::size_t indent, const std::vector<std::st
     return quoted;
 }
 
+std::string as_identifier(std::string name) {
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot))
+        name.replace(dot, 1, "__");
+    return name;
+}
+
 std::vector<std::string> doc_lines(std::string_view text) {
     std::vector<std::string> lines;
     while (!text.empty()) {

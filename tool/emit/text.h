@@ -17,6 +17,9 @@ inline constexpr std::size_t columns = 110;
 std::string wrap_list(std::size_t indent, const std::string& head, const std::vector<std::string>& items,
                       const std::string& tail, const std::string& separator = ",");
 
+/// `name` as one identifier: "ray__origin" of "ray.origin".
+std::string as_identifier(std::string name);
+
 /// Text cut at line ends; blank lines at either end, trailing spaces and trailing backslashes (which would
 /// continue a comment) are dropped.
 std::vector<std::string> doc_lines(std::string_view text);

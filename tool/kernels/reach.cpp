@@ -85,12 +85,10 @@ std::string cure(const Reached& reached) {
                        ? "Slang takes every global without 'static' as a parameter and leaves its value out: "
                          "declare it 'static const', or make it a parameter of the function"
                        : "declare it uniform, for the host to set, or make it a parameter of the function; "
-                         "constants are "
-                         "declared 'static const'";
+                         "constants are declared 'static const'";
         case Reach::static_variable:
             return "make it a local variable, or an inout parameter of the functions that share it; "
-                   "constants "
-                   "are declared 'static const'";
+                   "constants are declared 'static const'";
         case Reach::builtin:
             return "a call learns its own index from an argument of the kind call_id or thread_id";
         case Reach::clock: return "pass the time as an argument";

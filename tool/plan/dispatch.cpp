@@ -36,10 +36,6 @@ bool is_index(const Type& type) {
 
 std::int64_t length_of(const Type& type) { return type.kind == TypeKind::vector ? type.columns : 1; }
 
-std::string written_place(const Location& place) {
-    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-}
-
 /// "int2(kf_id.xy)"
 std::string expression_of(const KnownValue& value, const Type& type) {
     std::string text(value.name);
@@ -118,7 +114,7 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
                           place,
                           "\"threads\" says groups of " + size_text(*said) + ", and '" + function.name +
                               "' has [numthreads] of " + size_text(function.group_size),
-                          {"declared at " + written_place(function.location)}};
+                          {"declared at " + format_place(function.location)}};
     }
     if (!said && declares) said = function.group_size;
     if (!said && function.entry == EntryPoint::none && !function.system_values.empty()) {
@@ -132,7 +128,7 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
             place,
             "nothing says how many threads a group of '" + function.name +
                 "' has: its [numthreads] states no number that is known when generating",
-            {"say it in the call: \"threads\": [16, 16]", "declared at " + written_place(function.location)}};
+            {"say it in the call: \"threads\": [16, 16]", "declared at " + format_place(function.location)}};
     }
     const auto& [x, y, z] = *said;
     if (x > most_threads || y > most_threads || z > 64 || x * y * z > most_threads) {
@@ -142,7 +138,7 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
                           "groups of " + size_text(*said) +
                               " are too large: at most 1024 threads in all, and "
                               "64 along z",
-                          {"declared at " + written_place(function.location)}};
+                          {"declared at " + format_place(function.location)}};
     }
     return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
                       static_cast<std::uint32_t>(z)};
@@ -163,7 +159,7 @@ Diagnostics check_entry(const CallSpec& call, const std::vector<const Function*>
             "'" + call.written() + "' is an entry point " +
                 (macros ? "whose attributes a macro writes, which kfgen can't read"
                         : "of another pipeline than compute, or a function of the host"),
-            {"declared at " + written_place((*refused)->location),
+            {"declared at " + format_place((*refused)->location),
              macros ? "write [shader(\"compute\")] and [numthreads(…)] out, at the function"
                     : "kfgen launches [shader(\"compute\")] and [CUDAKernel]; what the host does around a "
                       "launch is up to the program: list the kernel that it launches"}}};
@@ -201,13 +197,13 @@ Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::
         const std::size_t first = function.member == Member::method ? 1 : 0;
         if (function.parameters.size() <= first || !is_index(function.parameters[first].type) ||
             function.parameters[first].direction != Direction::in) {
-            error = Diagnostic{
-                Severity::error,
-                "dispatch-thread-id",
-                call.function_location,
-                "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
-                    "' the thread's id, and it is no uint, uint2 or uint3",
-                {"declared as " + signature(function) + " at " + written_place(function.location)}};
+            error =
+                Diagnostic{Severity::error,
+                           "dispatch-thread-id",
+                           call.function_location,
+                           "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
+                               "' the thread's id, and it is no uint, uint2 or uint3",
+                           {"declared as " + signature(function) + " at " + format_place(function.location)}};
             continue;
         }
         any = true;

@@ -16,10 +16,6 @@ Diagnostic link_error(std::string id, const Location& location, std::string mess
     return {Severity::error, std::move(id), location, std::move(message), std::move(notes)};
 }
 
-std::string place_text(const Location& place) {
-    return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-}
-
 /// "IVal" and "ns.IOther" of "IVal, ns.IOther".
 std::vector<std::string> names_in(const std::string& interfaces) {
     std::vector<std::string> names(1);
@@ -89,7 +85,7 @@ private:
             error("link-twice", one->location,
                   "the link-time " + std::string(one->is_constant() ? "constant" : "type") + " '" +
                       one->name + "' is given twice",
-                  {"'export' at " + place_text(first->location)});
+                  {"'export' at " + format_place(first->location)});
         }
     }
 
@@ -114,7 +110,7 @@ private:
         } else if (given != nullptr) {
             error("link-twice", location,
                   "the link-time " + what + " '" + name + "' is given by a module, too",
-                  {"'export' at " + place_text(given->location)});
+                  {"'export' at " + format_place(given->location)});
             return nullptr;
         }
         return left;
@@ -128,14 +124,14 @@ private:
         if (type.kind != TypeKind::scalar) {
             error("link-type", spec.location,
                   what + " is a '" + type.name + "': specs give values to numbers, truth values and enums",
-                  {"declared at " + place_text(declared->location),
+                  {"declared at " + format_place(declared->location),
                    "a file that \"link\" names can export it"});
             return;
         }
         if (!spec.type.empty() && !is_same_scalar(spec.type, type)) {
             error("link-type", spec.location,
                   what + " is declared as '" + type.name + "', not as '" + spec.type + "'",
-                  {"declared at " + place_text(declared->location)});
+                  {"declared at " + format_place(declared->location)});
             return;
         }
         const std::optional<std::string> value = kinds::constant_text(spec.value, type);
@@ -161,7 +157,7 @@ private:
             if (!conforms(spec.text, written, declared->name, spec.location)) {
                 error("link-type", spec.location,
                       what + ": '" + spec.text + "' doesn't conform to '" + written + "'",
-                      {"declared at " + place_text(declared->location)});
+                      {"declared at " + format_place(declared->location)});
                 return;
             }
         }

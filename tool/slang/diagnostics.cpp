@@ -57,9 +57,7 @@ bool is_closing_remark(const Line& line) {
 }
 
 std::string place_text(const Location& location) {
-    return location.file.empty() || location.line == 0 ? std::string()
-                                                       : location.file + ":" + std::to_string(location.line) +
-                                                             ":" + std::to_string(location.column) + ": ";
+    return location.file.empty() || location.line == 0 ? std::string() : format_place(location) + ": ";
 }
 
 Location location_in(std::string_view text) {

@@ -36,8 +36,7 @@ bool has_word(const SourceFunction& function, std::string_view word) {
 /// What Slang said, behind the reason for it.
 void add_origin(Diagnostic& reason, const Diagnostic& said) {
     const Location& origin = said.location;
-    reason.notes.push_back("found for the call at " + origin.file + ":" + std::to_string(origin.line) + ":" +
-                           std::to_string(origin.column));
+    reason.notes.push_back("found for the call at " + format_place(origin));
     std::string text = "Slang: " + said.message;
     while (text.ends_with(':') || text.ends_with(' ')) text.pop_back();
     reason.notes.push_back(std::move(text));
@@ -122,7 +121,7 @@ void add_hint(Diagnostic& crash, const Functions& reached) {
             crash.notes.push_back(
                 "in differentiable code `float3(a) * v` may work where `a * v` does not, a scalar times a "
                 "vector, as at " +
-                place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column));
+                format_place(place));
         }
     }
 }

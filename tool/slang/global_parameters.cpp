@@ -94,11 +94,10 @@ private:
     std::vector<GlobalDeclaration> found_;
 };
 
-std::vector<GlobalDeclaration> find_globals(std::string_view text, const LexedText& lexed) {
-    if (text.find("uniform") == text.npos && text.find("ParameterBlock") == text.npos &&
-        text.find("ConstantBuffer") == text.npos)
-        return {};
-    return GlobalFinder(lexed).find();
+/// Few modules have any, and splitting texts takes time.
+bool may_have_globals(std::string_view text) {
+    return text.find("uniform") != text.npos || text.find("ParameterBlock") != text.npos ||
+           text.find("ConstantBuffer") != text.npos;
 }
 
 /// Writes the word where `length` characters were, and blanks behind it.
@@ -110,9 +109,10 @@ void put(std::string& text, std::size_t begin, std::size_t length, std::string_v
 }  // namespace
 
 std::vector<GlobalPlace> global_places(std::string_view text) {
-    const LexedText lexed(text);
     std::vector<GlobalPlace> places;
-    for (const GlobalDeclaration& global : find_globals(text, lexed)) {
+    if (!may_have_globals(text)) return places;
+    const LexedText lexed(text);
+    for (const GlobalDeclaration& global : GlobalFinder(lexed).find()) {
         const Location place = lexed.place({}, global.name);
         places.push_back({place.line, place.column});
     }
@@ -121,8 +121,9 @@ std::vector<GlobalPlace> global_places(std::string_view text) {
 
 std::string globals_as_statics(std::string_view text) {
     std::string changed(text);
+    if (!may_have_globals(text)) return changed;
     const LexedText lexed(text);
-    for (const GlobalDeclaration& global : find_globals(text, lexed)) {
+    for (const GlobalDeclaration& global : GlobalFinder(lexed).find()) {
         constexpr std::string_view word = "static";
         const bool uniform = global.uniform < lexed.size();
         if (uniform) put(changed, lexed.offset(global.uniform), lexed[global.uniform].size(), word);

@@ -69,8 +69,7 @@ std::string tensor_cure(std::string_view type) {
                "TensorView, and give that a tensor";
     if (name == "DiffTensorView")
         return "kfgen adds gradients up itself: write 'DiffTensorView<float>', whose gradient the tensor "
-               "has, without "
-               "a second argument";
+               "has, without a second argument";
     const std::size_t begin = type.find('<');
     const std::string_view arguments = begin == std::string_view::npos
                                            ? std::string_view()

@@ -203,9 +203,7 @@ private:
         if (variable == nullptr || place.file.empty()) {
             return;
         }
-        const std::string* text = sources_->find(place.file);
-        const std::vector<GlobalPlace> places =
-            text == nullptr ? std::vector<GlobalPlace>() : global_places(*text);
+        const std::vector<GlobalPlace>& places = places_of_globals(place.file);
         if (std::find(places.begin(), places.end(), GlobalPlace{place.line, place.column}) == places.end()) {
             return;
         }
@@ -217,6 +215,14 @@ private:
         }
         globals_->push_back({scope.prefix + declaration.getName(), types_.describe(type), place,
                              source(place.file)->declaration_at(place.line, place.column).doc});
+    }
+
+    const std::vector<GlobalPlace>& places_of_globals(const std::string& file) {
+        const auto [known, is_new] = global_places_.try_emplace(file);
+        if (is_new) {
+            if (const std::string* text = sources_->find(file)) known->second = global_places(*text);
+        }
+        return known->second;
     }
 
     // Both "///" above and "///<" behind are a field's.
@@ -699,6 +705,7 @@ private:
     std::vector<SharedMember>* shared_;
     std::vector<GlobalParameter>* globals_;
     std::map<std::string, SourceText> texts_;
+    std::map<std::string, std::vector<GlobalPlace>> global_places_;  // by file
     std::set<std::string> derivatives_of_;
 };
 

@@ -25,7 +25,7 @@ std::string hexadecimal(std::uint64_t address) {
     return "0x" + digits.substr(0, static_cast<std::size_t>(end - digits.data()));
 }
 
-/// Whether memory of such elements holds what the pointer leads to.
+/// Returns whether memory of such elements holds what the pointer leads to.
 bool leads_to(const kinds::Pointer& pointer, const Argument& argument, const ElementType& element) {
     const ElementType wanted = element_type(argument.element);
     switch (pointer.pointee) {

@@ -42,7 +42,7 @@ private:
     AnyTensor any_;
 };
 
-/// Whether memory of elements of type U can be a buffer of T.
+/// True where memory of elements of type U can be a buffer of T.
 template <class T, class U>
 inline constexpr bool is_buffer_of = std::is_void_v<T> || std::is_same_v<T, U>;
 
@@ -90,7 +90,7 @@ public:
     RWBuffer(const Device& device, std::span<const T> values) requires(!std::is_void_v<T>)
         : RWBuffer(device.tensor<T>(values, {static_cast<std::int64_t>(values.size())})) {}
 
-    /// The same memory as a tensor.
+    /// Returns the buffer's memory as a tensor of one dimension.
     [[nodiscard]] Tensor<T, 1> tensor() const requires(!std::is_void_v<T>) { return this->flat(); }
     operator Tensor<T, 1>() const  // NOLINT(google-explicit-constructor)
         requires(!std::is_void_v<T>) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -38,13 +40,13 @@ public:
     }
 
     /// Null where it isn't set.
-    [[nodiscard]] const Value* find(const std::string& name) const {
+    [[nodiscard]] const Value* find(std::string_view name) const {
         const auto found = values_.find(name);
         return found == values_.end() ? nullptr : &found->second;
     }
 
 private:
-    std::map<std::string, Value> values_;
+    std::map<std::string, Value, std::less<>> values_;
 };
 
 }  // namespace kf::detail

@@ -2,17 +2,13 @@
 #include "emit/kinds/buffer.h"
 
 #include "emit/kinds/tensor.h"
+#include "emit/text.h"
 #include "plan/memory_layout.h"
 #include "plan/types.h"
 
 namespace kf::gen {
 
-std::string bound_name(const std::string& resource) {
-    std::string name = "kf_bound_" + resource;
-    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot))
-        name.replace(dot, 1, "__");
-    return name;
-}
+std::string bound_name(const std::string& resource) { return "kf_bound_" + as_identifier(resource); }
 
 Diagnostics check_cuda_layouts(const PlannedCall& call) {
     Diagnostics errors;
