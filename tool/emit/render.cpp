@@ -124,9 +124,13 @@ public:
     TagReader(std::string_view name, std::string_view source) : name_(name), source_(source) {}
 
     Outcome<std::vector<Tag>> read() {
+        std::int64_t line = 1;
         std::size_t at = 0;
+        std::size_t counted = 0;  // the line ends before it
         while ((at = source_.find("{{", at)) != std::string_view::npos) {
-            const auto line = 1 + std::count(source_.begin(), source_.begin() + std::ptrdiff_t(at), '\n');
+            const std::string_view passed = source_.substr(counted, at - counted);
+            line += std::count(passed.begin(), passed.end(), '\n');
+            counted = at;
             const std::string_view closing = source_.substr(at).starts_with("{{{") ? "}}}" : "}}";
             const auto start = at + closing.size();
             const auto end = source_.find(closing, start);
