@@ -41,7 +41,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     # The stages of kfgen, in order.
     "tool/diagnostic": (),
     "tool/process": (),
-    "tool/support": (),
+    "tool/support": ("tool/slang/support_module.h",),
     "tool/spec": ("runtime/core", "tool/diagnostic"),
     "tool/slang": ("runtime/include", "runtime/core", "tool/diagnostic", "tool/process"),
     "tool/plan": ("runtime/core", "tool/diagnostic", "tool/spec", "tool/slang"),
@@ -217,6 +217,27 @@ def kinds(path: Path, lines: list[str]) -> Iterator[str]:
             yield f"line {number} tests an argument's kind, which only kinds/ may"
 
 
+DECLARED = re.compile(
+    r"^(?:using (?:[\w]+::)+|(?:inline |static )*(?:constexpr|const|constinit const) [\w:<>, ]*?)(\w+)"
+    r"(?:\[\w*\])?\s*(?:;|=|\{)",
+    re.MULTILINE,
+)
+
+
+def unused(path: Path, lines: list[str]) -> Iterator[str]:
+    """A source uses the names and constants that it declares for itself.
+
+    Compilers and clang-tidy don't say so of sources that are compiled as one.
+    """
+    if path.suffix != ".cpp":
+        return
+    text = "\n".join(lines)
+    for found in DECLARED.finditer(text):
+        if len(re.findall(rf"\b{found.group(1)}\b", text)) == 1:
+            number = text.count("\n", 0, found.start()) + 1
+            yield f"line {number} declares '{found.group(1)}', which nothing here uses"
+
+
 LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
 FUNCTION = re.compile(
     r"^(?:\[\[nodiscard\]\] )?(?:template <[^>]*>\n)?(?:constexpr |inline |static )*(?:const )?"
@@ -243,7 +264,7 @@ def main() -> int:
     findings = 0
     for path in files(".h", ".cpp", ".cu", ".py", ".pyi", ".slang", ".cmake", ".mustache", ".txt", ".md"):
         lines = (ROOT / path).read_text().splitlines()
-        for rule in (opening, sizes, marks, beginnings, includes, imports, kinds):
+        for rule in (opening, sizes, marks, beginnings, includes, imports, kinds, unused):
             for finding in rule(path, lines):
                 findings += 1
                 print(f"{path}: {finding}")

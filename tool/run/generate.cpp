@@ -226,7 +226,7 @@ private:
 
     std::string kernel_environment() const {
         std::string compilers = producers_.at("slang");
-        for (const auto& [name, text] : support_modules()) compilers += text;
+        for (const SupportModule& module : support_modules()) compilers += module.text;
         return environment_hash(settings_, settings_.sources, compilers);
     }
 

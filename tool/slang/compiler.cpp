@@ -54,8 +54,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 class IsolatedCompiler final : public Compiler {
 public:
-    IsolatedCompiler(CompilerOptions options,
-                     std::vector<std::pair<std::string, std::string>> support_modules,
+    IsolatedCompiler(CompilerOptions options, std::vector<SupportModule> support_modules,
                      std::shared_ptr<StartedSlang> started)
         : options_(std::move(options)),
           support_modules_(std::move(support_modules)),
@@ -181,16 +180,16 @@ private:
     }
 
     CompilerOptions options_;
-    std::vector<std::pair<std::string, std::string>> support_modules_;
+    std::vector<SupportModule> support_modules_;
     std::shared_ptr<StartedSlang> started_;
     WorkerProcess worker_;
 };
 
 }  // namespace
 
-Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
-    std::shared_ptr<StartedSlang> started) {
+Outcome<std::unique_ptr<Compiler>> make_slang_compiler(const CompilerOptions& options,
+                                                       const std::vector<SupportModule>& support_modules,
+                                                       std::shared_ptr<StartedSlang> started) {
     auto compiler = std::make_unique<IsolatedCompiler>(options, support_modules, std::move(started));
     if (!compiler->running()) {
         return Diagnostic{Severity::error, "slang-internal", {}, "no process could be started for Slang", {}};

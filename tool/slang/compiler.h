@@ -14,6 +14,7 @@
 #include "slang/kernel_source.h"
 #include "slang/module.h"
 #include "slang/reached.h"
+#include "slang/support_module.h"
 #include "slang/type_lookup.h"
 
 namespace kf::gen {
@@ -102,11 +103,11 @@ std::shared_ptr<StartedSlang> start_slang();
 
 /// Slang in a child process, forked here: a hang in it is killed and a crash does no harm, and the next
 /// call starts another. Slang itself starts with the first call (about 0.25 s). Call it before other
-/// threads start. `support_modules` are built-in modules (name, text) such as kf, for `import kf;`: the first
-/// is always loaded, all others where the user's modules don't load without them, and each where a kernel
-/// imports it. Children have `started`, if any, and start Slang by themselves otherwise.
-Outcome<std::unique_ptr<Compiler>> make_slang_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
-    std::shared_ptr<StartedSlang> started = nullptr);
+/// threads start. `support_modules` are built-in modules such as kf, for `import kf;`: those with other
+/// projects' names are loaded where the user's modules name them alone. Children have `started`, if any, and
+/// start Slang by themselves otherwise.
+Outcome<std::unique_ptr<Compiler>> make_slang_compiler(const CompilerOptions& options,
+                                                       const std::vector<SupportModule>& support_modules,
+                                                       std::shared_ptr<StartedSlang> started = nullptr);
 
 }  // namespace kf::gen

@@ -184,7 +184,7 @@ Workarounds chosen_workarounds(const CompilerOptions& options) {
     return chosen;
 }
 
-using SupportModules = std::vector<std::pair<std::string, std::string>>;
+using SupportModules = std::vector<SupportModule>;
 
 class InProcessCompiler final : public Compiler {
 public:
@@ -200,8 +200,7 @@ public:
                             const std::string& values) override {
         options_.modules = modules;
         options_.values = values;
-        needs_support_ = false;
-        needs_foreign_names_ = false;
+        needs_foreign_names_.reset();
         keeps_gradients_ = true;
         unprotected_.clear();
         drop_sessions();
@@ -327,18 +326,10 @@ private:
             return &*kept.session;
         }
         kept = {};
-        // Most modules import none of the support modules, and those cost more than all the rest.
-        if (!needs_support_) {
-            Outcome<Session> session = load_modules(form, first_support_module(), keeps_gradients_);
-            if (session) {
-                kept.session = std::move(session.value());
-                return &*kept.session;
-            }
-        }
-        if (!needs_support_)
+        if (!needs_foreign_names_)
             needs_foreign_names_ = name_foreign_types(module_texts(options_.modules, options_.search_paths));
         Outcome<Session> session = load_modules(form, needed_support(), keeps_gradients_);
-        if (!session && !needs_foreign_names_) {
+        if (!session && !*needs_foreign_names_) {
             // Names may come from where nobody looked for them.
             needs_foreign_names_ = true;
             session = load_modules(form, needed_support(), keeps_gradients_);
@@ -357,7 +348,6 @@ private:
         if (!session) {
             return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
         }
-        needs_support_ = true;
         kept.session = std::move(session.value());
         return &*kept.session;
     }
@@ -379,18 +369,12 @@ private:
     /// The support modules but for those with names of other projects, which few user's modules have.
     [[nodiscard]] SupportModules usual_support() const {
         SupportModules modules = support_modules_;
-        std::erase_if(modules, [](const auto& module) { return has_foreign_names(module.first); });
+        std::erase_if(modules, [](const SupportModule& module) { return has_foreign_names(module.name); });
         return modules;
     }
 
     [[nodiscard]] SupportModules needed_support() const {
-        return needs_foreign_names_ ? support_modules_ : usual_support();
-    }
-
-    [[nodiscard]] SupportModules first_support_module() const {
-        SupportModules modules = support_modules_;
-        modules.resize(std::min<std::size_t>(1, modules.size()));
-        return modules;
+        return needs_foreign_names_.value_or(false) ? support_modules_ : usual_support();
     }
 
     Outcome<Session> load_modules(const CodeForm& form, const SupportModules& support_modules,
@@ -424,14 +408,14 @@ private:
 
     /// A kernel may import support modules that the user's modules do without, and those may import others.
     Diagnostics load_imports(Session& session, const std::string& importer) const {
-        for (const auto& [name, text] : support_modules_) {
-            if (importer.find("import " + name + ";\n") == std::string::npos) {
+        for (const SupportModule& module : support_modules_) {
+            if (importer.find("import " + module.name + ";\n") == std::string::npos) {
                 continue;
             }
-            if (Diagnostics errors = load_imports(session, text); !errors.empty()) {
+            if (Diagnostics errors = load_imports(session, module.text); !errors.empty()) {
                 return errors;
             }
-            if (const Outcome<slang::IModule*> loaded = session.load_text(name, text); !loaded) {
+            if (const Outcome<slang::IModule*> loaded = session.load_support(module); !loaded) {
                 return loaded.errors();
             }
         }
@@ -480,8 +464,7 @@ private:
         if (session.warnings().empty() || !keeps_gradients_ || !sources_.changes_any()) {
             return session.warnings();
         }
-        const Outcome<Session> unchanged = load_modules(
-            {CodeTarget::spirv}, needs_support_ ? needed_support() : first_support_module(), false);
+        const Outcome<Session> unchanged = load_modules({CodeTarget::spirv}, needed_support(), false);
         sources_.use(workarounds_);
         return unchanged ? unchanged.value().warnings() : session.warnings();
     }
@@ -508,8 +491,7 @@ private:
         const std::vector<std::string> plain = session.code_of_files();
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
         const Outcome<Session> with_lines =
-            load_modules({CodeTarget::spirv, true},
-                         needs_support_ ? needed_support() : first_support_module(), keeps_gradients_);
+            load_modules({CodeTarget::spirv, true}, needed_support(), keeps_gradients_);
         Diagnostics warnings;
         const auto line_of = [&](const auto& found) {
             const std::string* text = sources_.find(found.file);
@@ -708,8 +690,7 @@ private:
     SupportModules support_modules_;
     Workarounds workarounds_;
     Sources sources_;                          // before the sessions, which must go first
-    bool needs_support_ = false;               ///< of the usual ones
-    bool needs_foreign_names_ = false;         ///< of the others too
+    std::optional<bool> needs_foreign_names_;  ///< nothing until a session is made
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said
     std::shared_ptr<StartedSlang> started_;    // likewise
@@ -719,9 +700,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Compiler> make_in_process_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
-    std::shared_ptr<StartedSlang> started) {
+std::unique_ptr<Compiler> make_in_process_compiler(const CompilerOptions& options,
+                                                   const std::vector<SupportModule>& support_modules,
+                                                   std::shared_ptr<StartedSlang> started) {
     return std::make_unique<InProcessCompiler>(options, support_modules, std::move(started));
 }
 

@@ -11,8 +11,8 @@
 namespace kf::gen {
 
 /// It starts Slang with its first request where `started` is null.
-std::unique_ptr<Compiler> make_in_process_compiler(
-    const CompilerOptions& options, const std::vector<std::pair<std::string, std::string>>& support_modules,
-    std::shared_ptr<StartedSlang> started);
+std::unique_ptr<Compiler> make_in_process_compiler(const CompilerOptions& options,
+                                                   const std::vector<SupportModule>& support_modules,
+                                                   std::shared_ptr<StartedSlang> started);
 
 }  // namespace kf::gen

@@ -115,7 +115,7 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
 
 Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOptions& options,
                                  const CodeForm& form, Sources& sources, const Workarounds& workarounds,
-                                 const std::vector<std::pair<std::string, std::string>>& support_modules) {
+                                 const std::vector<SupportModule>& support_modules) {
     slang::TargetDesc target_description;
     target_description.lineDirectiveMode =
         form.places ? SLANG_LINE_DIRECTIVE_MODE_STANDARD : SLANG_LINE_DIRECTIVE_MODE_NONE;
@@ -171,8 +171,8 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
     if (SLANG_FAILED(global.createSession(description, session.session_.out()))) {
         return Diagnostic{Severity::error, "slang-internal", {}, "Slang could not create a session", {}};
     }
-    for (const auto& [name, text] : support_modules) {
-        if (const Outcome<slang::IModule*> loaded = session.load_text(name, text); !loaded) {
+    for (const SupportModule& module : support_modules) {
+        if (const Outcome<slang::IModule*> loaded = session.load_support(module); !loaded) {
             return loaded.errors();
         }
     }
@@ -181,9 +181,7 @@ Outcome<Session> Session::create(slang::IGlobalSession& global, const CompilerOp
 
 slang::IModule* Session::load(const std::string& name, const std::string& path, const std::string& text,
                               ComPtr<slang::IBlob>& messages) {
-    const bool is_file = !path.starts_with(virtual_folder);
-    const std::string given = is_file ? sources_->as_module(text) : sources_->as_compiled(text);
-    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(), given.c_str(), messages.out());
+    return session_->loadModuleFromSourceString(name.c_str(), path.c_str(), text.c_str(), messages.out());
 }
 
 Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::string& text) {
@@ -193,6 +191,21 @@ Outcome<slang::IModule*> Session::load_text(const std::string& name, const std::
         return slang_errors(messages, "Slang could not load the module '" + name + "'");
     }
     return Outcome<slang::IModule*>(module).with_warnings(slang_warnings(messages));
+}
+
+Outcome<slang::IModule*> Session::load_support(const SupportModule& module) {
+    const std::string head = compiled_head(session_->getGlobalSession()->getBuildTagString());
+    if (module.compiled.starts_with(head)) {
+        const std::string_view bytes = module.compiled.substr(head.size());
+        ComPtr<ISlangBlob> blob;
+        *blob.out() = slang_createBlob(bytes.data(), bytes.size());
+        ComPtr<slang::IBlob> messages;
+        const std::string path = virtual_folder + module.name + ".slang";
+        slang::IModule* loaded =
+            session_->loadModuleFromIRBlob(module.name.c_str(), path.c_str(), blob.get(), messages.out());
+        if (loaded != nullptr) return loaded;
+    }
+    return load_text(module.name, module.text);
 }
 
 Diagnostics Session::load_imports(const std::string& kernel) {
@@ -231,13 +244,14 @@ std::vector<std::string> Session::further_imports(const std::string& kernel) con
 
 Outcome<slang::IModule*> Session::load_generated(const std::string& name, const std::string& text) {
     const std::string hashed = name + "_" + text_hash(text);
-    Outcome<slang::IModule*> module = load_text(hashed, text);
+    const std::string compiled = sources_->as_compiled(text);
+    Outcome<slang::IModule*> module = load_text(hashed, compiled);
     if (module || !has_unknown_name(module)) return module;
     int number = 0;
     for (const std::string& imports : further_imports(text)) {
         // What is added is on the first line, so that the others keep their numbers.
         Outcome<slang::IModule*> again =
-            load_text(hashed + "_imports" + std::to_string(++number), imports + text);
+            load_text(hashed + "_imports" + std::to_string(++number), imports + compiled);
         if (again || !has_unknown_name(again)) return again;
     }
     return module;
@@ -377,7 +391,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
         return module;
     }
     ComPtr<slang::IBlob> messages;
-    module = load(name, file.string(), *text, messages);
+    module = load(name, file.string(), sources_->as_module(*text), messages);
     add_distinct(warnings_, slang_warnings(messages));
     if (module != nullptr) {
         return module;

@@ -42,7 +42,7 @@ public:
     /// are changed by the workarounds: see gradient_texts.h.
     static Outcome<Session> create(slang::IGlobalSession& global, const CompilerOptions& options,
                                    const CodeForm& form, Sources& sources, const Workarounds& workarounds,
-                                   const std::vector<std::pair<std::string, std::string>>& support_modules);
+                                   const std::vector<SupportModule>& support_modules);
 
     /// Loads the files so that `import` finds each by its name of module_names(); empty when all went
     /// well. Once a session.
@@ -70,9 +70,11 @@ public:
     /// Adds those about the files' globals, which Slang has only when it is asked for a module's layout
     /// first.
     void add_layout_warnings();
-    /// Loads text under a name of its own; loading a name again gives the first text's module. The outcome's
-    /// warnings are about files only.
+    /// Loads text as it is under a name of its own; loading a name again gives the first text's module. The
+    /// outcome's warnings are about files only.
     Outcome<slang::IModule*> load_text(const std::string& name, const std::string& text);
+    /// The same for such a module, compiled by this release of Slang or else its text.
+    Outcome<slang::IModule*> load_support(const SupportModule& module);
 
     /// Loads a kernel, or what it is linked with, under a name of its text's. A type that it names may be
     /// declared where only the user's module imports it from; importing all of that always could make calls

@@ -1,23 +1,24 @@
 // The Slang modules that kfgen carries with it.
 #include "support/support_modules.h"
 
+#include "support_compiled.h"
 #include "support_text.h"
 
 namespace kf::gen {
 
-std::vector<std::pair<std::string, std::string>> support_modules() {
+std::vector<SupportModule> support_modules() {
     // Every kernel imports the first. Shaders written for SlangPy import its module.
-    return {{"kf_kernel", std::string(embedded::kf_kernel_slang)},
-            {"kf_exact", std::string(embedded::kf_exact_slang)},
-            {"kf_gathers", std::string(embedded::kf_gathers_slang)},
-            {"kf_integers", std::string(embedded::kf_integers_slang)},
-            {"kf_runs", std::string(embedded::kf_runs_slang)},
-            {"kf_launch", std::string(embedded::kf_launch_slang)},
-            {"kf_records", std::string(embedded::kf_records_slang)},
-            {"kf_rows", std::string(embedded::kf_rows_slang)},
-            {"kf", std::string(embedded::kf_slang)},
-            {"kf_views", std::string(embedded::kf_views_slang)},
-            {"slangpy", std::string(embedded::slangpy_slang)}};
+    return {{"kf_kernel", std::string(embedded::kf_kernel_slang), embedded::kf_kernel_slang_module()},
+            {"kf_exact", std::string(embedded::kf_exact_slang), embedded::kf_exact_slang_module()},
+            {"kf_gathers", std::string(embedded::kf_gathers_slang), embedded::kf_gathers_slang_module()},
+            {"kf_integers", std::string(embedded::kf_integers_slang), embedded::kf_integers_slang_module()},
+            {"kf_runs", std::string(embedded::kf_runs_slang), embedded::kf_runs_slang_module()},
+            {"kf_launch", std::string(embedded::kf_launch_slang), embedded::kf_launch_slang_module()},
+            {"kf_records", std::string(embedded::kf_records_slang), embedded::kf_records_slang_module()},
+            {"kf_rows", std::string(embedded::kf_rows_slang), embedded::kf_rows_slang_module()},
+            {"kf", std::string(embedded::kf_slang), embedded::kf_slang_module()},
+            {"kf_views", std::string(embedded::kf_views_slang), embedded::kf_views_slang_module()},
+            {"slangpy", std::string(embedded::slangpy_slang), embedded::slangpy_slang_module()}};
 }
 
 }  // namespace kf::gen

@@ -1,13 +1,14 @@
 // The Slang modules that kfgen carries with it.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
+
+#include "slang/support_module.h"
 
 namespace kf::gen {
 
-/// (name, text): what generated kernels and users' own modules may import beside files.
-std::vector<std::pair<std::string, std::string>> support_modules();
+/// What generated kernels and users' own modules may import beside files; a module stands behind those that
+/// it imports.
+std::vector<SupportModule> support_modules();
 
 }  // namespace kf::gen

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "slang/workarounds/workarounds.h"
+#include "support/support_modules.h"
 
 namespace kf::gen {
 namespace {
@@ -40,6 +41,12 @@ TEST(GradientTexts, AreLeftAsTheyAreForReleasesWithoutAFault) {
     EXPECT_NE(changed_for("2026.12"), text);
     EXPECT_EQ(changed_for("some build"), changed_for("2026.12"));
     EXPECT_EQ(changed_for("2026.16"), text);
+}
+
+// They are loaded as they are, so they must not need a change.
+TEST(GradientTexts, SupportModulesNeedNoWorkaround) {
+    for (const SupportModule& module : support_modules())
+        EXPECT_EQ(keep_gradients(module.text, needed_workarounds(std::nullopt)), module.text) << module.name;
 }
 
 TEST(GradientTexts, WorkaroundsSayWhatTheyAreFor) {

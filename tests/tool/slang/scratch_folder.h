@@ -26,7 +26,7 @@ private:
     std::filesystem::path path_;
 };
 
-using SupportModules = std::vector<std::pair<std::string, std::string>>;
+using SupportModules = std::vector<SupportModule>;
 
 /// Slang, started once for all compilers of a test program, which would take most of its time otherwise.
 std::shared_ptr<StartedSlang> started_slang();
