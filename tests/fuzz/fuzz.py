@@ -1,6 +1,6 @@
 """Compares random differentiable programs with a reference in double precision, and counts.
 
-    PYTHONPATH=build/dev/python python3 tests/fuzz/fuzz.py --seed 14 --count 2000 --jobs 4 --seconds 3600
+    PYTHONPATH=build/release/python python3 tests/fuzz/fuzz.py --seed 14 --count 2000 --jobs 4 --seconds 3600
 
 Each program of grammar.py goes through kfgen; its kernels' results and gradients are compared with those of
 interpreter.py, which are compared with differences themselves; `kfgen check --gradients` looks at the same
@@ -241,7 +241,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="batches that run at the same time")
     parser.add_argument("--threads", type=int, help="of a batch (default: processors / jobs)")
     parser.add_argument("--seconds", type=float, help="stops after these, and prints the counts so far")
-    parser.add_argument("--kfgen", type=Path, default=ROOT / "build" / "dev" / "tool" / "kfgen")
+    parser.add_argument("--kfgen", type=Path, default=ROOT / "build" / "release" / "tool" / "kfgen")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kf-fuzz")
     parser.add_argument("--numbers", default="", help="runs these alone and prints what came out")
     parser.add_argument("--no-check", action="store_true", help="without kfgen check --gradients")

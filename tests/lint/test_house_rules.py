@@ -18,6 +18,7 @@ from house_rules import (
     marks,
     opening,
     sizes,
+    unused,
 )
 from tree import ROOT
 
@@ -132,6 +133,18 @@ def test_kinds() -> None:
     )
     assert findings(kinds, "tool/emit/kinds/new.cpp", test) == []
     assert findings(kinds, "tests/tool/emit/new_test.cpp", test) == []
+
+
+def test_unused() -> None:
+    assert findings(unused, "tool/new.cpp", "", "using a::b::C;", "constexpr int most = 3;", "C x;") == [
+        "line 3 declares 'most', which nothing here uses"
+    ]
+    assert findings(unused, "tool/new.cpp", "using a::b;", "const char* const names[] = {};") == [
+        "line 1 declares 'b', which nothing here uses",
+        "line 2 declares 'names', which nothing here uses",
+    ]
+    assert findings(unused, "tool/new.cpp", "constexpr std::size_t most{3};", "int x = most;") == []
+    assert findings(unused, "tool/new.h", "using a::b;") == []
 
 
 def test_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ namespace kf::gen {
 
 namespace {
 
-using manifest::Argument;
 using manifest::Role;
 
 bool has_tangent(const PlannedArgument& argument) {

@@ -11,7 +11,6 @@ namespace kf::test {
 namespace {
 
 using enums::Part;
-using enums::PartFields;
 
 constexpr std::int32_t red = 0;
 constexpr std::int32_t green = 5;

@@ -8,8 +8,6 @@
 namespace kf::check {
 namespace {
 
-using testing::HasSubstr;
-
 InputReport input(const std::string& name, Status status) {
     InputReport made;
     made.name = name;

@@ -11,13 +11,11 @@ namespace {
 
 using manifest::Access;
 using manifest::Form;
-using manifest::Role;
 using test::function_of;
 using test::ids;
 using test::plan_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<std::string> names_of(const PlannedCall& call) {
     std::vector<std::string> names;

@@ -15,7 +15,6 @@ using test::struct_of;
 using test::type_named;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 Type interface_of(const std::string& name) {
     Type type;

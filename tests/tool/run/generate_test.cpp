@@ -169,7 +169,8 @@ TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
     const char* targets = R"([{"cuda": {"arch": ["sm_90"]}}])";
     // More kernels than one worker compiles.
     const char* some = R"({"function": "polynomial", "args": {"a": "value", "b": "value", "c": "value",
-"x": ["tensor[1]", "tensor[2]"]}, "backward": true})";
+"x": ["tensor[1]", "tensor[2]"]}, "backward": true},
+{"function": "chosen", "args": {"which": "tensor[1]", "small": "tensor[1]", "v": "value"}})";
     const auto one = generate(targets, some);
     const auto two = generate(targets, some);
     ASSERT_TRUE(one && two);

@@ -9,7 +9,6 @@ namespace kf::gen {
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
 

@@ -11,7 +11,6 @@ namespace {
 
 using manifest::Access;
 using manifest::kinds::Buffer;
-using test::array_of;
 using test::function_of;
 using test::ids;
 using test::plan_of;

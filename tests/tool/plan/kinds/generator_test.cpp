@@ -8,7 +8,6 @@
 namespace kf::gen {
 namespace {
 
-using manifest::GeneratorKind;
 using test::function_of;
 using test::ids;
 using test::plan_of;

@@ -1,0 +1,30 @@
+"""The kfgen under test writes the artifacts that the build holds: sanitized, those of the optimised one."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["members", "structs", "generics", "jvp", "launch", "globals"])
+def test_same_artifact(
+    name: str,
+    build_dir: Path,
+    source_dir: Path,
+    generated_folder: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    spec = source_dir / "tests" / "python" / "specs" / f"{name}.kf.json"
+    done = subprocess.run(
+        [str(build_dir / "tool" / "kfgen"), "generate", str(spec), "-o", str(tmp_path), "--no-embed"],
+        env=os.environ | {"KFGEN_CACHE_DIR": str(source_dir / "build" / "kernels")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    made = (tmp_path / f"{name}.kfa").read_bytes()
+    assert made == (generated_folder(f"kf_python_{name}") / f"{name}.kfa").read_bytes()
