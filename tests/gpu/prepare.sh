@@ -25,7 +25,7 @@ fi
 # The full products, where there are any.
 specs=()
 for spec in tests/python/specs/*.kf.json tests/runtime/*/*.kf.json tests/tool/check/specs/*.kf.json \
-    tests/bench/*.kf.json samples/*/*.kf.json; do
+    tests/gpu/specs/*.kf.json tests/bench/*.kf.json samples/*/*.kf.json; do
     full=$(dirname "$spec")/full/$(basename "$spec")
     [ ! -e "$full" ] || spec=$full
     specs+=("$spec")
@@ -51,7 +51,7 @@ done
 
 # Most wrappers of the Python tests are not compiled there with their artifact inside: those sources stay here.
 excluded=()
-for spec in tests/python/specs/*.kf.json; do
+for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
     grep -q "kf_python_$(basename "$spec" .kf.json)\b" tests/runtime/*/CMakeLists.txt || excluded+=(--exclude "generated/$(basename "$spec" .kf.json)/$(basename "$spec" .kf.json).cpp")
 done
 tar -C "$folder" "${excluded[@]}" --exclude '.*-state' --exclude generated/.cache -c generated sysroot carry \

@@ -62,7 +62,7 @@ done
 
 # The generated Python modules, each in a package of its name: kf_calls.calls.
 mkdir -p "$folder/python"
-for spec in tests/python/specs/*.kf.json; do
+for spec in tests/python/specs/*.kf.json tests/gpu/specs/*.kf.json; do
     name=$(basename "$spec" .kf.json)
     ln -sfn "$folder/generated/$name" "$folder/python/kf_$name"
 done
