@@ -22,7 +22,7 @@ std::string artifact_path() {
 
 /// Calls are found by their place in the artifact, so only the one generated with this file will do.
 kf::Module checked(kf::Module loaded) {
-    constexpr std::string_view expected = "965dedadb4cbc370e88fe94eab16e8434b8b5de8aad9c0727aaacf2c2ac25479";
+    constexpr std::string_view expected = "0000000000000000000000000000000000000000000000000000000000000000";
     if (loaded.sha256() == expected) return loaded;
     const std::string found = "its SHA-256 is " + loaded.sha256() + ", expected " + std::string(expected);
     throw kf::ArtifactError(kf::ErrorCode::artifact_version,

@@ -321,7 +321,7 @@ TEST_F(DeviceHeaderTest, CodeThatTheHeaderHasNothingForIsRefusedByFunction) {
 
 TEST_F(DeviceHeaderTest, NamesThatMeetInCppAreRefused) {
     const std::string refused = header_of(
-        "namespace a { struct S { float x; } } namespace b { struct S { float y; } }\n"
+        "namespace a { struct S { float x; }; } namespace b { struct S { float y; }; }\n"
         "float first(a.S s) { return s.x; }\nfloat second(b.S s) { return s.y; }\n"
         "float third(float x) { return x; }\nfloat fourth(float x) { return 2 * x; }",
         R"({"function": "first", "args": {"s": "value"}}, {"function": "second", "args": {"s": "value"}},
