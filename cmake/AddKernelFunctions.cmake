@@ -15,7 +15,8 @@
 #
 # <target> is a static library that links kf::runtime publicly; NAME is the spec's "name", and NAME.h
 # is in its HEADERS file set, so `#include "NAME.h"` works for whoever links it and
-# install(TARGETS <target> FILE_SET HEADERS) installs it. The target's property KF_ARTIFACT is the
+# install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
+# "cuda_header" (in specs that the build itself writes: where that is done before the project is configured). The target's property KF_ARTIFACT is the
 # path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with Multi-Config
 # generators). Everything that kfgen read takes part in dependencies, through its depfile.
 #
@@ -51,7 +52,8 @@ function(add_kernel_functions target)
 
     set(command ${kfgen} generate ${spec} -o ${directory}
         --depfile ${directory}/${name}.d --stamp ${directory}/${name}.stamp)
-    set(generated ${directory}/${name}.h ${directory}/${name}.cpp ${directory}/${name}.kfa)
+    _kf_headers(${spec} ${directory}/${name} headers)
+    set(generated ${headers} ${directory}/${name}.cpp ${directory}/${name}.kfa)
     foreach(backend IN LISTS arg_BACKENDS)
         list(APPEND command --backend ${backend})
     endforeach()
@@ -89,7 +91,7 @@ function(add_kernel_functions target)
     add_library(${target} STATIC)
     target_sources(${target}
         PRIVATE ${directory}/${name}.cpp ${directory}/${name}.stamp
-        PUBLIC FILE_SET HEADERS BASE_DIRS ${directory} FILES ${directory}/${name}.h)
+        PUBLIC FILE_SET HEADERS BASE_DIRS ${directory} FILES ${headers})
     target_link_libraries(${target} PUBLIC kf::runtime)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES
@@ -127,6 +129,19 @@ function(_kf_spec_name where spec result)
         message(FATAL_ERROR "${where}: ${spec}: \"name\" must be an identifier, not '${name}'")
     endif()
     set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+# NAME.h, and NAME.cuh where the spec asks for it.
+function(_kf_headers spec stem result)
+    set(headers ${stem}.h)
+    if(EXISTS ${spec})
+        file(READ ${spec} json)
+        string(JSON outputs ERROR_VARIABLE none GET "${json}" outputs)
+        if(outputs MATCHES "\"cuda_header\"")
+            list(APPEND headers ${stem}.cuh)
+        endif()
+    endif()
+    set(${result} ${headers} PARENT_SCOPE)
 endfunction()
 
 # The command to run kfgen by, and what to depend on for it.

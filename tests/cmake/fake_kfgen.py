@@ -41,12 +41,16 @@ def main() -> None:
         f'#include "{name}.h"\nint {namespace}::value() {{ return {value}; }}\n',
     )
     write_if_changed(output / f"{name}.kfa", json.dumps(sys.argv[2:]))
+    suffixes = ["h", "cpp", "kfa"]
+    if "cuda_header" in spec.get("outputs", []):
+        write_if_changed(output / f"{name}.cuh", "#pragma once\n")
+        suffixes.append("cuh")
     if arguments.python:
         write_if_changed(output / f"{name}.py", f"value = {value}\n")
         write_if_changed(output / f"{name}.pyi", "value: int\n")
         write_if_changed(output / "py.typed", "")
     inputs = " ".join(str(path).replace(" ", "\\ ") for path in [arguments.spec, *modules])
-    written = [output / f"{name}.{suffix}" for suffix in ("h", "cpp", "kfa")]
+    written = [output / f"{name}.{suffix}" for suffix in suffixes]
     targets = " ".join(str(path) for path in [arguments.stamp, *written])
     arguments.depfile.write_text(f"{targets}: {inputs}\n")
     arguments.stamp.write_text("")

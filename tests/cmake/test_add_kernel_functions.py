@@ -145,6 +145,20 @@ def test_header_installs(ninja: Project, tmp_path: Path) -> None:
     assert (tmp_path / "prefix" / "include" / "numbers.h").exists()
 
 
+def test_device_header_is_an_output_too(ninja: Project, tmp_path: Path) -> None:
+    spec = ninja.source / "numbers.kf.json"
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"outputs": ["cuda_header"]}))
+    ninja.set_up()
+    header = ninja.output / "numbers.cuh"
+    assert header.exists()
+    subprocess.run(["ninja", "-C", ninja.build_dir, "clean"], check=True, capture_output=True)
+    assert not header.exists(), "the build doesn't know that it is made"
+    ninja.build()
+    install = ["cmake", "--install", ninja.build_dir, "--prefix", tmp_path / "prefix"]
+    subprocess.run(install, check=True, capture_output=True)
+    assert (tmp_path / "prefix" / "include" / "numbers.cuh").exists()
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [

@@ -119,6 +119,22 @@ def test_fused_losses(source_dir: Path, build_dir: Path, tmp_path: Path) -> None
     assert run("env", f"PYTHONPATH={path}", sys.executable, "-c", blocks(page, "python")[0]) == printed
 
 
+def test_device_headers(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The page's kernel compiles with the header of its function, which has what the page says."""
+    page = source_dir / "docs" / "device_headers.md"
+    (tmp_path / "soft_ball.slang").write_text(blocks(page, "slang")[0])
+    spec = tmp_path / "soft_ball.kf.json"
+    spec.write_text(blocks(page, "json")[0])
+    kfgen = build_dir / "tool" / "kfgen"
+    run(kfgen, "generate", spec, "-o", tmp_path)
+    listed = run(kfgen, "list", spec).split("soft_ball.cuh\n")[1]
+    assert [line.strip() for line in listed.splitlines()] == blocks(page, "")[0].splitlines()
+    sys.path.append(str(source_dir / "tests" / "python"))
+    from cuda_by_hand import compiled  # noqa: PLC0415
+
+    assert b".entry fit(" in compiled(blocks(page, "cuda")[0], f"-I{tmp_path}")
+
+
 def test_getting_started(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:
     """The page's project, built against an installation, prints what the page says."""
     page = source_dir / "docs" / "getting_started.md"

@@ -304,7 +304,7 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
     return Diagnostic{Severity::error,
                       "nvrtc-missing",
                       {},
-                      "target 'cuda' needs NVRTC (libnvrtc.so), which was not found",
+                      "CUDA code needs NVRTC (libnvrtc.so), which was not found",
                       {"install the CUDA Toolkit and set CUDA_PATH, or "
                        "`pip install nvidia-cuda-nvrtc nvidia-cuda-runtime` beside the slangpy wheel"}};
 }

@@ -10,10 +10,8 @@
 #include "plan/types.h"
 
 namespace kf::gen {
-namespace {
 
-/// "Pair_int_2" of "scene.Pair<int, 2>".
-std::string struct_name(const Type& type) {
+std::string cpp_struct_name(const Type& type) {
     std::string name = kind_name(type);
     const std::size_t arguments = std::min(name.find('<'), name.size());
     const std::size_t dot = name.substr(0, arguments).find_last_of(".:");
@@ -22,16 +20,17 @@ std::string struct_name(const Type& type) {
     return cpp_identifier(name);
 }
 
-/// What stands behind "///".
-View::List comment(const std::vector<std::string>& lines) {
+View::List doc_comment(const std::vector<std::string>& lines) {
     View::List list;
     for (const std::string& line : lines) list.emplace_back(line.empty() ? "" : " " + line);
     return list;
 }
 
+namespace {
+
 /// Returns a struct's documentation, and an empty line before the one that says what it is.
 View::List struct_comment(const UsedStruct& used) {
-    View::List list = comment(used.doc);
+    View::List list = doc_comment(used.doc);
     if (!list.empty()) list.emplace_back("");
     return list;
 }
@@ -109,7 +108,7 @@ View::List methods_view(const Type& type, const CppMemberNames& names, manifest:
     for (const CppMember& member : members) {
         if (!is_member_of(member, type, form)) continue;
         View::List doc =
-            comment(member.pass.empty() ? doc_lines(member.function->doc) : std::vector<std::string>());
+            doc_comment(member.pass.empty() ? doc_lines(member.function->doc) : std::vector<std::string>());
         const bool method = member.function->is_method();
         const std::string head = std::string(method ? "" : "static ") + "decltype(auto) ";
         list.emplace_back(View::Object{{"separate", !type.fields.empty() || !list.empty()},
@@ -156,10 +155,12 @@ std::string guide_text(const Type& type, const std::string& name) {
 
 CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_structs(plan)) {
     for (const UsedStruct& used : used_) {
-        if (used.whole || used.statics) names_[kind_name(used.type)] = names.claim(struct_name(used.type));
+        if (used.whole || used.statics)
+            names_[kind_name(used.type)] = names.claim(cpp_struct_name(used.type));
     }
     for (const UsedStruct& used : used_) {
-        if (used.fields) templates_[kind_name(used.type)] = names.claim(struct_name(used.type) + "Fields");
+        if (used.fields)
+            templates_[kind_name(used.type)] = names.claim(cpp_struct_name(used.type) + "Fields");
     }
     for (const UsedStruct& used : used_)
         members_[kind_name(used.type)] = member_names(used.type, kept_names(used.type), plan);
@@ -220,8 +221,9 @@ View::List CppStructs::structs_view(const std::string& name_space,
         for (std::size_t i = 0; i < used.type.fields.size(); ++i) {
             const Field& field = used.type.fields[i];
             const std::string& member = names.fields[i];
-            members.emplace_back(View::Object{
-                {"type", value_type(field.type)}, {"name", member}, {"doc", comment(used.field_docs[i])}});
+            members.emplace_back(View::Object{{"type", value_type(field.type)},
+                                              {"name", member},
+                                              {"doc", doc_comment(used.field_docs[i])}});
             terms.push_back("offsetof(" + name + ", " + member + ") == " + std::to_string(layout.offsets[i]));
         }
         list.emplace_back(
@@ -261,7 +263,7 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
         for (std::size_t i = 0; i < fields.size(); ++i) {
             members.emplace_back(View::Object{{"type", types.claim(pascal_case(fields[i].name) + "Type")},
                                               {"name", names.fields[i]},
-                                              {"doc", comment(used.field_docs[i])}});
+                                              {"doc", doc_comment(used.field_docs[i])}});
         }
         const std::string& name = templates_.at(kind_name(used.type));
         list.emplace_back(

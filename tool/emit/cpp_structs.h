@@ -12,6 +12,12 @@
 
 namespace kf::gen {
 
+/// "Pair_int_2" of "scene.Pair<int, 2>", whatever other names there are.
+std::string cpp_struct_name(const Type& type);
+
+/// What stands behind "///".
+View::List doc_comment(const std::vector<std::string>& lines);
+
 /// A function of the module that is a member of a struct, or a pass of one.
 struct CppMember {
     const PlannedFunction* function = nullptr;

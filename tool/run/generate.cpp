@@ -15,6 +15,7 @@
 #include "emit/python.h"
 #include "kernels/compile.h"
 #include "kernels/reach.h"
+#include "run/device_header.h"
 #include "run/session.h"
 #include "slang/library.h"
 #include "support/support_modules.h"
@@ -42,12 +43,14 @@ OutputPaths output_paths(const Spec& spec, const Options& options) {
             options.depfile.empty() ? in(spec.name + ".d") : options.depfile,
             in("." + spec.name + ".kfgen-state"),
             options.stamp,
-            in("." + spec.name + ".kfgen-journal")};
+            in("." + spec.name + ".kfgen-journal"),
+            spec.device_header ? in(spec.name + ".cuh") : std::filesystem::path()};
 }
 
 std::vector<std::filesystem::path> OutputPaths::outputs(bool with_python) const {
     std::vector<std::filesystem::path> paths{header, source, artifact};
     if (with_python) paths.insert(paths.end(), {python, stub, py_typed});
+    if (!device_header.empty()) paths.push_back(device_header);
     return paths;
 }
 
@@ -144,6 +147,7 @@ private:
         Outcome<std::vector<OutputFile>> files =
             noted(emit_files(plan, made.value().manifest, paths, options_));
         if (!files) return files.errors();
+        if (spec_.device_header) files.value().push_back({paths.device_header, device_header_, false});
 
         Generated generated{
             std::move(files.value()), {{{options_.spec, spec_.text}}, programs()}, std::move(plan)};
@@ -168,6 +172,7 @@ private:
         if (!reach.errors.empty()) return reach.errors;
         const Diagnostics unset = add_globals(plan, reach.globals, globals);
         if (!unset.empty()) return unset;
+        if (Diagnostics errors = add_device_header(plan, *compiler.value()); !errors.empty()) return errors;
         const Plan whole = with_globals(plan);
         Outcome<KernelSet> kernels = noted(collect_kernels(whole, code_targets(spec_)));
         if (!kernels) return kernels.errors();
@@ -195,6 +200,32 @@ private:
         return compile_kernels(kernels, job);
     }
 
+    /// Nothing where the spec asks for none.
+    Diagnostics add_device_header(const Plan& plan, Compiler& compiler) {
+        if (!spec_.device_header || forward_only_) return {};
+        const auto nvrtc = cuda_compiler(*spec_.device_header);
+        if (!nvrtc) return nvrtc.errors();
+        auto header = noted(make_device_header(plan, compiler, *nvrtc.value()));
+        if (!header) return header.errors();
+        device_header_ = std::move(header.value());
+        return {};
+    }
+
+    /// NVRTC, opened once. `asked`: for what.
+    Outcome<std::shared_ptr<const CudaCompiler>> cuda_compiler(const Location& asked) {
+        if (!cuda_) {
+            auto nvrtc = open_cuda_();
+            if (!nvrtc) {
+                Diagnostic error = nvrtc.errors().front();
+                error.location = asked;
+                return error;
+            }
+            cuda_ = std::move(nvrtc.value());
+            cuda_files_ = cuda_->files();
+        }
+        return cuda_;
+    }
+
     static std::uint32_t threads_of(const KernelUnit& unit) {
         return unit.group_size[0] * unit.group_size[1] * unit.group_size[2];
     }
@@ -204,14 +235,9 @@ private:
         const KernelSet& kernels, const std::vector<CompiledUnit>& compiled) {
         const TargetSpec* target = cuda_target(spec_);
         if (target == nullptr) return std::vector<std::vector<manifest::Image>>{};
-        auto nvrtc = open_cuda_();
-        if (!nvrtc) {
-            Diagnostic error = nvrtc.errors().front();
-            error.location = target->location;
-            return error;
-        }
+        const auto nvrtc = cuda_compiler(target->location);
+        if (!nvrtc) return nvrtc.errors();
         producers_["nvrtc"] = nvrtc.value()->version();
-        cuda_files_ = nvrtc.value()->files();
         std::vector<CudaKernelSource> sources;
         for (std::size_t i = 0; i < kernels.units.size(); ++i) {
             const EmittedKernel& kernel = kernels.units[i].sources.at(CodeTarget::cuda_source);
@@ -242,7 +268,9 @@ private:
     CachedKernelStore store_;
     Diagnostics warnings_;
     std::map<std::string, std::string> producers_;
+    std::shared_ptr<const CudaCompiler> cuda_;
     std::vector<std::filesystem::path> cuda_files_;
+    std::string device_header_;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace kf::gen {
 /// Where everything goes, from the spec's name and the options.
 struct OutputPaths {
     std::filesystem::path header, source, artifact, python, stub, py_typed, depfile, state, stamp, journal;
+    std::filesystem::path device_header;  ///< empty where the spec asks for none
 
     /// What users asked for.
     [[nodiscard]] std::vector<std::filesystem::path> outputs(bool with_python) const;

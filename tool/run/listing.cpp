@@ -5,6 +5,8 @@
 #include <iterator>
 #include <map>
 
+#include "emit/device_header.h"
+#include "emit/text.h"
 #include "kernels/reach.h"
 #include "run/overload.h"
 #include "run/session.h"
@@ -90,7 +92,17 @@ Outcome<std::string> list_calls(const Spec& spec, const Options& options) {
     Diagnostics known;
     std::copy_if(reach.failures.begin(), reach.failures.end(), std::back_inserter(known), has_known_reason);
     if (!known.empty()) return warned(known);
-    return warned(listing(plan, kernels.value()));
+    std::string text = listing(plan, kernels.value());
+    if (spec.device_header) {
+        const auto functions = device_functions(plan);
+        if (!functions) return warned(functions.errors());
+        text += spec.name + ".cuh\n";
+        for (const DeviceFunction& function : functions.value()) {
+            for (const std::string& line : doc_lines(device_declaration(function)))
+                text += "  " + line + "\n";
+        }
+    }
+    return warned(std::move(text));
 }
 
 }  // namespace kf::gen

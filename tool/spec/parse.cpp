@@ -37,6 +37,7 @@ public:
         spec.link = paths(root, "link");
         spec.defines = named_texts(root, "defines");
         read_targets(root, spec.targets);
+        for (const JsonNode& node : items(root, "outputs")) spec.device_header = node.location;
         for (const JsonNode& node : items(root, "calls")) {
             spec.calls.push_back(call(node));
         }

@@ -163,9 +163,10 @@ struct Spec {
     std::vector<PathSpec> modules;
     std::vector<PathSpec> search_paths;
     std::vector<NamedText> defines;
-    std::vector<TargetSpec> targets;  ///< at least one; by default Vulkan
-    std::vector<CallSpec> calls;      ///< at least one
-    LinkSpec values;                  ///< of link-time declarations
+    std::vector<TargetSpec> targets;        ///< at least one; by default Vulkan
+    std::optional<Location> device_header;  ///< where NAME.cuh is asked for
+    std::vector<CallSpec> calls;            ///< at least one
+    LinkSpec values;                        ///< of link-time declarations
     std::vector<PathSpec> link;
     std::vector<StructSpec> structs;
     std::vector<NamedText> globals;    ///< texture globals: name and format

@@ -242,5 +242,95 @@ TEST_F(GenerateTest, CodeThatOnlyCudaRefusesIsReportedAtItsCall) {
     EXPECT_THAT(failed.errors()[0].notes, Contains(HasSubstr("kf_no_such_function(")));
 }
 
+class DeviceHeaderTest : public GenerateTest {
+protected:
+    /// What kfgen says of calls of these functions, or the header.
+    std::string header_of(const std::string& slang, const std::string& call_texts) {
+        (void)folder_.write("d.slang", slang);
+        Options options;
+        options.command = Command::generate;
+        options.spec = folder_.write("d.kf.json", R"({"version": 1, "name": "d", "modules": ["d.slang"],
+"outputs": ["cuda_header"], "calls": [)" + call_texts +
+                                                      "]}");
+        options.output_directory = folder_.path() / "out";
+        const Outcome<Spec> spec = load_spec(options, disk_);
+        if (!spec) return describe(spec.errors());
+        const OutputPaths paths = output_paths(spec.value(), options);
+        const auto generated = generate_files(spec.value(), options, paths, disk_, open_wheel);
+        if (!generated) return describe(generated.errors());
+        for (const OutputFile& file : generated.value().files) {
+            if (file.path == paths.device_header) return file.content;
+        }
+        return "no header";
+    }
+};
+
+TEST_F(DeviceHeaderTest, KernelsByHandIncludeIt) {
+    const std::string header = header_of(
+        R"slang(
+struct Ball : IDifferentiable { float3 center; float radius; }
+[Differentiable] float distance_to(Ball ball, float3 p) { return length(p - ball.center) - ball.radius; }
+)slang",
+        R"({"function": "distance_to", "args": {"ball": "value", "p": ["value", "tensor[1]"]}, "backward": true})");
+    ASSERT_THAT(header, HasSubstr("__device__ inline float distance_to(const Ball& ball, float3 p)"));
+    const auto compiled = open_wheel().value()->compile(header + R"cuda(
+extern "C" __global__ void by_hand(d::Ball* balls, const float3* points, float* result) {
+    const int i = threadIdx.x;
+    result[i] = d::distance_to(balls[i], points[i]);
+    d::Ball ball_grad;
+    float3 point_grad;
+    d::distance_to_bwd(balls[i], points[i], ball_grad, point_grad, 1.0f);
+    balls[i] = ball_grad;
+}
+)cuda",
+                                                        "sm_90", {});
+    ASSERT_TRUE(compiled) << describe(compiled.errors());
+    EXPECT_THAT(compiled.value().ptx, HasSubstr(".entry by_hand("));
+}
+
+TEST_F(DeviceHeaderTest, WhatHasNoFormIsRefusedByName) {
+    const std::string refused = header_of(
+        R"slang(
+uniform float gain;
+struct Inner { half h; }
+struct Holder { Inner inner; float x; }
+float louder(float x) { return x * gain; }
+float total(StructuredBuffer<float> b) { return b[0]; }
+float held(Holder holder) { return holder.x; }
+float[2] pair(float x) { return {x, x}; }
+[shader("compute")] [numthreads(4, 1, 1)] void kernel(uint3 id : SV_DispatchThreadID, float* p) { p[id.x] = 1; }
+)slang",
+        R"({"function": "louder", "args": {"x": "value"}}, {"function": "total", "args": {"b": "buffer"}},
+{"function": "held", "args": {"holder": "value"}}, {"function": "pair", "args": {"x": "value"}},
+{"function": "kernel", "args": {"p": "pointer"}})");
+    const std::string start = "' can't be a function of the device header: ";
+    EXPECT_THAT(refused, HasSubstr("'louder" + start + "it reads the global parameter 'gain'"));
+    EXPECT_THAT(refused, HasSubstr("'total" + start + "its parameter 'b' is 'StructuredBuffer<float"));
+    EXPECT_THAT(refused, HasSubstr("'held" + start + "its parameter 'holder.inner.h' is a half"));
+    EXPECT_THAT(refused, HasSubstr("'pair" + start + "its result is an array"));
+    EXPECT_THAT(refused, HasSubstr("'kernel" + start + "it is a kernel by itself"));
+}
+
+TEST_F(DeviceHeaderTest, CodeThatTheHeaderHasNothingForIsRefusedByFunction) {
+    const std::string refused = header_of(
+        "float inner(float x) { half h = half(x); return float(h * h); }\nfloat fine(float x) { return x; }",
+        R"({"function": "fine", "args": {"x": "value"}}, {"function": "inner", "args": {"x": "value"}})");
+    EXPECT_THAT(refused, HasSubstr("CUDA doesn't take the code that Slang makes of 'inner'"));
+    EXPECT_THAT(refused, HasSubstr("device-header-code"));
+    EXPECT_THAT(refused, Not(HasSubstr("'fine'")));
+}
+
+TEST_F(DeviceHeaderTest, NamesThatMeetInCppAreRefused) {
+    const std::string refused = header_of(
+        "namespace a { struct S { float x; }; } namespace b { struct S { float y; }; }\n"
+        "float first(a.S s) { return s.x; }\nfloat second(b.S s) { return s.y; }\n"
+        "float third(float x) { return x; }\nfloat fourth(float x) { return 2 * x; }",
+        R"({"function": "first", "args": {"s": "value"}}, {"function": "second", "args": {"s": "value"}},
+{"function": "third", "args": {"x": "value"}},
+{"function": "fourth", "name": "third", "args": {"x": {"kind": "constant", "value": 1}}})");
+    EXPECT_THAT(refused, HasSubstr("it takes 'b.S', and another one 'a.S', which have one name in C++"));
+    EXPECT_THAT(refused, HasSubstr("another function 'third' takes the same types in C++"));
+}
+
 }  // namespace
 }  // namespace kf::gen

@@ -10,6 +10,7 @@
 #include "slang/workarounds/loop_scalars.h"
 #include "slang/workarounds/loop_starts.h"
 #include "slang/workarounds/nested_loops.h"
+#include "slang/workarounds/remainders.h"
 #include "slang/workarounds/scalar_parameters.h"
 #include "slang/workarounds/stored_parts.h"
 #include "slang/workarounds/while_loops.h"
@@ -47,6 +48,20 @@ float measured(float x, int i, int j)
 }
 )",
               "3"},
+    FaultCase{&remainders, "AScalar", R"(
+[Differentiable] float f(float x) { return fmod(7.5, x + 1); }
+)",
+              "-3"},
+    FaultCase{&remainders, "OfEveryShape", R"(
+[Differentiable] T whole<T : __BuiltinFloatingPointType>(T x, T y) { return fmod<T>(x, y); }
+[Differentiable] float f(float x)
+{
+    float3 v = fmod(float3(5, 7.5, -9), float3(x + 1)) + fmod(x * float3(3), 2);
+    float2x2 m = fmod(float2x2(4), float2x2(x + 0.5));
+    return v.x + v.y + v.z + m[1][0] + whole(2.5, x);
+}
+)",
+              "4"},
     FaultCase{&stored_parts, "AnElementInABranch", R"(
 [Differentiable] float f(float x)
 {

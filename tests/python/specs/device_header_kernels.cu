@@ -1,0 +1,84 @@
+// Kernels by hand, of test_device_headers.py. Operators of float3 like these are in most CUDA programs, and must
+// not meet those of the header.
+__host__ __device__ inline float3 operator+(float3 a, float3 b) { return make_float3(a.x + b.x, a.y + b.y, a.z + b.z); }
+__host__ __device__ inline float3 operator*(float s, float3 a) { return make_float3(s * a.x, s * a.y, s * a.z); }
+__device__ inline float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+template <class T>
+__device__ T in(T value) { return value; }
+
+#include "device_header.cuh"
+#include "spheres.cuh"
+
+using namespace device_header;
+
+#define THREAD                                            \
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;  \
+    if (i >= count) return
+
+extern "C" __global__ void distances(const Ball* balls, const float3* points, float* result, Ball* ball_grads,
+                                     float3* point_grads, int count) {
+    THREAD;
+    const float3 p = points[i] + 0.5f * points[i];
+    result[i] = distance_to(balls[i], p);
+    Ball ball_grad{};
+    ball_grad.id = -1;
+    float3 point_grad;
+    distance_to_bwd(balls[i], p, ball_grad, point_grad, 2.0f);
+    ball_grads[i] = ball_grad;
+    point_grads[i] = point_grad + 0.5f * point_grad;
+}
+
+extern "C" __global__ void blends(const Scene* scene, const float3* points, float2* both, float* nearest, float* result,
+                                  Scene* scene_grads, float3* point_grads, float2* both_grads, int count) {
+    THREAD;
+    const float2 before = both[i];
+    result[i] = blend(scene[0], 0.25f, points[i], nearest[i], both[i]);
+    Scene scene_grad{};
+    float2 both_grad = make_float2(1.0f, -2.0f);
+    blend_bwd(scene[0], 0.25f, points[i], before, scene_grad, point_grads[i], 3.0f, both_grad, 0.5f);
+    scene_grads[i] = scene_grad;
+    both_grads[i] = both_grad;
+}
+
+/// The parts of a Wide, one after another.
+extern "C" __global__ void widened_parts(double* parts, int count) {
+    THREAD;
+    Wide w{{1, 2, 3, 4}, {true, false, true}, 1ll << 40, 0, 10, -7, {{1, 2}, {3, 4}}};
+    w = widened(w, 3, make_double3(0.5, 0.25, i));
+    const double all[] = {w.d.x, w.d.y, w.d.z, w.d.w, double(w.b.x), double(w.b.y), double(w.b.z), double(w.n),
+                          double(w.mode), double(w.small), double(w.c), double(w.m[0].x), double(w.m[0].y),
+                          double(w.m[1].x), double(w.m[1].y)};
+    for (int k = 0; k < 15; ++k) parts[15 * i + k] = all[k];
+}
+
+extern "C" __global__ void products(const float* a, const float* b, float* result, int count) {
+    THREAD;
+    float3x3 left, right;
+    for (int row = 0; row < 3; ++row) {
+        left[row] = {a[9 * i + 3 * row], a[9 * i + 3 * row + 1], a[9 * i + 3 * row + 2]};
+        right[row] = {b[9 * i + 3 * row], b[9 * i + 3 * row + 1], b[9 * i + 3 * row + 2]};
+    }
+    const float3x3 made = product(left, right);
+    for (int row = 0; row < 3; ++row) {
+        result[9 * i + 3 * row] = made[row].x;
+        result[9 * i + 3 * row + 1] = made[row].y;
+        result[9 * i + 3 * row + 2] = made[row].z;
+    }
+}
+
+extern "C" __global__ void totals(float* values, float* result, int count) {
+    THREAD;
+    result[i] = total(values, i);
+}
+
+extern "C" __global__ void many(const float* x, float* result, int count) {
+    THREAD;
+    result[i] = of_many(x[i]);
+}
+
+/// Functions of another header, whose names are the first one's.
+extern "C" __global__ void others(const float* radii, float* result, int count) {
+    THREAD;
+    const spheres::Sphere sphere{make_float3(0, 3, 0), radii[i]};
+    result[i] = spheres::distance_to(sphere, make_float3(4, 0, 0));
+}

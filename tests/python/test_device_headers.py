@@ -1,0 +1,149 @@
+"""Device headers: kernels by hand that include them, compiled by NVRTC always and run where there is CUDA."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import numpy.typing as npt
+import pytest
+from cuda_by_hand import Kernels, compiled
+from loader import Loader
+
+Array = npt.NDArray[Any]
+HERE = Path(__file__).parent
+COUNT = 131
+POISON = np.float32(7777)
+BALL = np.dtype([("center", "f4", 3), ("radius", "f4"), ("id", "i4")])
+SCENE = np.dtype([("balls", BALL, 2), ("tilt", "f4", (2, 3)), ("weights", "f4", 4)])
+ENTRIES = ["distances", "blends", "widened_parts", "products", "totals", "many", "others"]
+
+
+@pytest.fixture(scope="module")
+def module(generated: Loader) -> ModuleType:
+    return generated("device_header")
+
+
+@pytest.fixture(scope="module")
+def ptx(module: ModuleType) -> bytes:
+    package = Path(str(module.__file__)).parent
+    header = next(path for path in (package, package.parent) if (path / "device_header.cuh").exists())
+    folders = [f"-I{folder}" for folder in (header, HERE.parent / "golden" / "spheres")]
+    return compiled((HERE / "specs" / "device_header_kernels.cu").read_text(), *folders)
+
+
+@pytest.fixture(scope="module")
+def kernels(ptx: bytes) -> Kernels:
+    device = kf.default_device()
+    if device.backend != "cuda":
+        pytest.skip("needs a GPU with CUDA")
+    return Kernels(ptx, device.info.index)
+
+
+def random(*shape: int, seed: int = 1) -> Array:
+    return np.random.default_rng(seed).uniform(-2, 2, shape).astype(np.float32)
+
+
+def poisoned(*shape: int) -> Array:
+    return np.full(shape, POISON, np.float32)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_kernels_compile(ptx: bytes, entry: str) -> None:
+    assert f".visible .entry {entry}(".encode() in ptx
+
+
+def test_value_and_gradients_of_a_struct(kernels: Kernels) -> None:
+    balls = np.zeros(COUNT, BALL)
+    balls["center"], balls["radius"], balls["id"] = random(COUNT, 3), random(COUNT), 5
+    points = random(COUNT, 3, seed=2)
+    grads = np.zeros(COUNT + 1, BALL)
+    grads["radius"] = POISON
+    out = kernels.run("distances", COUNT, balls, points, poisoned(COUNT + 1), grads, poisoned(COUNT + 1, 3))
+    away = 1.5 * points.astype(np.float64) - balls["center"]
+    length = np.linalg.norm(away, axis=1)
+    direction = away / length[:, None]
+    np.testing.assert_allclose(out[2][:COUNT], length - balls["radius"], atol=1e-5)
+    np.testing.assert_allclose(out[3]["center"][:COUNT], -2 * direction, atol=1e-5)
+    np.testing.assert_array_equal(out[3]["radius"][:COUNT], -2)
+    np.testing.assert_array_equal(out[3]["id"][:COUNT], -1)  # it has no gradient, and is left alone
+    np.testing.assert_allclose(out[4][:COUNT], 3 * direction, atol=1e-5)
+    assert out[2][COUNT] == POISON
+    assert out[3]["radius"][COUNT] == POISON
+    np.testing.assert_array_equal(out[4][COUNT], POISON)
+
+
+def test_gradients_in_every_direction(kernels: Kernels) -> None:
+    scene = np.zeros(1, SCENE)
+    scene["balls"]["center"], scene["balls"]["radius"] = random(1, 2, 3), random(1, 2)
+    scene["tilt"], scene["weights"] = random(1, 2, 3, seed=3), random(1, 4, seed=4)
+    points, both = random(COUNT, 3, seed=5), random(COUNT, 2, seed=6)
+    _, _, after, nearest, result, scene_grads, point_grads, both_grads = kernels.run(
+        *("blends", COUNT, scene, points, both, poisoned(COUNT), poisoned(COUNT)),
+        *(np.zeros(COUNT, SCENE), poisoned(COUNT, 3), poisoned(COUNT, 2)),
+    )
+    p, u, v = points.astype(np.float64), both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
+    balls, tilt, weight = (
+        scene["balls"][0],
+        scene["tilt"][0].astype(np.float64),
+        float(scene["weights"][0, 2]),
+    )
+    away = [p - balls["center"][k] for k in (0, 1)]
+    length = [np.linalg.norm(one, axis=1) for one in away]
+    direction = [one / size[:, None] for one, size in zip(away, length, strict=True)]
+    a, b = (length[k] - balls["radius"][k] for k in (0, 1))
+    x = u * a + v
+    np.testing.assert_allclose(nearest, 0.25 * a + 0.75 * b, atol=1e-5)
+    np.testing.assert_allclose(after, np.stack([x, v * a + u], 1), atol=1e-4)
+    np.testing.assert_allclose(result, p @ (tilt[0] + 2 * tilt[1]) + weight * p[:, 0] * x, atol=1e-4)
+    # Of nearest flows 3 in, of both (1, -2), of the result a half.
+    to_x = 1 + 0.5 * weight * p[:, 0]
+    to_a, to_b = 0.75 + to_x * u - 2 * v, 2.25
+    np.testing.assert_allclose(both_grads, np.stack([to_x * a - 2, to_x - 2 * a], 1), atol=1e-4)
+    for k, to in enumerate((to_a, np.full(COUNT, to_b))):
+        np.testing.assert_allclose(scene_grads["balls"]["radius"][:, k], -to, atol=1e-4)
+        np.testing.assert_allclose(
+            scene_grads["balls"]["center"][:, k], -to[:, None] * direction[k], atol=1e-4
+        )
+    np.testing.assert_allclose(scene_grads["tilt"], 0.5 * np.stack([p, 2 * p], 1), atol=1e-5)
+    weights = np.zeros((COUNT, 4))
+    weights[:, 2] = 0.5 * p[:, 0] * x
+    np.testing.assert_allclose(scene_grads["weights"], weights, atol=1e-4)
+    to_point = to_a[:, None] * direction[0] + to_b * direction[1] + 0.5 * (tilt[0] + 2 * tilt[1])
+    to_point[:, 0] += 0.5 * weight * x
+    np.testing.assert_allclose(point_grads, to_point, atol=1e-4)
+
+
+def test_types_that_cuda_has_no_vectors_of(kernels: Kernels) -> None:
+    (parts,) = kernels.run("widened_parts", COUNT, np.full((COUNT, 15), 7777.0))
+    for i in range(COUNT):
+        expected = [1.5, 2.25, 3 + i, 5, 0, 1, 0, 2**40 + 3, 4, 4, 7, 1, 2, 8, 4]
+        np.testing.assert_array_equal(parts[i], expected)
+
+
+def test_matrices(kernels: Kernels) -> None:
+    a, b = random(COUNT, 3, 3), random(COUNT, 3, 3, seed=2)
+    result = kernels.run("products", COUNT, a, b, poisoned(COUNT + 1, 3, 3))[2]
+    np.testing.assert_allclose(result[:COUNT], a.astype(np.float64) @ b + a.transpose(0, 2, 1), atol=1e-5)
+    np.testing.assert_array_equal(result[COUNT], POISON)
+
+
+def test_pointers(kernels: Kernels) -> None:
+    values = random(COUNT)
+    result = kernels.run("totals", COUNT, values, poisoned(COUNT))[1]
+    expected = np.concatenate([[0], np.cumsum(values.astype(np.float64))[:-1]])
+    np.testing.assert_allclose(result, expected, atol=1e-4)
+
+
+def test_functions_of_scalars(kernels: Kernels, module: ModuleType) -> None:
+    x = random(COUNT)
+    result = kernels.run("many", COUNT, x, poisoned(COUNT))[1]
+    expected = [module.of_many(float(one)) for one in x]  # what hosts' kernels give
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-4)
+
+
+def test_another_header_beside_it(kernels: Kernels) -> None:
+    radii = random(COUNT)
+    result = kernels.run("others", COUNT, radii, poisoned(COUNT))[1]
+    np.testing.assert_allclose(result, 5 - radii.astype(np.float64), atol=1e-6)

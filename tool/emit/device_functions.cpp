@@ -1,0 +1,304 @@
+// Chooses the functions of a device header and writes the Slang that its code comes from.
+#include "emit/device_functions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "emit/adapter.h"
+#include "emit/kernel_text.h"
+#include "emit/names.h"
+#include "emit/render.h"
+#include "emit/values.h"
+#include "emit_templates.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+using manifest::Role;
+
+constexpr const char* gradient_ending = "_grad";
+
+bool is_given(Role role) { return role == Role::in || role == Role::inout; }
+
+bool takes_gradient(const PlannedParameter& parameter) {
+    return parameter.type.differentiable && !parameter.no_diff;
+}
+
+Diagnostic refusal(const PlannedFunction& function, const PlannedCall& call, const std::string& why,
+                   const std::string& cure) {
+    return {Severity::error,
+            "device-header",
+            call.location,
+            "'" + function.name + "' can't be a function of the device header: " + why,
+            {cure}};
+}
+
+/// Remembers the structs that a type is made of, by their names in C++; returns one that another struct has.
+std::optional<std::string> add_structs(const Type& type, std::map<std::string, std::string>& known) {
+    if (type.kind == TypeKind::array) return add_structs(type.element.front(), known);
+    if (type.kind != TypeKind::structure) return std::nullopt;
+    const auto [before, is_new] = known.emplace(device_type(type), type.name);
+    if (before->second != type.name) return before->second;
+    if (!is_new) return std::nullopt;
+    for (const Field& field : type.fields) {
+        if (auto other = add_structs(field.type, known)) return other;
+    }
+    return std::nullopt;
+}
+
+/// Errors of a function that has no form in a header.
+Diagnostics refusals(const PlannedFunction& function, const PlannedCall& call) {
+    Diagnostics errors;
+    const auto refuse = [&](const std::string& why, const std::string& cure) {
+        errors.push_back(refusal(function, call, why, cure));
+    };
+    if (call.dispatch != manifest::Dispatch::elements)
+        refuse("it is a kernel by itself", "put it into a spec without \"outputs\": [\"cuda_header\"]");
+    for (const PlannedGlobal& global : call.globals)
+        refuse("it reads the global parameter '" + global.name + "', which hosts set", "make it a parameter");
+    for (const PlannedParameter& parameter : call.parameters) {
+        const bool result = parameter.role == Role::result;
+        const std::string name = result ? "its result" : "its parameter '" + parameter.host.name;
+        if (const auto refused = refused_by_devices(parameter.type)) {
+            refuse(name +
+                       (result ? (refused->path.empty() ? "" : "'s '" + refused->path.substr(1) + "'")
+                               : refused->path + "'") +
+                       " is " + refused->reason,
+                   refused->cure);
+        } else if (result && parameter.type.kind == TypeKind::array) {
+            refuse("its result is an array", "return it in a struct, or by an out parameter");
+        }
+    }
+    return errors;
+}
+
+std::string cpp_name(const PlannedFunction& function, const PlannedCall& call) {
+    // A constructor has its struct's name, which a header can't have twice.
+    const std::string name = call.member == Member::constructor ? "make_" + function.name : function.name;
+    return cpp_identifier(name);
+}
+
+/// Writes one function: its parameters in C++, and its text in Slang.
+class FunctionWriter {
+public:
+    FunctionWriter(const PlannedFunction& function, const PlannedCall& call, bool is_backward,
+                   std::string slang_name) {
+        made_.function = &function;
+        made_.call = &call;
+        made_.is_backward = is_backward;
+        made_.name = cpp_name(function, call) + (is_backward ? "_bwd" : "");
+        made_.slang_name = std::move(slang_name);
+    }
+
+    /// "f(float3, const Ray&, ": what tells functions apart in C++. Once it is written.
+    [[nodiscard]] const std::string& signature() const { return signature_; }
+
+    DeviceFunction write() {
+        const PlannedCall& call = *made_.call;
+        for (const PlannedParameter& parameter : call.parameters) {
+            const std::string id = std::to_string(count_++);
+            const bool object = call.member == Member::method && id == "0";
+            const std::string name = parameter.role == Role::result ? "result"
+                                     : object                       ? claim("self")
+                                                                    : claim(parameter.host.name);
+            if (made_.is_backward) {
+                add_primal(parameter, name, id);
+            } else {
+                add_value(parameter, name, id);
+            }
+        }
+        made_.parameters.insert(made_.parameters.end(), gradients_.begin(), gradients_.end());
+        signature_ = made_.name + "(" + signature_ + gradient_types_;
+        const CallOperands operands{result_, operands_, operands_};
+        const PassKind pass = made_.is_backward ? PassKind::backward : PassKind::forward;
+        for (const std::string& statement : call_statements(call, pass, operands))
+            before_.push_back(statement);
+        before_.insert(before_.end(), after_.begin(), after_.end());
+        made_.statements = std::move(before_);
+        return std::move(made_);
+    }
+
+private:
+    std::string claim(const std::string& name) { return names_.claim(cpp_identifier(name)); }
+
+    /// A value of the Slang function's, and its parts where it has some.
+    void add_value(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
+        const std::string local = "kf_arg_" + id;
+        const bool result = parameter.role == Role::result;
+        if (result && parameter.type.kind == TypeKind::void_type) return;
+        before_.push_back(declared_name(parameter.type) + " " + local);
+        pass_leaves(parameter.type, name, local, parameter.role, false);
+        if (result) {
+            result_ = local + " = ";
+            made_.result = device_type(parameter.type);
+            return;
+        }
+        made_.parameters.push_back(device_parameter(parameter.type, name, parameter.role));
+        signature_ += device_parameter(parameter.type, "", parameter.role) + ", ";
+        operands_.push_back(local);
+    }
+
+    /// How `bwd_diff` takes it: see KernelWriter::add_backward().
+    void add_primal(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
+        const std::string local = "kf_arg_" + id;
+        const bool is_read = is_given(parameter.role);
+        if (is_read) {
+            before_.push_back(declared_name(parameter.type) + " " + local);
+            pass_leaves(parameter.type, name, local, Role::in, false);
+            made_.parameters.push_back(device_parameter(parameter.type, name, Role::in));
+            signature_ += device_parameter(parameter.type, "", Role::in) + ", ";
+        }
+        if (!takes_gradient(parameter)) {
+            if (is_read) operands_.push_back(local);
+            return;
+        }
+        const std::string gradient = claim(name + gradient_ending);
+        const std::string of_local = "kf_grad_" + id;
+        // The gradient of what the function writes flows in, and of what it reads flows out.
+        const Role flow = parameter.role == Role::inout ? Role::inout : is_read ? Role::out : Role::in;
+        gradients_.push_back(device_parameter(parameter.type, gradient, flow));
+        gradient_types_ += device_parameter(parameter.type, "", flow) + ", ";
+        if (flow != Role::out) before_.push_back(differential_name(parameter.type) + " " + of_local);
+        if (!is_read) {
+            pass_leaves(parameter.type, gradient, of_local, flow, true);
+            operands_.push_back(of_local);
+            return;
+        }
+        const std::string pair = "kf_pair_" + id;
+        if (flow == Role::out) {
+            before_.push_back("var " + pair + " = diffPair(" + local + ")");
+            pass_leaves(parameter.type, gradient, pair + ".d", flow, true);
+        } else {
+            pass_leaves(parameter.type, gradient, of_local, flow, true, pair + ".d");
+            before_.push_back("var " + pair + " = diffPair(" + local + ", " + of_local + ")");
+        }
+        operands_.push_back(pair);
+    }
+
+    /// Fills `local` before the call, and takes from it (or from `after`) what the call left there.
+    void pass_leaves(const Type& type, const std::string& name, const std::string& local, Role role,
+                     bool differential, const std::string& after = {}) {
+        for (const DeviceLeaf& leaf : device_leaves(type)) {
+            if (differential && !leaf.differentiable) continue;
+            const std::string slang = device_leaf_name(leaf);
+            const std::string given = "kf_p_" + std::to_string(made_.passed.size());
+            const std::string place = local + leaf.slang_path;
+            const std::string left = (after.empty() ? local : after) + leaf.slang_path;
+            const bool is_enum = leaf.type.is_enum;
+            const auto as = [&](const std::string& to, const std::string& value) {
+                return is_enum ? to + "(" + value + ")" : value;
+            };
+            if (is_given(role)) before_.push_back(place + " = " + as(leaf.type.name, given));
+            if (role != Role::in) after_.push_back(given + " = " + as(slang, left));
+            made_.passed.push_back({role == Role::in      ? "in"
+                                    : role == Role::inout ? "inout"
+                                                          : "out",
+                                    name + leaf.cpp_path, slang});
+        }
+    }
+
+    DeviceFunction made_;
+    UniqueNames names_{{"result", "kf"}};
+    int count_ = 0;
+    std::string signature_;
+    std::string gradient_types_;
+    std::string result_;
+    std::vector<std::string> gradients_;  ///< the parameters that come last
+    std::vector<std::string> operands_;
+    std::vector<std::string> before_;
+    std::vector<std::string> after_;
+};
+
+}  // namespace
+
+Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
+    std::vector<DeviceFunction> functions;
+    std::map<std::string, std::string> known;    // the Slang function of each signature
+    std::map<std::string, std::string> structs;  // the Slang name of each
+    Diagnostics errors;
+    for (const PlannedFunction& function : plan.functions) {
+        if (function.is_hidden()) continue;
+        for (const PlannedCall& call : function.calls) {
+            Diagnostics refused = refusals(function, call);
+            for (const PlannedParameter& parameter : call.parameters) {
+                if (!refused.empty()) break;
+                if (const auto other = add_structs(parameter.type, structs))
+                    refused.push_back(refusal(function, call,
+                                              "it takes '" + parameter.type.name + "', and another one '" +
+                                                  *other + "', which have one name in C++",
+                                              "give one of the structs another name"));
+            }
+            if (!refused.empty()) {
+                add_distinct(errors, std::move(refused));
+                continue;
+            }
+            const std::string called = call.module + "." + call.function;
+            for (const bool is_backward : {false, true}) {
+                if (is_backward && !call.has_backward && !call.has_fused) continue;
+                FunctionWriter writer(function, call, is_backward,
+                                      "kf_call_" + std::to_string(functions.size()));
+                DeviceFunction made = writer.write();
+                const auto [before, is_new] =
+                    known.emplace(writer.signature(), called + (is_backward ? " backward" : ""));
+                if (is_new) {
+                    functions.push_back(std::move(made));
+                } else if (before->second != called + (is_backward ? " backward" : "")) {
+                    errors.push_back(refusal(
+                        function, call, "another function '" + made.name + "' takes the same types in C++",
+                        "give one of the calls another \"name\""));
+                }
+            }
+        }
+    }
+    if (!errors.empty()) return errors;
+    return functions;
+}
+
+Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<DeviceFunction>& functions) {
+    KernelSource source;
+    source.entry_point = "kf_device_functions";
+    std::vector<std::string> imports;
+    View::List views;
+    for (const DeviceFunction& function : functions) {
+        for (std::string& name : imports_of(plan, *function.call, {})) {
+            if (std::find(imports.begin(), imports.end(), name) == imports.end())
+                imports.push_back(std::move(name));
+        }
+        std::string parameters;
+        std::string given;
+        for (std::size_t i = 0; i < function.passed.size(); ++i) {
+            const DevicePassed& one = function.passed[i];
+            const std::string comma = i == 0 ? "" : ", ";
+            // All by address, so that the code's parameters are pointers.
+            parameters +=
+                comma + (one.way == "out" ? "out " : "inout ") + one.type + " kf_p_" + std::to_string(i);
+            given += comma + "((" + one.type + "*)4096ull)[0]";
+        }
+        views.emplace_back(
+            View::Object{{"name", function.slang_name},
+                         {"adapters", adapters(*function.call)},
+                         {"signature_line", "void " + function.slang_name + "(" + parameters + ")"},
+                         {"statements", View::List(function.statements.begin(), function.statements.end())},
+                         {"given", given}});
+    }
+    Outcome<std::string> text =
+        render("device_kernel.slang.mustache", templates::device_kernel_slang_mustache,
+               View(View::Object{{"imports", View::List(imports.begin(), imports.end())},
+                                 {"functions", std::move(views)},
+                                 {"entry", source.entry_point}}));
+    if (!text) return text.errors();
+    source.text = std::move(text.value());
+    if (functions.empty()) return source;
+    const PlannedCall& first = *functions.front().call;
+    source.origin = first.location;
+    Outcome<std::string> values = emit_values(first.link, plan.imports);
+    if (!values) return values.errors();
+    source.values = std::move(values.value());
+    source.conformances = first.link.conformances;
+    return source;
+}
+
+}  // namespace kf::gen
