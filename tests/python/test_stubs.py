@@ -159,6 +159,17 @@ WRONG_ATTRIBUTES = [
     "scene.lights[0].pos",
 ]
 
+LAUNCHES = """
+import kernelfunctions as kf
+import numpy as np
+from kf_launch.launch import cuda_places, fill, squares
+
+x = kf.Tensor.zeros((40,), np.float32)
+fill.threads(33)(x, 1.0)
+cuda_places(kf.Tensor.zeros((40,), np.int32)).launchRaw(blockSize=(16, 1, 1), gridSize=(3, 1, 1))
+squares.groups(2).backward(1.0, kf.differentiable(2.0), x.with_grads(), x)
+"""
+
 WRONG_OBJECTS = [
     "value_of(1.0)",
     "value_of({'weight': 1, 'place': 2})",
@@ -225,6 +236,11 @@ def test_right_calls(folder: Path) -> None:
 
 def test_right_objects(folder: Path) -> None:
     result = check(folder, OBJECTS)
+    assert result.returncode == 0, result.stdout
+
+
+def test_launches(folder: Path) -> None:
+    result = check(folder, LAUNCHES)
     assert result.returncode == 0, result.stdout
 
 

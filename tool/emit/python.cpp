@@ -260,7 +260,9 @@ private:
                 }
             }
         }
-        std::string result = is_backward(form) ? "None" : launched ? "LaunchResult" : result_type(results);
+        std::string result = is_backward(form) ? "None"
+                             : launched        ? note("LaunchResult")
+                                               : result_type(results);
         if (is_jvp(form)) {
             for (Returned& one : results)
                 if (!differentiable.contains(one.parameter)) one.type = "None";

@@ -18,6 +18,8 @@ constexpr std::string_view foreign_code = "Unhandled local inst";
 constexpr std::string_view lost_start = "Unhandled global inst";
 /// The id of what a function needs and the target doesn't have.
 constexpr std::string_view unavailable = "slang-E36107";
+/// The id of an interface whose objects are made by number, where no type stands behind it.
+constexpr std::string_view no_conformance = "slang-E50100";
 
 using Functions = std::vector<const SourceFunction*>;
 
@@ -114,6 +116,18 @@ std::vector<Location> mixed_products(const SourceFunction& function) {
     return found;
 }
 
+/// What Slang says of an interface without types, in the spec's words.
+void name_conformances(Diagnostic& said) {
+    const std::size_t begin = said.message.find('\'') + 1;
+    const std::string name = said.message.substr(begin, said.message.find('\'', begin) - begin);
+    said.id = "conformance-missing";
+    said.message =
+        "no type stands behind the interface '" + name + "', of which objects are made at run time";
+    said.notes.insert(
+        said.notes.begin(),
+        "list the types in the spec: \"conformances\": [{\"interface\": \"" + name + "\", \"type\": \"…\"}]");
+}
+
 void add_hint(Diagnostic& crash, const Functions& reached) {
     for (const SourceFunction* function : reached) {
         if (!function->differentiable) continue;
@@ -130,6 +144,8 @@ void add_hint(Diagnostic& crash, const Functions& reached) {
 
 Diagnostics with_reasons(Diagnostics errors, const KernelSource& kernel,
                          const std::map<std::string, std::string>& sources) {
+    for (Diagnostic& error : errors)
+        if (error.id == no_conformance) name_conformances(error);
     const auto is_unclear = [](const Diagnostic& error) {
         return error.id == "slang-internal" || error.id == "slang-E99997" || error.id == unavailable;
     };

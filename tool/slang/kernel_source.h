@@ -28,7 +28,7 @@ struct KernelSource {
     bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
     bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
     std::string values = {};    ///< a module that gives link-time declarations their values; may be empty
-    std::vector<Conformance> conformances = {};  ///< empty: all that the modules have
+    std::vector<Conformance> conformances = {};  ///< empty: those that the functions make objects of
 
     /// All of the above that the compiled code depends on.
     [[nodiscard]] std::string code_text() const;

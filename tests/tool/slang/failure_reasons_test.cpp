@@ -51,6 +51,18 @@ TEST(FailureReasons, CodeForOtherTargets) {
     EXPECT_EQ(reasons(on_cuda, foreign), Diagnostics{on_cuda});
 }
 
+TEST(FailureReasons, InterfacesWithoutTypes) {
+    const Diagnostic said = failure(
+        "slang-E50100", "No type conformances are found for interface 'space.IShape'. Code generation ...");
+    const Diagnostics found = reasons(said, "float f(float x) { return x; }\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].id, "conformance-missing");
+    EXPECT_EQ(found[0].location, said.location);
+    EXPECT_THAT(found[0].message, HasSubstr("behind the interface 'space.IShape'"));
+    EXPECT_THAT(found[0].notes,
+                ElementsAre(HasSubstr(R"("conformances": [{"interface": "space.IShape")"), said.notes[0]));
+}
+
 TEST(FailureReasons, LoopsThatStartAtComputedValues) {
     const std::string text =
         "[Differentiable]\nfloat f(float x)\n{\n"
