@@ -5,6 +5,7 @@
 
 #include "core/describe.h"
 #include "core/python_names.h"
+#include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
 #include "python/scalars.h"
@@ -109,15 +110,40 @@ py::object Differentiable::take(const py::object& new_value) {
     const Tensor* tensor = as_tensor(new_value);
     py::object zeros = tensor != nullptr ? py::none() : zero_like(new_value, {"differentiable", "value"});
     value = new_value;
-    if (tensor != nullptr && !tensor->any.grad()) {
-        value = py::cast(Tensor{tensor->any.with_grads(), tensor->context, tensor->structure, true});
-    }
+    if (tensor != nullptr && !tensor->any.grad())
+        value = with_tensor({tensor->any.with_grads(), tensor->context, tensor->structure, true});
     return zeros;
 }
 
-py::object Differentiable::grad() const { return as_tensor(value) != nullptr ? value.attr("grad") : grad_; }
+py::object Differentiable::with_tensor(const Tensor& tensor) const {
+    const Buffer* buffer = as_buffer(value);
+    return buffer != nullptr ? py::cast(Buffer{tensor, buffer->writable}) : py::cast(tensor);
+}
+
+py::object Differentiable::grad() const {
+    const Buffer* buffer = as_buffer(value);
+    if (buffer == nullptr) return as_tensor(value) != nullptr ? value.attr("grad") : grad_;
+    return py::cast(
+        Buffer{{buffer->tensor.any.grad(), buffer->tensor.context, buffer->tensor.structure}, true});
+}
 
 void Differentiable::set_grad(const py::object& new_grad) {
+    if (const Buffer* buffer = as_buffer(value)) {
+        const Where where{"differentiable", "grad"};
+        const Buffer* given = as_buffer(new_grad);
+        if (given == nullptr) {
+            refuse(
+                ErrorCode::type_mismatch, where,
+                "the gradient of a buffer is a kf.Buffer, not " + detail::with_article(type_name(new_grad)));
+        }
+        check_writable_buffer(new_grad, where);
+        // Refuses one of another type, size or device.
+        const py::object bound = py::cast(Tensor{buffer->tensor.any.without_grads(), buffer->tensor.context,
+                                                 buffer->tensor.structure})
+                                     .attr("with_grads")(py::arg("grad_out") = py::cast(given->tensor));
+        value = with_tensor(py::cast<Tensor>(bound));
+        return;
+    }
     if (as_tensor(value) != nullptr) {
         refuse(ErrorCode::type_mismatch, {"differentiable", "grad"},
                "the gradient of a tensor is the tensor's own: use tensor.with_grads(grad_out=...)");

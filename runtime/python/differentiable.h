@@ -2,10 +2,12 @@
 #pragma once
 
 #include "python/common.h"
+#include "python/tensor.h"
 
 namespace kf::python {
 
-/// `value` is a number, a list, an array or a kf.Tensor with gradients, whose `grad` is then its own.
+/// `value` is a number, a list, an array, or a kf.Tensor or kf.Buffer with gradients, whose `grad` is then
+/// its own: a buffer's is a writable kf.Buffer, which may be given.
 struct Differentiable {
     using PythonClass = Differentiable;
 
@@ -20,8 +22,10 @@ struct Differentiable {
     py::object value;
 
 private:
-    /// Zeros like it; None of a tensor.
+    /// Zeros like it; None of a tensor or a buffer.
     py::object take(const py::object& new_value);
+    /// The tensor, as a buffer where the value is one.
+    [[nodiscard]] py::object with_tensor(const Tensor& tensor) const;
 
     py::object grad_;
 };

@@ -135,6 +135,11 @@ void CommandList::describe(const VulkanKernel& kernel, const driver::Dispatch& d
             const VulkanAllocation& memory =
                 checked(context_.get(), buffer.allocation.get(), buffer.offset, buffer.size, "bind");
             const std::uint64_t offset = memory.offset() + buffer.offset;
+            // No range is smaller than an element of one byte.
+            if (buffer.is_empty && kernel.resources()[i].stride == 1 && limits.null_buffers) {
+                buffers_.push_back({VK_NULL_HANDLE, 0, VK_WHOLE_SIZE});
+                return;
+            }
             const auto what = [&] {
                 return "vulkan: kernel '" + kernel.name() + "': buffer '" + kernel.resources()[i].name + "' ";
             };

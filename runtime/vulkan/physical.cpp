@@ -22,6 +22,7 @@ struct Features {
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
     VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomic_float2{};
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable{};
+    VkPhysicalDeviceRobustness2FeaturesEXT robustness{};
     std::vector<const char*> extensions;
 
     Features() = default;
@@ -58,6 +59,7 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     features.atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
     features.atomic_float2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT;
     features.executable.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    features.robustness.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
     features.core.pNext = &features.v11;
     features.v11.pNext = &features.v12;
     void** tail = &features.v12.pNext;
@@ -75,9 +77,12 @@ void query(const Instance& instance, VkPhysicalDevice device, std::uint32_t api,
     chain(features.atomic_float, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false);
     chain(features.atomic_float2, VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME, false);
     chain(features.executable, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, false);
+    chain(features.robustness, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, false);
     instance.functions().vkGetPhysicalDeviceFeatures2(device, &features.core);
     // Bounds checks on every access cost much and promise nothing for device addresses.
     features.core.features.robustBufferAccess = VK_FALSE;
+    features.robustness.robustBufferAccess2 = VK_FALSE;
+    features.robustness.robustImageAccess2 = VK_FALSE;
     // Capture and replay are for debuggers, which turn them on themselves; they may cost memory.
     features.v12.bufferDeviceAddressCaptureReplay = VK_FALSE;
     features.v12.bufferDeviceAddressMultiDevice = VK_FALSE;
@@ -270,6 +275,7 @@ Physical describe(const Instance& instance, VkPhysicalDevice device) {
     const Processors processors = guess_processors(instance, device, properties.deviceType, extensions);
     physical.info.processors = processors.count;
     physical.limits.resident_subgroups = processors.resident_subgroups;
+    physical.limits.null_buffers = features.robustness.nullDescriptor != VK_FALSE;
     physical.limits.statistics = features.executable.pipelineExecutableInfo != VK_FALSE;
 
     std::copy_n(properties.limits.maxComputeWorkGroupSize, 3, physical.limits.max_group_size);

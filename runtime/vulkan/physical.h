@@ -21,6 +21,7 @@ struct Limits {
     std::uint64_t uniform_alignment = 256;  ///< bytes, of a block's offset in a uniform buffer
     std::uint32_t resident_subgroups = 0;   ///< of one processor, at most; 0: the driver doesn't say
     bool statistics = false;                ///< pipelines tell what they need: pipelineExecutableInfo
+    bool null_buffers = false;              ///< none can be bound as a buffer: nullDescriptor
     bool full_subgroups = false;            ///< computeFullSubgroups can be enabled
 };
 

@@ -73,11 +73,12 @@ def test_writes(buffers: ModuleType, size: int) -> None:
 
 def test_dimensions(buffers: ModuleType) -> None:
     """Buffers know how many elements they have, none too."""
-    for count, size in ((5, 24), (0, 0), (0, 4), (1, 0)):
+    for count, size, small in ((5, 24, 3), (0, 0, 0), (0, 4, 1), (1, 0, 0), (0, 0, 4097)):
         points = kf.Buffer.zeros((count, 3))
         bytes_ = kf.Buffer.zeros(size, np.uint8)
-        got = buffers.count_of(points, bytes_, indices(3), out=np.ndarray)
-        assert got.tolist() == [count, 12, size]
+        given = kf.Buffer.zeros(small, np.uint8)
+        got = buffers.count_of(points, bytes_, given, indices(4), out=np.ndarray)
+        assert got.tolist() == [count, 12, size, small]
 
 
 @pytest.mark.parametrize("size", SIZES[1:])
@@ -141,6 +142,63 @@ def test_elements(buffers: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(out.to_numpy(), v * k[:, None])
     buffers.advance(x := kf.Buffer.from_numpy(k, writable=True), kf.Buffer.from_numpy(k))
     np.testing.assert_array_equal(x.to_numpy(), 2 * k)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_gradients_of_elements(buffers: ModuleType, size: int) -> None:
+    """They go into a buffer: a new one, or one that is given."""
+    v = numbers((size, 3), FLOAT, 15)
+    k = numbers((size,), FLOAT, 16)
+    given = kf.differentiable(kf.Buffer.from_numpy(v))
+    assert isinstance(given.value, kf.Buffer)
+    assert not given.value.writable
+    weights = kf.Tensor.from_numpy(k).with_grads()
+    out = buffers.scale(given, weights)
+    np.testing.assert_array_equal(out.to_numpy(), v * k[:, None])
+    for _ in range(2):
+        buffers.scale.backward(given, weights, out)
+    assert isinstance(given.grad, kf.Buffer)
+    assert given.grad.writable
+    np.testing.assert_array_equal(given.grad.to_numpy(), np.broadcast_to(2 * k[:, None], (size, 3)))
+    own = kf.Buffer.from_numpy(np.ones((size, 3), np.float32), writable=True)
+    given.grad = own
+    buffers.scale.backward(given, k, out)
+    np.testing.assert_array_equal(own.to_numpy(), np.broadcast_to(1 + k[:, None], (size, 3)))
+    _, tangent = buffers.scale.jvp(given.value, k, tangents={"v": own}, out=np.ndarray)
+    np.testing.assert_array_equal(tangent, own.to_numpy() * k[:, None])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_gradients_of_structs(buffers: ModuleType, size: int) -> None:
+    springs = np.zeros(size, buffers.Spring.dtype)
+    springs["end"] = numbers((size, 3), FLOAT, 17)
+    springs["stiffness"] = numbers((size,), FLOAT, 18)
+    given = kf.differentiable(kf.Buffer.from_numpy(springs))
+    length = kf.differentiable(2.0)
+    y = buffers.energy(given, length)
+    squares = (springs["end"].astype(np.float64) ** 2).sum(axis=1)
+    np.testing.assert_allclose(y.to_numpy(), 2 * springs["stiffness"] * squares, rtol=1e-6)
+    buffers.energy.backward(given, length, y)
+    found = given.grad.to_numpy()
+    np.testing.assert_allclose(found["stiffness"], 2 * squares, rtol=1e-6)
+    np.testing.assert_allclose(found["end"], 4 * springs["stiffness"][:, None] * springs["end"], rtol=1e-6)
+    np.testing.assert_allclose(length.grad, (springs["stiffness"] * squares).sum(), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_refused() -> None:
+    given = kf.differentiable(kf.Buffer.zeros((4, 3)))
+    before = given.grad
+    for wrong, message in (
+        (np.zeros((4, 3), np.float32), "the gradient of a buffer is a kf.Buffer, not a numpy.ndarray"),
+        (kf.Buffer.zeros((4, 3), writable=False), "only read"),
+        (kf.Buffer.zeros((4, 3), np.float64), "double"),
+        (kf.Buffer.zeros((5, 3)), "shape"),
+    ):
+        with pytest.raises(kf.ArgumentError, match=message):
+            given.grad = wrong
+        assert given.grad.address == before.address
+    with pytest.raises(kf.ArgumentError, match="no derivative"):
+        kf.differentiable(kf.Buffer.zeros(4, np.int32))
 
 
 def test_commands_wait(buffers: ModuleType) -> None:

@@ -157,7 +157,8 @@ private:
                 case Role::in: {
                     const std::string full = part == CppPart::fused ? backward_type(kind, at) : type;
                     const std::string plain = structure ? "const " + type + "&" : given_type(at);
-                    add(method, !value ? tensor : full == type ? plain : full, name);
+                    const std::string passed = "const " + passed_type(at) + "&";
+                    add(method, !value ? passed : full == type ? plain : full, name);
                     method.arguments.push_back("Arg::in(" + name + ")");
                     break;
                 }

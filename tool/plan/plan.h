@@ -22,6 +22,7 @@ struct PlannedArgument {
     bool is_result = false;    ///< the return value, not a parameter
     bool no_diff = false;
     bool grad_is_false = false;  ///< its kind says "grad": false
+    bool from_buffer = false;    ///< each call gets an element of a buffer
     Location location;           ///< the spec entry its kind comes from
     std::string path;  ///< in the parameter, [] for each array of structs around: ".spheres[].center"
 

@@ -105,7 +105,14 @@ private:
 
     ParameterTree walk(const KindSpec& given, const Type& type, const Place& place) {
         const std::optional<KindSpec> elements = kind_of_elements(given, type);
-        const KindSpec& kind = elements ? *elements : given;
+        if (!elements) return walk_parameter(given, type, place);
+        const std::size_t first = tree_.leaves.size();
+        ParameterTree parameter = walk_parameter(*elements, type, place);
+        for (std::size_t i = first; i < tree_.leaves.size(); ++i) tree_.leaves[i].from_buffer = true;
+        return parameter;
+    }
+
+    ParameterTree walk_parameter(const KindSpec& kind, const Type& type, const Place& place) {
         if (kind.kind == Kind::fields) return walk_fields(kind, type, place);
         if (type.kind == TypeKind::buffer && !type.element.empty() && holds_structs(type.element.front()))
             return buffer_of_structs(kind, type, place);

@@ -14,6 +14,7 @@
 #include "slang/layout.h"
 #include "slang/library.h"
 #include "slang/link_declarations.h"
+#include "slang/logical_copies.h"
 #include "slang/lost_gradients.h"
 #include "slang/module_texts.h"
 #include "slang/named_modules.h"
@@ -659,7 +660,8 @@ private:
         CompiledKernel kernel;
         kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
-            if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code)) {
+            if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code) ||
+                !expand_logical_copies(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             for (const Workaround* workaround : workarounds_) {

@@ -27,6 +27,8 @@ static_assert(!can_call<buffers::ScatterFunction, Buffer<float3>, Indices, Tenso
 static_assert(can_call<buffers::AddWordsFunction, Buffer<float>, RWBuffer<half>, Indices>);
 static_assert(!can_call<buffers::AddWordsFunction, Buffer<float>, Buffer<half>, Indices>);
 static_assert(!can_call<buffers::AdvanceFunction, Buffer<float>, Tensor<float, 1>>);
+static_assert(can_call<buffers::AdvanceFunction, Tensor<float, 1>, Buffer<float>>);
+static_assert(can_call<buffers::ScaleFunction, Tensor<float3, 1>, RWBuffer<float>>);
 static_assert(can_call<buffers::AdvanceFunction, RWBuffer<float>, Tensor<float, 1>>);
 static_assert(can_call<pointers::ReadOnlyFunction, Buffer<float>, Indices>);
 static_assert(!can_call<pointers::ReadAtFunction, Buffer<float>, Indices>, "its type may write");
@@ -70,6 +72,28 @@ TEST_P(BuffersTest, HoldStructs) {
     encoder.submit();
     const std::vector<Particle> found = old.to_vector();
     for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(found[k].position, (float3{2, 4, 6 + float(k)}));
+}
+
+TEST_P(BuffersTest, HaveGradients) {
+    const buffers::Module module(device_);
+    const std::vector<float3> values{{1, 2, 3}, {4, 5, 6}};
+    const auto v = Buffer<float3>(device_, values).with_grads();
+    const auto k = device_.tensor<float>({2, 3});
+    const auto y = module.scale(v, k);
+    EXPECT_THAT(y.to_vector(), ElementsAre(float3{2, 4, 6}, float3{12, 15, 18}));
+    for (int i = 0; i < 2; ++i) module.scale.backward(v, k, y);
+    EXPECT_THAT(v.grad().to_vector(), ElementsAre(float3{4, 4, 4}, float3{6, 6, 6}));
+    EXPECT_FALSE(k.grad());
+    const RWBuffer<float3> own = device_.zeros<float3>({2});
+    module.scale.backward(Buffer<float3>(device_, values).with_grads(own), k, y);
+    EXPECT_THAT(own.to_vector(), ElementsAre(float3{2, 2, 2}, float3{3, 3, 3}));
+    const std::vector<buffers::Spring> springs{{{1, 2, 3}, 4}, {{0, 0, 1}, 5}};
+    const auto spring = Buffer<buffers::Spring>(device_, springs).with_grads();
+    module.energy.backward(spring, 2.F, module.energy(spring, 2.F));
+    const std::vector<buffers::Spring> grads = spring.grad().to_vector();
+    EXPECT_EQ(grads[0].end, (float3{16, 32, 48}));
+    EXPECT_EQ(grads[0].stiffness, 28);
+    EXPECT_EQ(grads[1].end, (float3{0, 0, 20}));
 }
 
 TEST_P(BuffersTest, PointersLeadToTensorsAndAddresses) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "slang/logical_copies.h"
 #include "slang/workarounds/folded_vectors.h"
 
 namespace kf::gen {
@@ -78,6 +79,35 @@ TEST(Spirv, MarksVariablesThatHoldAddresses) {
     EXPECT_EQ(code, spirv(expected));
     ASSERT_TRUE(mark_aliased_pointers(code));
     EXPECT_EQ(code, spirv(expected)) << "once";
+}
+
+TEST(Spirv, CopiesStructsMemberByMember) {
+    // 28 is OpTypeArray, 30 OpTypeStruct, 61 OpLoad, 81 OpCompositeExtract, 80 OpCompositeConstruct, 400
+    // OpCopyLogical; new ids begin at the bound, 10.
+    const std::vector<std::vector<std::uint32_t>> types{{22, 1, 32},   {43, 0, 2, 2}, {28, 3, 1, 2},
+                                                        {28, 4, 1, 2}, {30, 5, 1, 3}, {30, 6, 1, 4}};
+    std::vector<std::vector<std::uint32_t>> given = types;
+    for (const auto& words :
+         std::vector<std::vector<std::uint32_t>>{{61, 5, 7, 9}, {400, 6, 8, 7}, {62, 9, 8}})
+        given.push_back(words);
+    std::vector<std::vector<std::uint32_t>> expected = types;
+    for (const auto& words : std::vector<std::vector<std::uint32_t>>{{61, 5, 7, 9},
+                                                                     {81, 1, 10, 7, 0},
+                                                                     {81, 3, 11, 7, 1},
+                                                                     {81, 1, 13, 11, 0},
+                                                                     {81, 1, 14, 11, 1},
+                                                                     {80, 4, 12, 13, 14},
+                                                                     {80, 6, 8, 10, 12},
+                                                                     {62, 9, 8}})
+        expected.push_back(words);
+    std::string code = spirv(given);
+    ASSERT_TRUE(expand_logical_copies(code));
+    constexpr std::uint32_t bound = 15;
+    std::string copied = spirv(expected);
+    std::memcpy(copied.data() + 3 * sizeof bound, &bound, sizeof bound);
+    EXPECT_EQ(code, copied);
+    std::string bad = "no SPIR-V";
+    EXPECT_FALSE(expand_logical_copies(bad));
 }
 
 TEST(Spirv, RepairsVectorsThatAreNull) {

@@ -35,6 +35,13 @@ std::string tensor_text(const PlannedArgument& item, bool contiguous_only) {
 
 namespace kf::gen::kinds {
 
+std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, const CppStructs& structs) {
+    // One that is only read does.
+    if (item.from_buffer && item.host.role == manifest::Role::in)
+        return "kf::Buffer<" + structs.type(item) + ">";
+    return structs.tensor_type(item);
+}
+
 PythonTypes python_types(const Tensor&, const PlannedArgument&, bool) { return python_tensor_types; }
 
 std::string described(const Tensor& tensor, const PlannedArgument& item) {

@@ -14,9 +14,7 @@ inline bool moves_along_calls(const Tensor&, const manifest::Argument&) { return
 inline bool is_found_without_strides(const Tensor& tensor, const manifest::Argument&) {
     return tensor.contiguous_only;
 }
-inline std::string cpp_passed_type(const Tensor&, const PlannedArgument& item, const CppStructs& structs) {
-    return structs.tensor_type(item);
-}
+std::string cpp_passed_type(const Tensor& tensor, const PlannedArgument& item, const CppStructs& structs);
 PythonTypes python_types(const Tensor& tensor, const PlannedArgument& item, bool takes_gradient);
 std::string described(const Tensor& tensor, const PlannedArgument& item);
 

@@ -1,0 +1,196 @@
+"""Structs that hold buffers, tensors and pointers: as arguments, as objects and in launches."""
+
+from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import SIZES, Array, numbers
+from loader import Loader
+
+FLOAT = np.dtype(np.float32)
+INPUTS = 3
+POISON = 7  # elements around those that calls reach
+
+
+@pytest.fixture(scope="module")
+def module(generated: Loader) -> ModuleType:
+    return generated("buffer_structs")
+
+
+def rows(size: int) -> Array:
+    return np.arange(size, dtype=np.int32)
+
+
+@dataclass
+class Layer:
+    """A user's own class: objects with the fields are given as they are."""
+
+    weights: Any
+    grads: Any
+    inputs: int = INPUTS
+
+    @classmethod
+    def of(cls, size: int, seed: int) -> "Layer":
+        grads = np.full(INPUTS * size + POISON, 0.5, np.float32)
+        return cls(
+            kf.Buffer.from_numpy(numbers((INPUTS * size + POISON,), FLOAT, seed)),
+            kf.Buffer.from_numpy(grads, writable=True),
+        )
+
+
+def evaluated(weights: Array, x: Array) -> tuple[Array, Array]:
+    """What Layer.eval gives, and its derivative by x."""
+    w = weights[: INPUTS * len(x)].reshape(-1, INPUTS).astype(np.float64)
+    slope = w[:, 1:].sum(axis=1)
+    return w[:, 0] + slope * x, slope
+
+
+def gradients(size: int, x: Array, by: Array) -> Array:
+    """What a layer's buffer has after one backward pass, the poison included."""
+    expected = np.full(INPUTS * size + POISON, 0.5)
+    own = expected[: INPUTS * size].reshape(-1, INPUTS)
+    own[:, 0] += by
+    own[:, 1:] += (by * x)[:, None]
+    return expected
+
+
+def close(found: Any, expected: Array) -> None:
+    found = found if isinstance(found, np.ndarray) else found.to_numpy()
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+
+
+class Case:
+    """A net of two layers, and what NumPy says of it."""
+
+    def __init__(self, size: int) -> None:
+        self.first, self.second = Layer.of(size, 1), Layer.of(size, 2)
+        self.bias = numbers((size,), FLOAT, 3)
+        self.x = numbers((size,), FLOAT, 4)
+        hidden, slope = evaluated(self.first.weights.to_numpy(), self.x)
+        outer, outer_slope = evaluated(self.second.weights.to_numpy(), hidden)
+        self.y = 2.5 * outer + self.bias
+        self.x_grad = 2.5 * outer_slope * slope
+        self.first_grads = gradients(size, self.x, 2.5 * outer_slope)
+        self.second_grads = gradients(size, hidden, np.full(size, 2.5))
+
+    def net(self, kind: str, module: ModuleType) -> Any:
+        fields = {"scale": 2.5, "first": self.first, "second": self.second, "bias": self.bias}
+        if kind == "dict":
+            return fields | {"first": vars(self.first)}
+        if kind == "object":
+            return SimpleNamespace(**fields)
+        return module.Net(**fields | {"second": module.Layer(**vars(self.second))})
+
+    def check_gradients(self) -> None:
+        close(self.first.grads, self.first_grads)
+        close(self.second.grads, self.second_grads)
+
+
+@pytest.mark.parametrize("kind", ["dict", "object", "class"])
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_trees(module: ModuleType, size: int, kind: str) -> None:
+    """Parameters come from buffers of nested structs, and gradients go into others beside them."""
+    case = Case(size)
+    net = case.net(kind, module)
+    y = module.run(net, rows(size), case.x)
+    close(y, case.y)
+    x = kf.Tensor.from_numpy(case.x).with_grads()
+    module.run.backward(net, rows(size), x, y)
+    close(x.grad, case.x_grad)
+    case.check_gradients()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_launches(module: ModuleType, size: int) -> None:
+    case = Case(size)
+    net = case.net("object", module)
+    y = kf.Tensor.from_numpy(np.full(size + POISON, -3, np.float32))
+    module.train.threads(size)(net, size, case.x, y)
+    close(y, np.concatenate([case.y, np.full(POISON, -3)]))
+    case.check_gradients()
+    for _ in range(3):  # the launches that are remembered
+        module.clear_all.threads(size)(net)
+    for layer in (case.first, case.second):
+        np.testing.assert_array_equal(layer.grads.to_numpy()[:size], 0)
+        assert np.all(layer.grads.to_numpy()[size:] != 0)
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_methods(module: ModuleType, size: int) -> None:
+    """A method reads and writes its object's buffers, a [mutating] one too."""
+    own = Layer.of(size, 5)
+    layer = module.Layer(weights=own.weights, grads=own.grads, inputs=INPUTS)
+    x = numbers((size,), FLOAT, 6)
+    expected, slope = evaluated(own.weights.to_numpy(), x)
+    given = kf.Tensor.from_numpy(x).with_grads()
+    y = layer.eval(rows(size), given)
+    close(y, expected)
+    layer.eval.backward(rows(size), given, y)
+    close(given.grad, slope)
+    close(own.grads, gradients(size, x, np.ones(size)))
+    layer.clear(rows(size))
+    np.testing.assert_array_equal(own.grads.to_numpy()[:size], 0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_places(module: ModuleType, size: int) -> None:
+    """Pointers, raw buffers and tensors in nested structs, given in all their ways."""
+    weights = [numbers((size + POISON,), FLOAT, seed) for seed in (7, 8)]
+    x = numbers((size,), FLOAT, 9)
+    given = [kf.Tensor.from_numpy(one) for one in weights]
+    counts = [np.arange(size + POISON, dtype=np.uint32), np.full(size + POISON, 9, np.uint32)]
+    buffers = [kf.Buffer.from_numpy(one, writable=True) for one in counts]
+    sums = [np.full(size + POISON, 9, np.float32) for _ in range(2)]
+    left = {"weights": given[0], "counts": buffers[0], "sums": sums[0]}
+    right = {"weights": given[1].address, "counts": buffers[1], "sums": sums[1]}
+    module.spread({"left": left, "right": right}, rows(size), x, reads=[given[0]], writes=[given[1]])
+    np.testing.assert_array_equal(sums[0][:size], weights[0][:size] * x)
+    weights[1][:size] += x
+    counts[1][:size] = counts[0][:size] + 1
+    np.testing.assert_array_equal(given[0].to_numpy(), weights[0])
+    np.testing.assert_array_equal(given[1].to_numpy(), weights[1])
+    np.testing.assert_array_equal(buffers[0].to_numpy(), counts[0])
+    np.testing.assert_array_equal(buffers[1].to_numpy(), counts[1])
+    assert sums[0][size:].tolist() + sums[1].tolist() == [9] * (POISON + size + POISON)
+
+
+def test_shared(module: ModuleType) -> None:
+    """Layers may share the parameters that they only read."""
+    case = Case(33)
+    case.second.weights = case.first.weights
+    hidden, _ = evaluated(case.first.weights.to_numpy(), case.x)
+    outer, _ = evaluated(case.first.weights.to_numpy(), hidden)
+    close(module.run(case.net("dict", module), rows(33), case.x), 2.5 * outer + case.bias)
+
+
+def test_refused(module: ModuleType) -> None:
+    def run(**changed: Any) -> None:
+        case = Case(4)
+        for name, value in changed.items():
+            layer, field = name.split("__")
+            setattr(getattr(case, layer), field, value)
+        before = case.first.grads.to_numpy() if isinstance(case.first.grads, kf.Buffer) else None
+        try:
+            module.train.threads(4)(case.net("object", module), 4, case.x, np.zeros(4, np.float32))
+        finally:
+            if before is not None:
+                np.testing.assert_array_equal(case.first.grads.to_numpy(), before)
+
+    with pytest.raises(kf.ArgumentError, match=r"'net\.second\.grads'.*only read"):
+        run(second__grads=kf.Buffer.zeros(19, writable=False))
+    with pytest.raises(
+        kf.ArgumentError, match=r"'net\.second\.weights': expected float buffer, found an int"
+    ):
+        run(second__weights=kf.Buffer.zeros(19, np.int32))
+    with pytest.raises(kf.ArgumentError, match=r"'net\.first\.weights': expected float buffer"):
+        run(first__weights=3.0)
+    both = kf.Buffer.zeros(19)
+    with pytest.raises(kf.ArgumentError, match=r"'net\.second\.grads'.*shares memory"):
+        run(first__grads=both, second__grads=both)
+    with pytest.raises(kf.ArgumentError, match=r"shares memory"):
+        run(first__weights=both, second__grads=both)
+    with pytest.raises(TypeError, match=r"'net\.first'.*'grads'"):
+        module.clear_all.threads(1)({"scale": 1, "first": {"weights": both}, "second": {}, "bias": [1]})

@@ -1,0 +1,93 @@
+// Structs that hold buffers, through the generated wrappers: nested ones, methods and launches.
+#include <type_traits>
+#include <vector>
+
+#include "buffer_structs.h"
+#include "testing.h"
+
+namespace kf::test {
+namespace {
+
+using buffer_structs::LayerFields;
+using buffer_structs::NetFields;
+using buffer_structs::SharedFields;
+using ::testing::ElementsAre;
+using Indices = Tensor<std::int32_t, 1>;
+
+using Layer = LayerFields<Buffer<float>, RWBuffer<float>, std::int32_t>;
+using ReadLayer = LayerFields<Buffer<float>, Buffer<float>, std::int32_t>;
+template <class Given>
+using Net = NetFields<float, Given, Given, Tensor<float, 1>>;
+static_assert(!std::is_convertible_v<ReadLayer, Layer>, "what is only read isn't given where calls write");
+static_assert(!std::is_convertible_v<Net<ReadLayer>, Net<Layer>>);
+
+class BufferStructsTest : public ::testing::TestWithParam<std::string> {
+protected:
+    [[nodiscard]] Layer layer(const std::vector<float>& weights) const {
+        return {Buffer<float>(device_, weights), device_.zeros<float>({5}), 2};
+    }
+
+    Device device_ = Device::open(GetParam());
+    buffer_structs::Module module_{device_};
+    Indices rows_ = device_.tensor<std::int32_t>({0, 1});
+    Tensor<float, 1> x_ = device_.tensor<float>({2, 3});
+    // Two weights a row, and one that no call reaches: y = w0 + w1 x.
+    Layer first_ = layer({1, 2, 3, 4, 99});
+    Layer second_ = layer({5, 6, 7, 8, 99});
+    NetFields<float, Layer, Layer, Tensor<float, 1>> net_{0.5F, first_, second_,
+                                                          device_.tensor<float>({10, 20})};
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BufferStructsTest);
+INSTANTIATE_TEST_SUITE_P(Devices, BufferStructsTest, ::testing::ValuesIn(device_ids()),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST_P(BufferStructsTest, AreTreesOfModules) {
+    const auto x = x_.with_grads();
+    const Tensor<float, 1> y = module_.run(net_, rows_, x);
+    EXPECT_THAT(y.to_vector(), ElementsAre(10 + 0.5F * (5 + 6 * 5), 20 + 0.5F * (7 + 8 * 15)));
+    module_.run.backward(net_, rows_, x, y);
+    EXPECT_THAT(x.grad().to_vector(), ElementsAre(0.5F * 6 * 2, 0.5F * 8 * 4));
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0.5F, 2.5F, 0.5F, 7.5F, 0));
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(3, 6, 4, 12, 0));
+}
+
+TEST_P(BufferStructsTest, GoIntoLaunches) {
+    const auto y = device_.zeros<float>({3});
+    Encoder encoder = device_.encoder();
+    for (int k = 0; k < 2; ++k) module_.train.threads(2).append_to(encoder, net_, 2U, x_, y);
+    encoder.submit();
+    EXPECT_THAT(y.to_vector(), ElementsAre(27.5F, 83.5F, 0));
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(1, 5, 1, 15, 0));
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(6, 12, 8, 24, 0));
+    module_.clear_all.threads(3)(net_);
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(0, 0, 0, 24, 0));
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0, 0, 0, 15, 0));
+}
+
+TEST_P(BufferStructsTest, AreObjectsOfMethods) {
+    const auto x = x_.with_grads();
+    const Tensor<float, 1> y = first_.eval(module_, rows_, x);
+    EXPECT_THAT(y.to_vector(), ElementsAre(5, 15));
+    first_.eval_backward(module_, rows_, x, y);
+    EXPECT_THAT(x.grad().to_vector(), ElementsAre(2, 4));
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(1, 2, 1, 3, 0));
+    first_.clear(module_, rows_);
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(0, 0, 1, 3, 0));
+}
+
+TEST_P(BufferStructsTest, HoldPointersAndBytes) {
+    const auto left = device_.tensor<float>({1, 2, 3});
+    const auto right = device_.tensor<float>({4, 5, 6});
+    const RWBuffer<std::uint32_t> counts(device_, std::vector<std::uint32_t>{7, 8, 9});
+    const RWBuffer<std::uint32_t> more = device_.zeros<std::uint32_t>({3});
+    const auto sums = device_.zeros<float>({3});
+    module_.spread(buffer_structs::PairFields{SharedFields{left, counts, sums},
+                                              SharedFields{right, more, device_.zeros<float>({3})}},
+                   rows_, x_);
+    EXPECT_THAT(sums.to_vector(), ElementsAre(2, 6, 0));
+    EXPECT_THAT(right.to_vector(), ElementsAre(6, 8, 6));
+    EXPECT_THAT(more.to_vector(), ElementsAre(8U, 9U, 0U));
+}
+
+}  // namespace
+}  // namespace kf::test

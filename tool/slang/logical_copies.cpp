@@ -1,0 +1,128 @@
+// Writes copies between structs that lie differently in memory member by member.
+#include "slang/logical_copies.h"
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "slang/spirv_words.h"
+
+namespace kf::gen {
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t op_undef = 1;
+constexpr std::uint32_t op_type_array = 28;
+constexpr std::uint32_t op_type_struct = 30;
+constexpr std::uint32_t op_constant_composite = 44;
+constexpr std::uint32_t op_copy_logical = 400;
+constexpr std::size_t bound_word = 3;  // of the header: ids are smaller
+
+/// What the module's types are made of, and the types of its values.
+class Composites {
+public:
+    void add(std::string_view code, std::uint32_t opcode, std::size_t index, std::size_t count) {
+        const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
+        switch (opcode) {
+            case op_type_struct:
+                for (std::size_t i = 2; i < count; ++i) members_[operand(1)].push_back(operand(i));
+                break;
+            case op_type_array: members_[operand(1)] = Words(lengths_[operand(3)], operand(2)); break;
+            case op_constant: lengths_[operand(2)] = operand(3); break;
+            case op_undef:
+            case op_constant_null:
+            case op_constant_composite:
+            case op_function_parameter:
+            case op_function_call:
+            case op_load:
+            case op_composite_construct:
+            case op_composite_extract:
+            case op_composite_insert:
+            case op_copy_object:
+            case op_select:
+            case op_phi:
+            case op_copy_logical: types_[operand(2)] = operand(1); break;
+            default: break;
+        }
+    }
+
+    [[nodiscard]] std::uint32_t type_of(std::uint32_t value) const { return types_.at(value); }
+    [[nodiscard]] bool knows(std::uint32_t value) const { return types_.contains(value); }
+    [[nodiscard]] const Words& members(std::uint32_t type) const { return members_.at(type); }
+
+private:
+    std::map<std::uint32_t, Words> members_;  // by struct or array
+    std::map<std::uint32_t, std::uint32_t> lengths_;
+    std::map<std::uint32_t, std::uint32_t> types_;  // by value
+};
+
+/// The instructions instead of one copy.
+class Expansion {
+public:
+    Expansion(const Composites& composites, std::uint32_t& bound) : composites_(composites), bound_(bound) {}
+
+    /// Makes `result`, of type `to`, of a value of type `from`.
+    void copy(std::uint32_t to, std::uint32_t result, std::uint32_t from, std::uint32_t value) {
+        const Words& targets = composites_.members(to);
+        const Words& sources = composites_.members(from);
+        Words made{to, result};
+        for (std::uint32_t i = 0; i < targets.size(); ++i) {
+            std::uint32_t member = bound_++;
+            add(op_composite_extract, {sources[i], member, value, i});
+            if (sources[i] != targets[i]) {
+                const std::uint32_t copied = bound_++;
+                copy(targets[i], copied, sources[i], member);
+                member = copied;
+            }
+            made.push_back(member);
+        }
+        add(op_composite_construct, made);
+    }
+
+    [[nodiscard]] const Words& words() const { return words_; }
+
+private:
+    void add(std::uint32_t opcode, const Words& operands) {
+        constexpr std::uint32_t count_shift = 16;
+        words_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode);
+        words_.insert(words_.end(), operands.begin(), operands.end());
+    }
+
+    const Composites& composites_;
+    std::uint32_t& bound_;
+    Words words_;
+};
+
+}  // namespace
+
+bool expand_logical_copies(std::string& code) {
+    Composites composites;
+    bool has_copies = false;
+    const bool whole =
+        each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+            composites.add(code, opcode, index, count);
+            has_copies |= opcode == op_copy_logical;
+        });
+    if (!whole || !has_copies) return whole;
+    std::uint32_t bound = word_at(code, bound_word);
+    std::string expanded = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
+    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+        if (opcode != op_copy_logical || !composites.knows(word_at(code, index + 3))) {
+            expanded.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
+            return;
+        }
+        Expansion expansion(composites, bound);
+        const std::uint32_t value = word_at(code, index + 3);
+        expansion.copy(word_at(code, index + 1), word_at(code, index + 2), composites.type_of(value), value);
+        expanded.append(reinterpret_cast<const char*>(expansion.words().data()),
+                        expansion.words().size() * sizeof(std::uint32_t));
+    });
+    std::memcpy(expanded.data() + bound_word * sizeof bound, &bound, sizeof bound);
+    code = std::move(expanded);
+    return true;
+}
+
+}  // namespace kf::gen
