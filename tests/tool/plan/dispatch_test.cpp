@@ -122,10 +122,10 @@ TEST(DispatchTest, SystemValuesAreThoseOfComputeKernels) {
 TEST(DispatchTest, StructsOfSystemValuesAreInitialised) {
     Function function = kernel();
     SystemValue place = function.system_values[0];
-    place = {"place", {}, test::type_named("Place"), 0, place.location, {}};
+    place = {"place", {}, test::struct_of("Place", {}), 0, place.location, {}};
     place.fields = function.system_values;
     place.fields[0].type = test::type_named("int2");
-    SystemValue outer{"outer", {}, test::type_named("Outer"), 1, place.location, {place}};
+    SystemValue outer{"outer", {}, test::struct_of("Outer", {}), 1, place.location, {place}};
     outer.fields.push_back({"group", "SV_GROUPID", test::type_named("uint"), 0, place.location});
     function.system_values = {outer};
     const auto plan = plan_of(R"({"function": "run", "args": {"k": "value"}})", {function});
