@@ -59,19 +59,20 @@ AnyTensor make_view(const TensorState& state, const Dims& shape, const Dims& str
 template <class Function>
 std::pair<AnyTensor, AnyTensor> view_gradients(const TensorState& state, const char* what,
                                                Function function) {
+    const AnyTensor grad_out = detail::widened(state.grad_out, state.shape);
     // Which of a pushed gradient's dimensions are the tensor's only a call spec says.
-    if (state.grad_out && state.grad_out.shape() != state.shape) {
+    if (grad_out && grad_out.shape() != state.shape) {
         throw ArgumentError(ErrorCode::layout_mismatch,
                             std::string(what) + ": the tensor has shape " + to_string(state.shape) +
-                                " and its gradient, to push to, " + to_string(state.grad_out.shape()) +
+                                " and its gradient, to push to, " + to_string(grad_out.shape()) +
                                 ": no view of both is the same; make the view of the tensor without it "
                                 "(without_grads(), in Python detach())");
     }
     AnyTensor grad_in = state.grad_in ? function(state.grad_in) : AnyTensor();
-    if (state.grad_out.state() == state.grad_in.state()) {
+    if (grad_out.state() == state.grad_in.state()) {
         return {grad_in, grad_in};
     }
-    return {grad_in, state.grad_out ? function(state.grad_out) : AnyTensor()};
+    return {grad_in, grad_out ? function(grad_out) : AnyTensor()};
 }
 
 /// Whether some call may push to it: it has all the tensor's dimensions, in any order. Binding says the rest.
@@ -120,6 +121,19 @@ std::int64_t checked_product(const Dims& extents, const char* what) {
         product *= std::max<std::int64_t>(1, extent);
     }
     return empty ? 0 : product;
+}
+
+bool sums_into(const Dims& gradient, const Dims& shape) {
+    if (gradient.size() != shape.size()) return false;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (gradient[d] != shape[d] && gradient[d] != 1) return false;
+    }
+    return true;
+}
+
+AnyTensor widened(const AnyTensor& gradient, const Dims& shape) {
+    const bool is_less = gradient && gradient.shape() != shape && sums_into(gradient.shape(), shape);
+    return is_less ? gradient.broadcast_to(shape) : gradient;
 }
 
 void check_tensor_type(const AnyTensor& tensor, const ElementType& element, std::size_t rank) {
@@ -368,7 +382,7 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
         throw ArgumentError(ErrorCode::type_mismatch,
                             "with_grads: a tensor of " + to_string(state.element) + " has no gradient");
     }
-    const auto checked = [&](const AnyTensor& gradient, const char* name) {
+    const auto checked = [&](const AnyTensor& gradient, const char* name, bool may_be_less) {
         if (!gradient) {
             return;
         }
@@ -379,18 +393,20 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
         }
         // One that is pushed to has a place for each of the calls that share an element.
         const bool pushed = &gradient == &grad_out && is_pushable(state.shape, gradient.shape());
-        if (gradient.shape() != state.shape && !pushed) {
-            throw ArgumentError(ErrorCode::shape_mismatch, std::string("with_grads: ") + name +
-                                                               ": expected shape " + to_string(state.shape) +
-                                                               ", found " + to_string(gradient.shape()));
+        const bool summed = may_be_less && detail::sums_into(gradient.shape(), state.shape);
+        if (gradient.shape() != state.shape && !pushed && !summed) {
+            throw ArgumentError(ErrorCode::shape_mismatch,
+                                std::string("with_grads: ") + name + ": expected shape " +
+                                    to_string(state.shape) + ", found " + to_string(gradient.shape()) +
+                                    (may_be_less ? " (an extent of 1 gets the sum)" : ""));
         }
         if (!gradient.state()->device->is_same(*state.device)) {
             throw ArgumentError(ErrorCode::device_mismatch, std::string("with_grads: ") + name +
                                                                 ": it is on another device than the tensor");
         }
     };
-    checked(grad_in, "grad_in");
-    checked(grad_out, "grad_out");
+    checked(grad_in, "grad_in", false);
+    checked(grad_out, "grad_out", true);
     const auto bare = [](const AnyTensor& gradient) {
         return gradient ? gradient.without_grads() : gradient;
     };

@@ -34,7 +34,8 @@ struct ArgumentView {
     const void* generator = nullptr;  ///< the host value of a generator; `data` has its extents and strides
     const AnyTensor* memory =
         nullptr;                  ///< of buffers; of pointers: what `data.address` leads to, where known
-    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient
+    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient; of pushed
+                                  ///< ones `grad_out` is the tensor, if there is one
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.
@@ -55,9 +56,10 @@ struct BoundArgument {
     CallView grad_out;
     manifest::GradMode mode = manifest::GradMode::none;
     std::uint32_t step = 1;
-    bool allocate = false;           ///< an output that the caller must make, row-major, ...
-    Dims allocate_shape;             ///< ... of this shape in elements
-    Dims scratch_strides;            ///< one a call dimension
+    bool allocate = false;      ///< an output that the caller must make, row-major, ...
+    Dims allocate_shape;        ///< ... of this shape in elements
+    bool makes_pushed = false;  ///< of a value: the caller must make the gradients that are pushed, zeros
+    Dims scratch_strides;       ///< one a call dimension
     std::int64_t scratch_count = 0;  ///< sums: float32, or exact ones
     // Places in the launch's temporary memory, bytes; -1 for none.
     std::int64_t scratch_at = -1;

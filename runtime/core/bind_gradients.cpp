@@ -42,41 +42,92 @@ Scalars scalars_of(const Binding& binding, const Argument& argument, const CallV
     return result;
 }
 
-void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
-    const Argument& argument = request.call.arguments[i];
-    BoundArgument& bound = binding.arguments[i];
-    const Scalars scalars = scalars_of(binding, argument, bound.grad_out);
-    const bool moves = scalars.extents.size() > bound.grad_out.trailing.size();
-    const bool repeats = may_repeat(scalars.extents, scalars.strides);
-    if (argument.accumulate == manifest::Accumulate::first) {
-        bound.mode = GradMode::injective;  // of calls that share an element the kernel picks one
-        binding.needs_indices = binding.needs_indices || scalars.shared;
-    } else if (has_free_access(argument)) {
-        bound.mode = GradMode::partial;  // any call may add to any element
-    } else if (scalars.shared && !moves) {
-        bound.mode = GradMode::everywhere;
-    } else {
-        bound.mode = scalars.shared || repeats ? GradMode::partial : GradMode::injective;
+/// The same without the dimensions of its own along which all elements are one.
+Scalars without_sums(Scalars scalars) {
+    for (std::size_t k = scalars.extents.size(); k-- > 0;) {
+        if (scalars.strides[k] == 0 && scalars.extents[k] > 1) {
+            scalars.extents.erase(k);
+            scalars.strides.erase(k);
+        }
     }
-    if (argument.accumulate == manifest::Accumulate::none && scalars.shared) {
+    return scalars;
+}
+
+/// Which of an element's own dimensions all have one gradient: of several, the first. -1: none.
+std::int64_t summed_in_element(const Argument& argument, const CallView& gradient) {
+    for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
+        if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0)
+            return argument.call_rank + argument.inner_rank + static_cast<std::int64_t>(k);
+    }
+    return -1;
+}
+
+void check_accumulate(const BindRequest& request, std::size_t i, const Binding& binding, bool shared) {
+    const Argument& argument = request.call.arguments[i];
+    const std::int64_t summed = summed_in_element(argument, binding.arguments[i].grad_out);
+    if (argument.accumulate == manifest::Accumulate::none && (shared || summed >= 0)) {
         fail(request, i, ErrorCode::shape_mismatch,
              "calls share elements of its gradient (the call's shape is " + to_string(binding.shape) +
                  "), and \"none\" is chosen for how they are combined (accumulate)");
     }
+    if (argument.accumulate == manifest::Accumulate::first && summed >= 0) {
+        fail(
+            request, i, ErrorCode::shape_mismatch,
+            "its gradient has extent 1 in dimension " + std::to_string(summed) +
+                ", which is inside of what one call gives, and \"first\" is chosen (accumulate): give it the "
+                "argument's extent there");
+    }
+}
+
+/// Sums beside the gradient are rounded into it scalar by scalar: each needs a place of its own.
+void check_sums_apart(const BindRequest& request, std::size_t i, const Binding& binding, bool repeats) {
+    const Argument& argument = request.call.arguments[i];
+    const std::string kind = argument.element.scalar == ScalarType::float16 ? "half" : "deterministic";
+    const std::string what = kind + (is_output(argument) ? " sums" : " gradient");
+    const std::int64_t summed = summed_in_element(argument, binding.arguments[i].grad_out);
+    if (summed >= 0) {
+        fail(request, i, ErrorCode::layout_mismatch,
+             "its " + what + " has extent 1 in dimension " + std::to_string(summed) +
+                 ", inside of its elements (" + type_text(argument) +
+                 "), where such sums are kept one by one: give it the argument's extent there, and add up "
+                 "what it holds");
+    }
+    if (repeats) {
+        fail(request, i, ErrorCode::layout_mismatch,
+             "elements of its " + what +
+                 " share memory in a way that can't be summed; give a tensor whose elements are apart");
+    }
+}
+
+void choose_mode(const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    BoundArgument& bound = binding.arguments[i];
+    const Scalars all = scalars_of(binding, argument, bound.grad_out);
+    const Scalars scalars = without_sums(all);
+    const bool moves = all.extents.size() > bound.grad_out.trailing.size();
+    const bool repeats = may_repeat(scalars.extents, scalars.strides);
+    const bool sums = all.shared || scalars.extents.size() != all.extents.size();
+    if (argument.accumulate == manifest::Accumulate::first) {
+        bound.mode = GradMode::injective;  // of calls that share an element the kernel picks one
+        binding.needs_indices = binding.needs_indices || all.shared;
+    } else if (has_free_access(argument)) {
+        bound.mode = GradMode::partial;  // any call may add to any element
+    } else if (all.shared && !moves) {
+        bound.mode = GradMode::everywhere;
+    } else {
+        bound.mode = sums || repeats ? GradMode::partial : GradMode::injective;
+    }
+    check_accumulate(request, i, binding, all.shared);
     const bool half = argument.element.scalar == ScalarType::float16;
     const bool exact = binding.exact && is_floating(argument.element.scalar);
     if (!(half || exact) || bound.mode == GradMode::injective) {
         return;
     }
-    if (repeats) {
-        fail(request, i, ErrorCode::layout_mismatch,
-             std::string("elements of its ") + (half ? "half" : "deterministic") +
-                 (is_output(argument) ? " sums" : " gradient") +
-                 " share memory in a way that can't be summed; give a tensor whose elements are apart");
-    }
+    check_sums_apart(request, i, binding, repeats);
     bound.scratch_count = element_scalars(argument);
-    for (const std::int64_t extent : bound.grad_out.inner) {
-        bound.scratch_count *= extent;
+    for (std::size_t k = 0; k < bound.grad_out.inner.size(); ++k) {
+        const std::int64_t extent = bound.grad_out.inner[k];
+        bound.scratch_count *= bound.grad_out.trailing[k] == 0 ? std::min<std::int64_t>(1, extent) : extent;
     }
     for (auto d = argument.map.rbegin(); d != argument.map.rend(); ++d) {
         const auto dimension = static_cast<std::size_t>(*d);
@@ -172,25 +223,16 @@ public:
     void check_backward() {
         for (std::size_t i = 0; i < count(); ++i) {
             // What the forward pass combines has been looked at there.
-            if (at(i).mode == GradMode::none || !is_given(i) || is_combined(request_.call.arguments[i])) {
+            if (at(i).mode == GradMode::none || !adds_to_given(i) ||
+                is_combined(request_.call.arguments[i])) {
                 continue;
             }
             for (std::size_t j = 0; j < count(); ++j) {
-                if (!is_given(j)) {
-                    continue;
+                if (is_given(j)) {
+                    check_reads(i, j);
                 }
-                const bool touched = is_input(request_.call.arguments[j]) || runs_forward(request_.pass);
-                if (touched && overlap(i, at(i).grad_out, j, at(j).data)) {
-                    fail(request_, i, ErrorCode::aliasing,
-                         "its gradient, which is written, shares memory with argument '" + name(j) + "'");
-                }
-                if (at(j).grad_in.present && overlap(i, at(i).grad_out, j, at(j).grad_in)) {
-                    fail(request_, i, ErrorCode::aliasing,
-                         "its gradient, which is written, shares memory with the gradient of '" + name(j) +
-                             "', which is read" +
-                             (i == j ? "; with_grads() takes two, grad_in and grad_out" : ""));
-                }
-                if (j < i && at(j).mode != GradMode::none && overlap(i, at(i).grad_out, j, at(j).grad_out)) {
+                if (j < i && at(j).mode != GradMode::none && adds_to_given(j) &&
+                    overlap(i, at(i).grad_out, j, at(j).grad_out)) {
                     share_gradient(i, j);
                 }
             }
@@ -198,6 +240,20 @@ public:
     }
 
 private:
+    /// What is read of `j` isn't in the gradient of `i`, which is written.
+    void check_reads(std::size_t i, std::size_t j) {
+        const bool touched = is_input(request_.call.arguments[j]) || runs_forward(request_.pass);
+        if (touched && overlap(i, at(i).grad_out, j, at(j).data)) {
+            fail(request_, i, ErrorCode::aliasing,
+                 "its gradient, which is written, shares memory with argument '" + name(j) + "'");
+        }
+        if (at(j).grad_in.present && overlap(i, at(i).grad_out, j, at(j).grad_in)) {
+            fail(request_, i, ErrorCode::aliasing,
+                 "its gradient, which is written, shares memory with the gradient of '" + name(j) +
+                     "', which is read" + (i == j ? "; with_grads() takes two, grad_in and grad_out" : ""));
+        }
+    }
+
     /// Views are only read, or share memory as the function means them to.
     [[nodiscard]] static bool is_output_alone(const Argument& argument) {
         return writes_elements(argument) && !has_one_gradient(argument);
@@ -211,6 +267,12 @@ private:
     [[nodiscard]] std::string name(std::size_t i) const { return host_name(request_.call, i); }
     [[nodiscard]] bool is_given(std::size_t i) const {
         return request_.arguments[i].kind == Arg::Kind::tensor;
+    }
+
+    /// Its gradient is in a tensor that there was before the call: of a value, one that was pushed to.
+    [[nodiscard]] bool adds_to_given(std::size_t i) const {
+        const bool pushed = is_pushed(request_.call.arguments[i]) && !binding_.arguments[i].makes_pushed;
+        return is_given(i) || (request_.arguments[i].value_gradient && pushed);
     }
 
     bool overlap(std::size_t i, const CallView& a, std::size_t j, const CallView& b) const {

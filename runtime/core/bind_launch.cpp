@@ -64,7 +64,8 @@ void check_overwrite(const BindRequest& request, const Binding& binding) {
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
         const ScalarView& gradient = request.arguments[i].grad_out;
         if (request.call.arguments[i].overwrite && is_tensor(request, i) &&
-            binding.arguments[i].mode != GradMode::none && !is_packed(request.call.arguments[i], gradient)) {
+            binding.arguments[i].mode != GradMode::none &&
+            !is_packed(request.call.arguments[i], unshared(gradient))) {
             fail(request, i, ErrorCode::layout_mismatch,
                  "its gradient is overwritten (the call spec says so) and must be contiguous, found " +
                      layout_text(request, i, gradient));
@@ -124,7 +125,7 @@ void plan_temporary(const BindRequest& request, Binding& binding) {
     }
     plan.read_begin = plan.size;
     for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-        const bool made = binding.arguments[i].allocate;
+        const bool made = binding.arguments[i].allocate || is_pushed(request.call.arguments[i]);
         if (!is_tensor(request, i) && !made && binding.arguments[i].mode != GradMode::none) {
             binding.arguments[i].gradient_at = reserve(plan, element_bytes(request.call.arguments[i]));
         }

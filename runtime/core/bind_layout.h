@@ -53,6 +53,15 @@ struct Layout {
     return true;
 }
 
+/// The view without the dimensions along which all its elements are one.
+[[nodiscard]] inline ScalarView unshared(const ScalarView& view) {
+    ScalarView result = view;
+    for (std::size_t d = 0; d < view.extents.size(); ++d) {
+        if (view.strides[d] == 0 && view.extents[d] > 1) result.extents[d] = 1;
+    }
+    return result;
+}
+
 /// The views of an argument that the pass touches: its data, and its gradients in and out.
 template <class Visit>
 void for_each_view(const BindRequest& request, const Binding& binding, std::size_t i, Visit visit) {

@@ -129,8 +129,10 @@ void check_alone(const Argument& argument, const std::string& where) {
 void check_place(const Call& call, const ParameterTree& parameter, std::int64_t offset,
                  const std::string& where) {
     if (parameter.form == Form::leaf) {
-        require(call.arguments[static_cast<std::size_t>(parameter.leaf)].offset == offset, where,
-                "a field in another place than its argument");
+        const Argument& argument = call.arguments[static_cast<std::size_t>(parameter.leaf)];
+        require(argument.offset == offset, where, "a field in another place than its argument");
+        require(!is_pushed(argument) || passes_memory(argument), where,
+                "a pushed gradient of a field of a value");
         return;
     }
     for (const ParameterTree& field : parameter.fields) {
@@ -316,12 +318,12 @@ void check_dispatch(const Call& call, const std::string& where) {
         require(argument.call_rank == 0 && argument.role == Role::in, where,
                 "a launched call with an argument for each of its elements");
     }
-    for (const Pass* pass : {&call.forward, &call.backward}) {
+    for (const Pass* pass : {&call.forward, &call.backward, &call.deterministic}) {
         require(pass->strided < 0 && pass->rows < 0, where, "a launched call with kernels for layouts");
     }
     require(call.forward.contiguous >= 0, where, "a launched call without a kernel");
-    require(!call.forward_deterministic.is_built() && !call.deterministic.is_built() && !call.has_fused,
-            where, "a launched call with passes that it can't have");
+    require(!call.forward_deterministic.is_built() && !call.has_fused, where,
+            "a launched call with passes that it can't have");
 }
 
 void check_choices(const Manifest& manifest, const Function& function, const std::string& where) {

@@ -68,6 +68,20 @@ ScalarView flatten_field(const AnyTensor& tensor, const Argument& field) {
     return view;
 }
 
+/// Gives a gradient that has extent 1 where its argument has more the argument's extents: calls share its
+/// elements, as if they were broadcast.
+void widen_gradient(ScalarView& gradient, const Dims& extents) {
+    if (!gradient.present || !sums_into(gradient.extents, extents)) {
+        return;
+    }
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        if (gradient.extents[d] != extents[d]) {
+            gradient.extents[d] = extents[d];
+            gradient.strides[d] = 0;
+        }
+    }
+}
+
 /// `argument` is null where the call has no such argument, which bind() refuses.
 ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     ArgumentView view;
@@ -93,8 +107,12 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     }
     if (argument != nullptr) {
         read_given(*argument, arg, view);
+        if (!is_pushed(*argument)) widen_gradient(view.grad_out, view.data.extents);
     }
-    view.value_gradient = arg.kind == Arg::Kind::value && arg.gradient != nullptr;
+    const bool pushes = argument != nullptr && is_pushed(*argument);
+    view.value_gradient =
+        arg.kind == Arg::Kind::value && (pushes ? arg.pushed != nullptr : arg.gradient != nullptr);
+    if (pushes && view.value_gradient) view.grad_out = flatten(*arg.pushed);
     return view;
 }
 
@@ -302,6 +320,9 @@ private:
         for (std::size_t i = 0; i < given_.size(); ++i) {
             allocate(i);
         }
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            if (binding_.arguments[i].makes_pushed) make_pushed(i);
+        }
         if (binding_.temporary.size > 0) {
             const auto size = static_cast<std::uint64_t>(binding_.temporary.size);
             temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
@@ -341,6 +362,18 @@ private:
         given_[item].allocated = std::move(made);
     }
 
+    void make_pushed(std::size_t i) {
+        const AnyTensor made = make_tensor(module_.device().state(), device_,
+                                           element_type(call_.arguments[i].element), binding_.shape);
+        args_[i].allocated = made;
+        binding_.arguments[i].grad_out.address = made.address();
+    }
+
+    /// The gradients that are pushed of a value; null where there are none.
+    [[nodiscard]] const AnyTensor& pushed_of(std::size_t i) const {
+        return args_[i].allocated ? args_[i].allocated : *args_[i].pushed;
+    }
+
     void use(const AllocationPointer& allocation, bool writes) {
         if (!allocation) {
             return;
@@ -369,6 +402,10 @@ private:
             const BoundArgument& bound = binding_.arguments[i];
             if (args_[i].kind == Arg::Kind::pointer) {
                 use_pointee(argument, args_[i], told);
+                continue;
+            }
+            if (views_[i].value_gradient && is_pushed(argument)) {
+                if (bound.mode != GradMode::none) use(pushed_of(i).state()->allocation, true);
                 continue;
             }
             const AnyTensor* tensor =
@@ -469,9 +506,14 @@ private:
         }
     }
 
+    /// What is shared along a dimension is there once.
     void zero(const TensorState& tensor) {
-        zero(tensor.allocation, tensor.offset,
-             static_cast<std::uint64_t>(tensor.size) * tensor.element.size());
+        std::uint64_t elements = 1;
+        for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+            const bool is_shared = tensor.strides[d] == 0 && tensor.shape[d] > 1;
+            elements *= is_shared ? 1 : static_cast<std::uint64_t>(tensor.shape[d]);
+        }
+        zero(tensor.allocation, tensor.offset, elements * tensor.element.size());
     }
 
     /// Fills take whole words; what ends or begins within one is copied from zeros.
@@ -494,9 +536,16 @@ private:
         }
     }
 
+    void zero_pushed() {
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            if (binding_.arguments[i].makes_pushed) zero(*args_[i].allocated.state());
+        }
+    }
+
     void record(const BindRequest& request) {
         zero_overwritten();
         zero_combined();
+        zero_pushed();
         if (binding_.total == 0) {
             return;
         }
@@ -535,6 +584,9 @@ private:
         const TemporaryPlan& plan = binding_.temporary;
         if (binding_.total == 0) {
             zero_values();
+        }
+        for (std::size_t i = 0; i < args_.size(); ++i) {
+            if (binding_.arguments[i].makes_pushed) *args_[i].pushed = args_[i].allocated;
         }
         if (recorder_ != nullptr || plan.read_end == plan.read_begin) {
             return;

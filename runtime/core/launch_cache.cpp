@@ -281,7 +281,8 @@ bool LaunchKey::read(std::span<const Arg> arguments, PassKind pass, const Option
                 if (!add(2)) return false;
                 break;
             case Arg::Kind::value:
-                if (arg.gradient != nullptr || arg.out_value != nullptr || !add(3)) return false;
+                if (arg.gradient != nullptr || arg.pushed != nullptr || arg.out_value != nullptr || !add(3))
+                    return false;
                 break;
             case Arg::Kind::tensor: {
                 if (!add_data(*arg.tensor, views_[index(i, data)])) return false;

@@ -30,6 +30,11 @@ struct TensorState {
                                     ElementType element, const Dims& shape);
 /// Extents in, row-major strides out.
 [[nodiscard]] Dims row_major(const Dims& shape);
+/// Whether a gradient of this shape may belong to a tensor of that one: where it has extent 1 and the tensor
+/// more, it gets the sum over that dimension.
+[[nodiscard]] bool sums_into(const Dims& gradient, const Dims& shape);
+/// Returns such a gradient as a view of the tensor's shape, and any other as it is.
+[[nodiscard]] AnyTensor widened(const AnyTensor& gradient, const Dims& shape);
 /// The product of the extents; throws ArgumentError (shape_mismatch) for negative ones and past 2^62.
 [[nodiscard]] std::int64_t checked_product(const Dims& extents, const char* what);
 

@@ -82,6 +82,10 @@ CallView along_shape(const BindRequest& request, std::size_t i, const Dims& shap
              "its gradient is one for each call (accumulate \"push\"): expected shape " +
                  to_string(expected) + ", found " + to_string(gradient.extents));
     }
+    return along_shape(gradient, argument, shape);
+}
+
+CallView along_shape(const ScalarView& gradient, const Argument& argument, const Dims& shape) {
     Argument whole;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         whole.map.push_back(static_cast<std::int64_t>(d));

@@ -13,6 +13,9 @@ namespace kf::detail {
 
 /// The view of argument `i`'s pushed gradient, which has all of the call's dimensions.
 [[nodiscard]] CallView along_shape(const BindRequest& request, std::size_t i, const Dims& shape);
+/// The same of a gradient that has that shape.
+[[nodiscard]] CallView along_shape(const ScalarView& gradient, const manifest::Argument& argument,
+                                   const Dims& shape);
 
 /// What a row-major tensor, or a host value, of these extents would be.
 [[nodiscard]] ScalarView row_major_view(const Dims& extents);

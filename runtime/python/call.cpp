@@ -579,7 +579,11 @@ void Call::collect_gradients() {
         if (host.tensor != nullptr && is_pushed(i) && host.uploaded)
             py::cast<Tensor&>(host.content).any = host.uploaded;
         if (host.differentiable == nullptr || host.tensor != nullptr || is_output(i)) continue;
-        host.differentiable->add(gradient_of_item(*this, i));
+        const py::object gradient = gradient_of_item(*this, i);
+        if (is_pushed(i))
+            host.differentiable->add_pushed(gradient);
+        else
+            host.differentiable->add(gradient);
     }
 }
 

@@ -158,6 +158,20 @@ struct FieldName {
     std::string name;
 };
 
+/// Sums an array's contribution over the dimensions in which the gradient has extent 1 and it has more.
+py::object summed_into(const py::object& gradient, const py::object& contribution) {
+    if (!py::isinstance<py::array>(gradient) || !py::isinstance<py::array>(contribution)) return contribution;
+    const auto less = py::reinterpret_borrow<py::array>(gradient);
+    const auto more = py::reinterpret_borrow<py::array>(contribution);
+    if (less.ndim() != more.ndim()) return contribution;
+    py::list axes;
+    for (py::ssize_t d = 0; d < more.ndim(); ++d) {
+        if (less.shape(d) == 1 && more.shape(d) != 1) axes.append(d);
+    }
+    if (axes.empty()) return contribution;
+    return more.attr("sum")(py::arg("axis") = py::tuple(axes), py::arg("keepdims") = true);
+}
+
 /// Adds a contribution, for structs a dict of Slang's names, to a sum, which may have attributes' names.
 py::object added(const py::object& sum, const py::object& contribution) {
     if (PyDict_Check(contribution.ptr()) != 0) {
@@ -185,7 +199,8 @@ py::object added(const py::object& sum, const py::object& contribution) {
         }
         return sum;
     }
-    auto result = py::reinterpret_steal<py::object>(PyNumber_Add(sum.ptr(), contribution.ptr()));
+    const py::object part = summed_into(sum, contribution);
+    auto result = py::reinterpret_steal<py::object>(PyNumber_Add(sum.ptr(), part.ptr()));
     if (!result) throw py::error_already_set();
     return result;
 }
@@ -193,6 +208,12 @@ py::object added(const py::object& sum, const py::object& contribution) {
 }  // namespace
 
 void Differentiable::add(const py::object& contribution) { grad_ = added(grad_, contribution); }
+
+void Differentiable::add_pushed(const py::object& list) {
+    const bool alike = py::isinstance<py::array>(grad_) &&
+                       py::object(grad_.attr("shape")).equal(py::object(list.attr("shape")));
+    grad_ = alike ? added(grad_, list) : list;
+}
 
 Differentiable* as_differentiable(py::handle value) {
     return py::isinstance<Differentiable>(value) ? py::cast<Differentiable*>(value) : nullptr;

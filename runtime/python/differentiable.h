@@ -18,6 +18,8 @@ struct Differentiable {
     void set_grad(const py::object& new_grad);
     /// grad = grad + contribution.
     void add(const py::object& contribution);
+    /// The same of a list with one gradient for each call; `grad` becomes it where that has another shape.
+    void add_pushed(const py::object& list);
 
     py::object value;
 

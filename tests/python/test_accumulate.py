@@ -379,6 +379,51 @@ def test_a_values_gradient(accumulate: ModuleType, size: int) -> None:
         np.testing.assert_allclose(a.grad, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_value_gets_a_list(accumulate: ModuleType, size: int) -> None:
+    """Of the call's shape: added to one of that shape, in the place of another."""
+    x = some((size,), np.float32, 63)
+    wanted = x.astype(np.float64) ** 2
+    push = accumulate.weigh_value.accumulate({"a.grad": "push"})
+    a = kf.differentiable(3.0)
+    for times in (1, 2):
+        push.backward(a, kf.Tensor.from_numpy(x))
+        assert a.grad.shape == (size,)
+        np.testing.assert_allclose(a.grad, times * wanted, rtol=1e-6)
+    push.backward(a, kf.Tensor.from_numpy(np.ones(7, np.float32)))
+    np.testing.assert_array_equal(a.grad, np.ones(7, np.float32))
+    flow = some((size,), np.float32, 65)
+    a = kf.differentiable(3.0)
+    push.backward(a, x, kf.Tensor.zeros((size,)).with_grads(grad_in=flow))
+    np.testing.assert_allclose(a.grad, wanted * flow, rtol=1e-5, atol=1e-6)
+
+
+def test_a_vectors_list(accumulate: ModuleType) -> None:
+    x = some((5, 3), np.float32, 67)
+    push = accumulate.weigh3_value.accumulate({"a.grad": "push"})
+    vector = kf.differentiable(np.array([1, 2, 3], np.float32))
+    push.backward(vector, kf.Tensor.from_numpy(x))
+    np.testing.assert_allclose(vector.grad, x.astype(np.float64) ** 2, rtol=1e-6)
+    number = kf.differentiable(2.0)
+    push.backward(number, kf.Tensor.from_numpy(x[::2]))
+    np.testing.assert_allclose(number.grad, (x[::2].astype(np.float64) ** 2).sum(axis=1), rtol=1e-6)
+    encoder = kf.default_device().encoder()
+    with pytest.raises(kf.ArgumentError, match="a value's gradient can't be an output of a recorded call"):
+        push.backward.append_to(encoder, number, kf.Tensor.from_numpy(x))
+
+
+def test_a_list_of_more(accumulate: ModuleType) -> None:
+    """An array's gradient may be smaller than it, too."""
+    a, x = some((4, 3), np.float32, 69), some((4, 3), np.float32, 71)
+    for shape in [(1, 3), (4, 1), (1, 1)]:
+        wrapped = kf.differentiable(a)
+        wrapped.grad = np.ones(shape, np.float32)
+        accumulate.weigh.backward(wrapped, kf.Tensor.from_numpy(x))
+        axes = tuple(d for d in range(2) if shape[d] == 1)
+        wanted = 1 + (x.astype(np.float64) ** 2).sum(axis=axes, keepdims=True)
+        np.testing.assert_allclose(wrapped.grad, wanted, rtol=1e-5)
+
+
 @pytest.mark.parametrize("flowing", ["missing", "whole", "one for all"])
 @pytest.mark.parametrize("layout", ["contiguous", "spread"])
 @pytest.mark.parametrize("shape", SHAPES)

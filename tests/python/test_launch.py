@@ -52,9 +52,10 @@ def test_tiles(launch: ModuleType, shape: tuple[int, int, int]) -> None:
     out.check()
 
 
-def test_every_thread_knows_its_place(launch: ModuleType) -> None:
+@pytest.mark.parametrize("name", ["places", "struct_places"])
+def test_every_thread_knows_its_place(launch: ModuleType, name: str) -> None:
     told = kf.Tensor.zeros((6, 4, 8, 10), np.int32)
-    launch.places.groups(2, 2, 2)(told)
+    getattr(launch, name).groups(2, 2, 2)(told)
     z, y, x = np.mgrid[:6, :4, :8]
     expected = [x, y, z, x // 4, y // 2, z // 3, x % 4, y % 2, z % 3, z % 3 * 8 + y % 2 * 4 + x % 4]
     np.testing.assert_array_equal(told.to_numpy(), np.stack(expected, -1))
@@ -147,6 +148,68 @@ def test_gradients(launch: ModuleType, name: str, size: int) -> None:
         function.backward(*arguments)
         np.testing.assert_allclose(gradient(x), times * 6 * exact * flow, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(weight.grad, times * (exact**2 * flow).sum(), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_deterministic_gradients(launch: ModuleType, size: int) -> None:
+    """The same bits each time, also of a gradient that sums up all of the tensor's."""
+    random = np.random.default_rng(size)
+    x = random.uniform(-2, 2, size).astype(FLOAT)
+    exact = x.astype(np.float64)
+    kernel = launch.square_kernel.threads(size).options(deterministic=True)
+    for extent in {1, size}:
+        found = set()
+        for _ in range(5):
+            weight = kf.differentiable(3.0)
+            given = kf.Tensor.from_numpy(x).with_grads(grad_out=np.ones(extent, FLOAT))
+            kernel.backward(weight, given, kf.Tensor.zeros((size,)))
+            found.add(gradient(given).tobytes() + FLOAT.type(weight.grad).tobytes())
+            wanted = 6 * exact if extent == size else np.atleast_1d((6 * exact).sum())
+            np.testing.assert_allclose(gradient(given), 1 + wanted, rtol=1e-5, atol=1e-4)
+            np.testing.assert_allclose(weight.grad, (exact**2).sum(), rtol=1e-5)
+        assert len(found) == 1
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 9), (33, 31)])
+def test_half_gradients(launch: ModuleType, shape: tuple[int, int], deterministic: bool) -> None:
+    random = np.random.default_rng(3)
+    weights, x = (random.uniform(-1, 1, shape).astype(np.float16) for _ in range(2))
+    wide = [value.astype(np.float64) for value in (weights, x)]
+    function = launch.half_squares.threads(shape[1], shape[0]).options(deterministic=deterministic)
+    y = kf.Tensor.zeros(shape, np.float16)
+    for kept in [shape, (1, shape[1]), (shape[0], 1), (1, 1)]:
+        given = kf.Tensor.from_numpy(weights).with_grads()
+        given_x = kf.Tensor.from_numpy(x).with_grads(grad_out=np.zeros(kept, np.float16))
+        function.backward(given, given_x, y)
+        wanted = np.zeros(shape)
+        wanted[:, 0] = (wide[1] ** 2).sum(axis=1)
+        np.testing.assert_allclose(gradient(given), wanted, rtol=2e-3, atol=2e-3)
+        axes = tuple(d for d in range(2) if kept[d] == 1)
+        each = 2 * wide[0][:, :1] * wide[1]
+        limit = 2e-3 * (np.abs(each).sum(axis=axes, keepdims=True) + 1)
+        assert np.all(np.abs(gradient(given_x) - each.sum(axis=axes, keepdims=True)) <= limit)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["squares", "square_kernel"])
+def test_tangents(launch: ModuleType, name: str, size: int) -> None:
+    """Each thread reads the tangents of what it reads, and writes those of what it writes."""
+    random = np.random.default_rng(size)
+    x, dx = (random.uniform(-2, 2, size).astype(FLOAT) for _ in range(2))
+    y, dy = buffer((size,), FLOAT, "offset"), buffer((size,), FLOAT, "offset")
+    function = getattr(launch, name).threads(size)
+    arguments = [3.0, kf.Tensor.from_numpy(x), y.tensor]
+    if name == "squares":
+        arguments.insert(0, 0.5)
+    for tangents, d_weight, d_x in [({"weight": 2.0}, 2.0, 0.0), ({"x": dx, "weight": 2.0}, 2.0, dx)]:
+        given = {key: kf.Tensor.from_numpy(one) if key == "x" else one for key, one in tangents.items()}
+        function.jvp(*arguments, tangents={**given, "y": dy.tensor})
+        exact = x.astype(np.float64)
+        y.array[...] = 3 * exact**2 + (0.5 if name == "squares" else 0)
+        dy.array[...] = d_weight * exact**2 + 6 * exact * d_x
+        y.check(1e-5)
+        np.testing.assert_allclose(dy.tensor.to_numpy(), dy.array, rtol=1e-5, atol=1e-5)
 
 
 def test_recorded(launch: ModuleType) -> None:

@@ -144,7 +144,9 @@ bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function
 /// Why a call isn't run; empty where it is.
 std::string why_unchecked(const manifest::Call& call) {
     if (call.dispatch != manifest::Dispatch::elements)
-        return "not checked: only the host knows how many threads go with tensors of which extents";
+        return "not checked: only the host knows how many threads go with tensors of which extents; check "
+               "what "
+               "a thread computes as a function of its id, with \"grid[1]\" for that";
     const auto found = std::find_if(call.arguments.begin(), call.arguments.end(),
                                     [](const Argument& argument) { return !can_be_drawn(argument); });
     if (found == call.arguments.end()) return {};

@@ -175,7 +175,7 @@ void add_scratch(Body& body, const ArgumentText& x, const std::vector<std::strin
 
 /// Each gradient's sums are taken up by other subgroups, so that none waits for another's memory.
 std::string scratch_start(const Body& body, const KernelContext& kernel) {
-    const std::size_t threads = kernel.call.group_size[0];
+    const std::size_t threads = kernel.call.group_threads();
     const std::size_t thread = manifest::usual_lanes * body.scratches.size() % threads;
     if (thread == 0) return "kf_thread.x";
     return "(kf_thread.x + " + std::to_string(thread) + ") % " + std::to_string(threads);

@@ -207,7 +207,7 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"by_elements", !is_launched},
         {"guards", call.dispatch == manifest::Dispatch::threads ? guard(context) : std::string()},
         {"is_guarded", call.dispatch == manifest::Dispatch::threads},
-        {"numbers_threads", keeps_sums(context) || !body.gradients.empty()},
+        {"numbers_threads", keeps_sums(context) || !body.gradients.empty() || !body.scratches.empty()},
         {"row_dimensions", context.rows ? row_dimensions(context, body) : View::List()},
         {"row_offsets", context.rows ? body.offsets : View::List()},
         {"steps", body.steps},

@@ -41,7 +41,14 @@ private:
     /// Passes what the GPU gives each thread for what stands before that parameter.
     void pass_launch_values(std::size_t parameter) {
         for (const LaunchValue& value : kernel_.call.launch_values) {
-            if (value.before == parameter) pass_same(value.expression);
+            if (value.before != parameter) continue;
+            if (!value.is_struct) {
+                pass_same(value.expression);
+                continue;
+            }
+            const std::string name = "kf_launch_" + std::to_string(structs_++);
+            body_.add_local("const " + value.type, name, value.expression);
+            pass_same(name);
         }
     }
 
@@ -262,6 +269,7 @@ private:
 
     const KernelContext& kernel_;
     Body body_;
+    int structs_ = 0;  ///< of system values, that have been passed
 };
 
 }  // namespace

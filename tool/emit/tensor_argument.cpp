@@ -15,8 +15,10 @@ std::string joined(const std::vector<std::string>& items) {
 
 std::string braced(const std::string& view) { return view.empty() ? "{}" : "{ " + view + " }"; }
 
-std::string added(const std::string& view, const std::string& apart) {
-    return view.empty() ? "{}" : "{ " + view + ", " + apart + " }";
+/// Returns a tensor that is added to.
+std::string added(const std::string& view, const TensorViews& views) {
+    if (view.empty()) return "{}";
+    return "{ " + view + ", " + views.apart + (views.is_shared.empty() ? "" : ", " + views.is_shared) + " }";
 }
 
 /// Returns the view as one of any rank.
@@ -64,10 +66,10 @@ std::string tensor_initializer(const Type& type, const TensorViews& views, bool 
     switch (type.form) {
         case TensorForm::read:
         case TensorForm::write: return braced(views.data);
-        case TensorForm::atomic: return added(views.data, views.apart);
+        case TensorForm::atomic: return added(views.data, views);
         case TensorForm::read_write: return both;
         case TensorForm::diff_read:
-            return "{ " + braced(views.data) + ", " + added(views.grad_out, views.apart) + " }";
+            return "{ " + braced(views.data) + ", " + added(views.grad_out, views) + " }";
         case TensorForm::diff_write: return "{ " + braced(views.data) + ", " + braced(views.grad_in) + " }";
         case TensorForm::diff_output: return "{ " + both + ", " + braced(views.grad_in) + " }";
         // Functions of the user's own may add up gradients in it.
@@ -76,8 +78,7 @@ std::string tensor_initializer(const Type& type, const TensorViews& views, bool 
             return "kf.diff_tensor_view" + element + may_write + ", " + any_rank(views.grad_in) + ", " +
                    any_rank(views.grad_out) + ")";
         case TensorForm::diff_read_write:
-            return "{ " + both + ", " + braced(views.grad_in) + ", " + added(views.grad_out, views.apart) +
-                   " }";
+            return "{ " + both + ", " + braced(views.grad_in) + ", " + added(views.grad_out, views) + " }";
     }
     return {};
 }

@@ -32,6 +32,7 @@ struct TensorViews {
     std::string grad_in;
     std::string grad_out;
     std::string apart = "0, 0, 0";  ///< of sums that lie apart from the gradient: see kf.Sum
+    std::string is_shared;          ///< whether calls have the same elements of the gradient; empty for no
 };
 
 /// Initialises the struct of kf.slang's, or kf_views.slang's, that the tensor's type is. A backward pass runs

@@ -58,6 +58,14 @@ bool is_meant(const std::string& name, const PlannedArgument& argument) {
     return is_only_written(argument.host.role) && is_of(name, argument.host.name);
 }
 
+/// Whether the leaf is a field of a struct that is passed by value: one gradient comes back for it.
+bool is_field_of_value(const manifest::ParameterTree& parameter, std::int64_t leaf) {
+    if (leaf < parameter.leaf || leaf >= parameter.leaf + parameter.leaves) return false;
+    if (parameter.form == manifest::Form::value) return true;
+    return std::any_of(parameter.fields.begin(), parameter.fields.end(),
+                       [&](const manifest::ParameterTree& field) { return is_field_of_value(field, leaf); });
+}
+
 /// Why the argument can't be accumulated so; empty if it can.
 std::string refusal(const PlannedArgument& argument, const AccumulateWay& way) {
     const Argument& host = argument.host;
@@ -71,6 +79,13 @@ std::string refusal(const PlannedArgument& argument, const AccumulateWay& way) {
         return {};
     }
     return gradient_refusal(host, way);
+}
+
+bool is_in_struct_value(const PlannedCall& call, const PlannedArgument& leaf) {
+    return std::any_of(call.parameters.begin(), call.parameters.end(),
+                       [&](const PlannedParameter& parameter) {
+                           return is_field_of_value(parameter.host, &leaf - call.arguments.data());
+                       });
 }
 
 void apply(PlannedCall& call, const std::string& name, const AccumulateWay& way) {
@@ -198,7 +213,9 @@ Diagnostics check_ways(const PlannedCall& call) {
         for (const AccumulateWay& way : given.choices) {
             for (const PlannedArgument& argument : call.arguments) {
                 if (!is_meant(given.target, argument)) continue;
-                const std::string reason = refusal(argument, way);
+                std::string reason = refusal(argument, way);
+                if (way.combine == Accumulate::push && is_in_struct_value(call, argument))
+                    reason = "it is a field of a struct that is passed by value; give the struct its fields";
                 if (reason.empty()) continue;
                 const std::string name =
                     name_of(call, argument) + (is_gradient(given.target) ? std::string(gradient_suffix) : "");

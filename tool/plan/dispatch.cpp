@@ -89,9 +89,7 @@ Diagnostics check_passes(const CallSpec& call, const PlannedCall& planned) {
             errors.push_back(
                 dispatch_error(place, how(planned) + ", which this version of kfgen can't give " + what));
     };
-    refuse(call.backward.deterministic, call.backward.location, "deterministic gradients");
     refuse(call.backward.fused, call.backward.location, "a fused pass");
-    refuse(call.forward_diff.has_value(), call.forward_diff.value_or(Location()), "a forward derivative");
     refuse(!call.accumulate.empty(), call.accumulate.empty() ? Location() : call.accumulate.front().location,
            "other ways to accumulate");
     return errors;
@@ -142,6 +140,39 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
     }
     return std::array{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
                       static_cast<std::uint32_t>(z)};
+}
+
+/// What a kernel gives for a system value, or for a struct of some. `name`: as it is written in the source,
+/// "input.id".
+std::string launch_expression(const Function& function, const SystemValue& value, const std::string& name,
+                              Diagnostics& errors) {
+    if (!value.fields.empty()) {
+        std::string list;
+        for (const SystemValue& field : value.fields) {
+            list += (list.empty() ? "{ " : ", ") +
+                    launch_expression(function, field, name + "." + field.name, errors);
+        }
+        return list + " }";
+    }
+    const bool is_field = name != value.name;
+    const std::string_view semantic =
+        value.semantic.empty() && !is_field ? std::string_view("SV_DISPATCHTHREADID") : value.semantic;
+    const auto known = std::find_if(known_values.begin(), known_values.end(),
+                                    [&](const KnownValue& one) { return one.semantic == semantic; });
+    const bool fits = known != known_values.end() && is_index(value.type) &&
+                      (!known->is_scalar || value.type.kind == TypeKind::scalar);
+    if (fits) return expression_of(*known, value.type);
+    const std::string subject = is_field ? "'" + name + "', of a parameter" : "parameter '" + name + "'";
+    errors.push_back(
+        {Severity::error,
+         "system-value",
+         value.location,
+         subject + " of '" + function.name + "' is a " + value.type.name +
+             (semantic.empty() ? std::string(" without a semantic, beside fields that have one")
+                               : " declared as " + std::string(semantic) + ", which kernels can't be given"),
+         {"there are SV_DispatchThreadID, SV_GroupID and SV_GroupThreadID, as uint, uint2 "
+          "or uint3, and SV_GroupIndex, as uint"}});
+    return {};
 }
 
 }  // namespace
@@ -237,24 +268,8 @@ Diagnostics plan_dispatch(const CallSpec& call, const Function& function, Planne
         planned.declares_group_size = function.group_size[0] > 0;
     }
     for (const SystemValue& value : function.system_values) {
-        const std::string_view semantic =
-            value.semantic.empty() ? std::string_view("SV_DISPATCHTHREADID") : value.semantic;
-        const auto known = std::find_if(known_values.begin(), known_values.end(),
-                                        [&](const KnownValue& one) { return one.semantic == semantic; });
-        const bool fits = known != known_values.end() && is_index(value.type) &&
-                          (!known->is_scalar || value.type.kind == TypeKind::scalar);
-        if (!fits) {
-            errors.push_back(
-                {Severity::error,
-                 "system-value",
-                 value.location,
-                 "parameter '" + value.name + "' of '" + function.name + "' is a " + value.type.name +
-                     " declared as " + std::string(semantic) + ", which kernels can't be given",
-                 {"there are SV_DispatchThreadID, SV_GroupID and SV_GroupThreadID, as uint, uint2 "
-                  "or uint3, and SV_GroupIndex, as uint"}});
-            continue;
-        }
-        planned.launch_values.push_back({value.before, value.type.name, expression_of(*known, value.type)});
+        const std::string expression = launch_expression(function, value, value.name, errors);
+        planned.launch_values.push_back({value.before, value.type.name, expression, !value.fields.empty()});
     }
     return errors;
 }

@@ -59,7 +59,9 @@ enum class Determinism : std::uint8_t { never, automatic, always };
 struct LaunchValue {
     std::size_t before = 0;  ///< the number of the parameter that it stands before; of all: behind them
     std::string type;        ///< "uint3"
-    std::string expression;  ///< in a kernel: "kf_id.xy"
+    std::string
+        expression;  ///< in a kernel: "kf_id.xy"; of a struct it initialises one: "{ kf_id, kf_number }"
+    bool is_struct = false;
 
     bool operator==(const LaunchValue&) const = default;
 };

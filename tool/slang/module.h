@@ -32,13 +32,14 @@ struct Parameter {
     bool operator==(const Parameter&) const = default;
 };
 
-/// A parameter that a GPU gives a value to: `uint3 id : SV_DispatchThreadID`.
+/// A parameter that a GPU gives a value to: `uint3 id : SV_DispatchThreadID`, or a struct of such fields.
 struct SystemValue {
     std::string name;
     std::string semantic;  ///< in capitals: "SV_DISPATCHTHREADID"; empty: what "dispatch" says of the first
     Type type;
     std::size_t before = 0;  ///< the number of the other parameter that it stands before
     Location location;
+    std::vector<SystemValue> fields = {};  ///< all of a struct's
 
     bool operator==(const SystemValue&) const = default;
 };

@@ -87,6 +87,28 @@ public:
     }
 
     // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
+    /// Entry points' parameters that are structs of system values. The structs may stand behind them.
+    void note_system_structs() {
+        for (Function& function : *functions_) {
+            if (function.entry != EntryPoint::compute) continue;
+            for (std::size_t i = 0; i < function.parameters.size();) {
+                const Parameter& parameter = function.parameters[i];
+                std::vector<SystemValue> fields = system_fields(parameter.type, function.location);
+                if (fields.empty()) {
+                    ++i;
+                    continue;
+                }
+                auto& values = function.system_values;
+                auto next = std::find_if(values.begin(), values.end(),
+                                         [&](const SystemValue& value) { return value.before > i; });
+                next = values.insert(
+                    next, {parameter.name, {}, parameter.type, i, function.location, std::move(fields)});
+                while (++next != values.end()) --next->before;
+                function.parameters.erase(function.parameters.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+        }
+    }
+
     void apply_derivatives() {
         for (Function& function : *functions_) {
             const std::size_t dot = function.name.rfind('.');
@@ -237,6 +259,9 @@ private:
                 continue;
             }
             SourceText& written = *source(at.file);
+            std::string semantic = written.semantic_of(at.line, at.column);
+            if (semantic.starts_with("SV_"))
+                values_of_structs_[name].push_back({child.getName(), std::move(semantic), {}, 0, at});
             std::string doc = written.declaration_at(at.line, at.column).doc;
             if (doc.empty()) {
                 doc = written.comment_behind(at.line, at.column);
@@ -613,6 +638,26 @@ private:
         return true;
     }
 
+    // The fields of a struct that a GPU fills; none where it fills none of them.
+    std::vector<SystemValue> system_fields(const Type& type, const Location& place) const {
+        const auto noted = values_of_structs_.find(type.name);
+        std::vector<SystemValue> fields;
+        bool any = noted != values_of_structs_.end();
+        for (const Field& field : type.fields) {
+            SystemValue value{field.name, {}, field.type, 0, place, system_fields(field.type, place)};
+            any = any || !value.fields.empty();
+            if (noted != values_of_structs_.end()) {
+                for (const SystemValue& own : noted->second) {
+                    if (own.name != field.name) continue;
+                    value.semantic = own.semantic;
+                    value.location = own.location;
+                }
+            }
+            fields.push_back(std::move(value));
+        }
+        return any ? fields : std::vector<SystemValue>();
+    }
+
     // Sizes that are no numbers in the source are those of a struct's arrays: see entry_points.h.
     void note_entry(const std::vector<std::string>& attributes, Function& function) const {
         if (is_other_entry(attributes)) {
@@ -707,6 +752,7 @@ private:
     std::map<std::string, SourceText> texts_;
     std::map<std::string, std::vector<GlobalPlace>> global_places_;  // by file
     std::set<std::string> derivatives_of_;
+    std::map<std::string, std::vector<SystemValue>> values_of_structs_;  // fields with semantics, by struct
 };
 
 }  // namespace
@@ -737,6 +783,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());
         walker.note_entry_points(*module);
+        walker.note_system_structs();
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
     }
     add_sources(modules, sources, described.sources);

@@ -38,7 +38,7 @@ static void from_json(const Json& json, Field& field) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SystemValue, name, semantic, type, before, location)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SystemValue, name, semantic, type, before, location, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, generics, member, doc,

@@ -18,7 +18,7 @@ void check_consistency(const Value& value, const Call& call, const Argument& arg
             "a value as the output of a call with a rank");
     // Values don't say how many calls there are: only a tensor's extents are compared with the call's shape.
     require(!is_output(argument) || argument.call_rank == 0, where, "a value whose parts calls write");
-    require(!is_pushed(argument), where, "a pushed gradient of no tensor");
+    require(!is_pushed(argument) || argument.role == Role::in, where, "a pushed gradient of an output");
     require(argument.role == Role::in || !value.in_memory, where, "what is no value that is read, in memory");
     const bool fits = argument.element.extents.empty() ||
                       (argument.element.extents.size() == 1 && argument.element.extents.front() <= 4);

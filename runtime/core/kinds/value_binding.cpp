@@ -22,6 +22,18 @@ bool takes_number(const Argument& argument) {
            !is_only_written(argument.role) && ends_in_vector(argument);
 }
 
+/// One gradient for each call: in the tensor that is there, if that has the call's shape, else in a new one.
+void bind_pushed(const BindRequest& request, std::size_t i, Binding& binding) {
+    const Argument& argument = request.call.arguments[i];
+    const ScalarView& given = request.arguments[i].grad_out;
+    Dims extents = binding.shape;
+    for (const std::int64_t extent : argument.trailing) extents.push_back(extent);
+    const ScalarView made = row_major_view(extents);
+    BoundArgument& bound = binding.arguments[i];
+    bound.makes_pushed = !given.present || !(given.extents == extents) || !(given.strides == made.strides);
+    bound.grad_out = along_shape(bound.makes_pushed ? made : given, argument, binding.shape);
+}
+
 }  // namespace
 
 std::string describe(const kinds::Value&, const Argument& argument) { return type_text(argument); }
@@ -48,7 +60,9 @@ void bind_view(const kinds::Value&, const BindRequest& request, std::size_t i, B
     BoundArgument& bound = binding.arguments[i];
     const ScalarView dense = row_major_view(Dims(argument.element.extents));
     bound.data = along_call(argument, dense, binding.shape.size());
-    if (runs_backward(request.pass) && request.arguments[i].value_gradient) {
+    if (runs_backward(request.pass) && request.arguments[i].value_gradient && is_pushed(argument)) {
+        bind_pushed(request, i, binding);
+    } else if (runs_backward(request.pass) && request.arguments[i].value_gradient) {
         (is_input(argument) ? bound.grad_out : bound.grad_in) = bound.data;
     }
 }

@@ -48,6 +48,21 @@ void check_dense(const BindRequest& request, std::size_t i, const ScalarView& gr
     }
 }
 
+/// Stores take the gradient of their element, and others' loads may be adding to it.
+void check_own_gradient(const BindRequest& request, std::size_t i) {
+    const ScalarView& gradient = request.arguments[i].grad_out;
+    for (std::size_t k = 0; k < gradient.extents.size(); ++k) {
+        if (gradient.strides[k] == 0 && gradient.extents[k] > 1) {
+            fail(
+                request, i, ErrorCode::layout_mismatch,
+                "its gradient is the same all along dimension " + std::to_string(k) +
+                    ", and a DiffTensorView's is one for each element, which stores take: make the parameter "
+                    "a DiffTensor for sums, or give it a gradient of its shape, " +
+                    shape_text(request, i, gradient.extents));
+        }
+    }
+}
+
 }  // namespace
 
 std::string describe(const kinds::WholeTensor&, const manifest::Argument& argument) {
@@ -81,6 +96,7 @@ void check_given(const kinds::WholeTensor& tensor, const BindRequest& request, s
              "it has two gradients, grad_in and grad_out, and stores take theirs from where loads add: give "
              "it one");
     }
+    if (has_one_gradient(tensor)) check_own_gradient(request, i);
     check_elements(request, i, view.data, "");
     check_elements(request, i, view.grad_in, "its gradient: ");
     check_elements(request, i, view.grad_out, "its gradient: ");

@@ -121,7 +121,8 @@ public:
 
     /// This tensor with one new gradient of its shape, that flows both in and out.
     [[nodiscard]] AnyTensor with_grads(bool zero = true) const;
-    /// This tensor with these gradients; either may be null. They must have its element type and shape.
+    /// This tensor with these gradients; either may be null. They must have its element type and shape, but
+    /// grad_out may have extent 1 where the tensor has more: it gets the sum over that dimension.
     [[nodiscard]] AnyTensor with_grads(const AnyTensor& grad_in, const AnyTensor& grad_out) const;
     [[nodiscard]] AnyTensor without_grads() const;
     /// grad_in: read by backward calls that take this tensor as an output. grad_out: added to by those that

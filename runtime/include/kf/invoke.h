@@ -35,7 +35,8 @@ struct Arg {
     void* out_value = nullptr;    ///< host value written (out, inout, result of a rank 0 call)
     void* gradient = nullptr;     ///< inputs: added to. Outputs of a backward call: read, what flows in
     const AnyTensor* tensor = nullptr;  ///< of pointers: the memory that they lead to, where that is known
-    AnyTensor allocated;                ///< set by invoke(): the tensor made for an absent output
+    AnyTensor* pushed = nullptr;  ///< of inputs by value: gets the gradients that are pushed, see kf::Diff
+    AnyTensor allocated;          ///< set by invoke(): the tensor made for an absent output
 
     static Arg none() { return {}; }
     template <HostElement T>
@@ -50,7 +51,9 @@ struct Arg {
     /// An input of a backward call: its gradient is added to diff.grad.
     template <class T>
     static Arg in(Diff<T>& diff) {
-        return make(Kind::value, &diff.value, nullptr, &diff.grad, nullptr);
+        Arg arg = make(Kind::value, &diff.value, nullptr, &diff.grad, nullptr);
+        arg.pushed = &diff.pushed;
+        return arg;
     }
     template <class T>
     static Arg in(const Diff<T>& diff) {
@@ -58,8 +61,10 @@ struct Arg {
     }
     template <class T>
     static Arg in(const DiffArg<T>& value) {
-        return make(value.fits() ? Kind::value : Kind::misfit, &value.value(), nullptr, value.gradient(),
-                    nullptr);
+        Arg arg = make(value.fits() ? Kind::value : Kind::misfit, &value.value(), nullptr, value.gradient(),
+                       nullptr);
+        arg.pushed = value.pushed();
+        return arg;
     }
     template <class T, std::size_t N>
     static Arg in(const Tensor<T, N>& tensor) {

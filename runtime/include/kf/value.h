@@ -27,7 +27,9 @@ inline constexpr bool is_discrete<std::array<T, N>> = is_discrete<T>;
 }  // namespace detail
 
 /// A host value with a gradient: a backward call adds to `grad`, so start it at zero. As an output of a
-/// backward call, `grad` is what flows in.
+/// backward call, `grad` is what flows in. Where the call pushes gradients (accumulate) it leaves `grad`
+/// alone, and there is one for each call in `pushed`: added to what is there if that has the call's shape,
+/// else new.
 template <class T>
 struct Diff {
     static_assert(!detail::is_discrete<T>,
@@ -35,6 +37,7 @@ struct Diff {
 
     T value{};
     T grad{};
+    AnyTensor pushed{};
 };
 
 template <class T>
@@ -82,20 +85,22 @@ public:
     requires detail::MadeOf<T, Given...> DiffArg(Given... parts)
         : value_{detail::fitting_number<typename detail::PartsOf<T>::type>(parts)...},
           fits_((detail::number_fits<typename detail::PartsOf<T>::type>(parts) && ...)) {}
-    DiffArg(Diff<T>& diff)
-        : value_(diff.value), gradient_(&diff.grad) {}  // NOLINT(google-explicit-constructor)
-    DiffArg(Diff<T>&& diff) = delete;                   ///< nobody could read its grad: name it first
-    DiffArg(const Diff<T>& diff) = delete;              ///< its grad can't be written: pass diff.value
+    DiffArg(Diff<T>& diff)  // NOLINT(google-explicit-constructor)
+        : value_(diff.value), gradient_(&diff.grad), pushed_(&diff.pushed) {}
+    DiffArg(Diff<T>&& diff) = delete;       ///< nobody could read its grad: name it first
+    DiffArg(const Diff<T>& diff) = delete;  ///< its grad can't be written: pass diff.value
 
     [[nodiscard]] const T& value() const { return value_; }
     /// Whether the value is the number given, but for rounding.
     [[nodiscard]] bool fits() const { return fits_; }
     /// Null when there is none.
     [[nodiscard]] T* gradient() const { return gradient_; }
+    [[nodiscard]] AnyTensor* pushed() const { return pushed_; }
 
 protected:
     T value_;
     T* gradient_ = nullptr;
+    AnyTensor* pushed_ = nullptr;
     bool fits_ = true;
 };
 

@@ -66,8 +66,23 @@ Arg convert_one(CallItems& items, std::size_t i) {
     }
     pack_value(host, items.leaf(i), items.where(i));
     const bool wants_gradient = runs_backward(items.pass()) && host.differentiable != nullptr;
-    return Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
-                     wants_gradient ? host.gradient.data() : nullptr, nullptr);
+    Arg arg =
+        Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
+                  wants_gradient ? host.gradient.data() : nullptr, nullptr);
+    if (wants_gradient) arg.pushed = &host.uploaded;
+    return arg;
+}
+
+/// One gradient for each call; of a number that all components are, their sum.
+py::object pushed_gradient(CallItems& items, std::size_t i) {
+    const Host& host = items.host(i);
+    const py::array list = download(host.uploaded);
+    if (!is_repeated(host, items.leaf(i))) return list;
+    const auto axes = static_cast<py::ssize_t>(items.leaf(i).element.extents.size());
+    const py::ssize_t calls = list.ndim() - axes;
+    py::tuple summed(static_cast<std::size_t>(axes));
+    for (py::ssize_t k = 0; k < axes; ++k) summed[static_cast<std::size_t>(k)] = calls + k;
+    return list.attr("sum")(py::arg("axis") = summed);
 }
 
 }  // namespace
@@ -92,6 +107,7 @@ py::object gradient_of_item(const manifest::kinds::Value&, CallItems& items, std
     if (items.item(i).structure != nullptr) {
         return unpack_struct(items.call(), *items.item(i).structure, host.gradient.data(), {});
     }
+    if (items.is_pushed(i)) return pushed_gradient(items, i);
     const ElementType element = element_type(items.leaf(i).element);
     if (!is_repeated(host, items.leaf(i))) return to_python(element, host.gradient.data());
     // Each component's gradient is the number's.

@@ -260,6 +260,27 @@ TEST(BindGradients, ThatAreOverwrittenMustBeContiguous) {
         << "none of its elements lie anywhere";
 }
 
+TEST(BindGradients, OfLessAreShared) {
+    struct Case {
+        Dims strides;
+        GradMode mode;
+        std::int64_t scratch;
+    };
+    // As invoke() gives one of extent 1: with the argument's extents.
+    for (const ScalarType scalar : {ScalarType::float32, ScalarType::float16}) {
+        const Manifest manifest = scale(scalar);
+        for (const Case& c : {Case{{5, 1}, GradMode::injective, 0}, Case{{0, 1}, GradMode::partial, 5},
+                              Case{{1, 0}, GradMode::partial, 4}, Case{{0, 0}, GradMode::everywhere, 1}}) {
+            const auto binding =
+                backward(manifest, {G::tensor(at(A, {4, 5}), scalar).out(at(D, {4, 5}, c.strides)),
+                                    G::tensor(at(B, {4, 5}), scalar), G::none()});
+            EXPECT_EQ(binding.arguments[0].mode, c.mode) << to_string(c.strides);
+            EXPECT_EQ(binding.arguments[0].scratch_count, scalar == ScalarType::float16 ? c.scratch : 0);
+            EXPECT_EQ(is_contiguous(manifest, binding), c.mode == GradMode::injective);
+        }
+    }
+}
+
 TEST(BindGradients, SumsTakeAsManyGroupsAsRunAtOnce) {
     const Manifest manifest = scale(ScalarType::float32);
     const auto groups = [&](std::int64_t n) {

@@ -203,6 +203,20 @@ TEST_F(TensorTest, HaveNoViewsWithPushedGradients) {
     });
 }
 
+TEST_F(TensorTest, TakeGradientsOfLess) {
+    const auto values = device.tensor<float>({1, 2, 3, 4, 5, 6}).reshape<2>({2, 3});
+    const auto x = values.with_grads({}, device.tensor<float>({7, 8, 9}).reshape<2>({1, 3}));
+    EXPECT_EQ(x.any().grad().shape(), (Dims{1, 3})) << "as it was given";
+    EXPECT_EQ(x.slice(0, 1, 2).grad().to_vector(), (V{7, 8, 9})) << "each row's";
+    EXPECT_EQ(x.transpose().grad().to_vector(), (V{7, 7, 8, 8, 9, 9}));
+    const auto both = device.zeros<float, 2>({1, 3});
+    expect_error(ErrorCode::shape_mismatch, HasSubstr("grad_in: expected shape [2, 3], found [1, 3]"),
+                 [&] { (void)values.with_grads(both, both); });
+    expect_error(ErrorCode::shape_mismatch, HasSubstr("found [2, 2] (an extent of 1 gets the sum)"), [&] {
+        (void)values.with_grads({}, device.zeros<float, 2>({2, 2}));
+    });
+}
+
 TEST_F(TensorTest, TakeGradientsThatFit) {
     const auto x = device.tensor<float>({1, 2, 3});
     const auto in = device.tensor<float>({4, 5, 6});

@@ -114,6 +114,59 @@ TEST_P(AccumulateTest, Gradients) {
     EXPECT_EQ(first.grad().to_vector(), squares);
 }
 
+TEST_P(AccumulateTest, GradientsOfLess) {
+    constexpr std::int64_t rows = 33;
+    constexpr std::int64_t columns = 129;
+    const auto x = device_.tensor<float>(eighths(rows * columns)).reshape<2>({rows, columns});
+    const std::vector<float> values = x.to_vector();
+    for (const bool deterministic : {false, true}) {
+        for (const bool by_columns : {false, true}) {
+            const std::int64_t extent = by_columns ? columns : rows;
+            const Dims shape = by_columns ? Dims{1, columns} : Dims{rows, 1};
+            std::vector<float> wanted(static_cast<std::size_t>(extent + 8), 77);
+            const auto guarded = device_.tensor<float>(wanted);
+            const auto sums = guarded.slice(0, 4, 4 + extent).reshape<2>({shape[0], shape[1]});
+            module_.weigh.options({.deterministic = deterministic})
+                .backward(x.with_grads({}, sums), x, Tensor<float, 2>());
+            for (std::int64_t i = 0; i < rows * columns; ++i) {
+                const float value = values[static_cast<std::size_t>(i)];
+                wanted[static_cast<std::size_t>(4 + (by_columns ? i % columns : i / columns))] +=
+                    value * value;
+            }
+            EXPECT_EQ(guarded.to_vector(), wanted) << to_string(shape);
+        }
+    }
+}
+
+TEST_P(AccumulateTest, ListsOfValues) {
+    const auto push = module_.weigh_value.accumulate({{"a.grad", "push"}});
+    for (const std::size_t size : sizes) {
+        const auto x = device_.tensor<float>(eighths(size));
+        std::vector<float> wanted = x.to_vector();
+        for (float& value : wanted) {
+            value *= value;
+        }
+        kf::Diff weight{2.0F};
+        push.backward(weight, x, Tensor<float, 1>());
+        ASSERT_TRUE(weight.pushed);
+        EXPECT_EQ((Tensor<float, 1>(weight.pushed).to_vector()), wanted);
+        EXPECT_EQ(weight.grad, 0) << "sums are another way";
+        push.backward(weight, x, Tensor<float, 1>());
+        for (float& value : wanted) {
+            value *= 2;
+        }
+        EXPECT_EQ((Tensor<float, 1>(weight.pushed).to_vector()), wanted) << "added to what is there";
+        push.backward(weight, device_.tensor<float>({1, 3}), Tensor<float, 1>());
+        EXPECT_THAT((Tensor<float, 1>(weight.pushed).to_vector()), ElementsAre(1, 9)) << "another shape";
+    }
+    kf::Diff weight{2.0F};
+    weight.pushed = device_.tensor<float>({5, 7}).any();
+    const auto given = Tensor<float, 1>(weight.pushed);
+    const auto refused = push.backward.try_call(weight, given, Tensor<float, 1>());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().what(), HasSubstr("shares memory with argument 'x'"));
+}
+
 TEST_P(AccumulateTest, FusedLosses) {
     constexpr std::int64_t columns = 129;
     for (const std::int64_t rows : {0, 1, 33}) {

@@ -114,7 +114,7 @@ TEST(AccumulateTest, WaysThatThereArent) {
     };
     EXPECT_THAT(f(R"("accumulate": {"result": "push"})").message,
                 HasSubstr("by \"push\": it is for gradients"));
-    EXPECT_THAT(f(R"("accumulate": {"x.grad": "push"})").message, HasSubstr("it is for tensors"));
+    EXPECT_THAT(f(R"("accumulate": {"x.grad": "overwrite"})").message, HasSubstr("it is for tensors"));
     EXPECT_THAT(
         f(R"("accumulate": {"result": "sum"}, "result": {"kind": "tensor[1]", "accumulate": "sum"})").message,
         HasSubstr("are given twice"));

@@ -119,6 +119,26 @@ TEST(DispatchTest, SystemValuesAreThoseOfComputeKernels) {
                    plain);
 }
 
+TEST(DispatchTest, StructsOfSystemValuesAreInitialised) {
+    Function function = kernel();
+    SystemValue place = function.system_values[0];
+    place = {"place", {}, test::struct_of("Place", {}), 0, place.location, {}};
+    place.fields = function.system_values;
+    place.fields[0].type = test::type_named("int2");
+    SystemValue outer{"outer", {}, test::struct_of("Outer", {}), 1, place.location, {place}};
+    outer.fields.push_back({"group", "SV_GROUPID", test::type_named("uint"), 0, place.location});
+    function.system_values = {outer};
+    const auto plan = plan_of(R"({"function": "run", "args": {"k": "value"}})", {function});
+    ASSERT_TRUE(plan) << plan.errors().front().message;
+    EXPECT_EQ(
+        launched_call(plan).launch_values,
+        (std::vector<LaunchValue>{{1, "Outer", "{ { int2(kf_id.xy), kf_number }, kf_group.x }", true}}));
+    function.system_values[0].fields[0].fields[1].semantic.clear();
+    expect_refusal({R"({"function": "run", "args": {"k": "value"}})", "system-value",
+                    "'outer.place.lane', of a parameter of 'run' is a uint without a semantic"},
+                   function);
+}
+
 TEST(DispatchTest, OtherEntryPointsAreRefused) {
     Function other = kernel();
     other.entry = EntryPoint::other;
@@ -137,11 +157,11 @@ TEST(DispatchTest, OtherEntryPointsAreRefused) {
 TEST(DispatchTest, PassesThatLaunchesCantHave) {
     Function function = kernel();
     function.backward_differentiable = function.forward_differentiable = true;
-    expect_refusal({R"({"function": "run", "backward": {"deterministic": true}, "args": {"k": "value"}})",
-                    "dispatch-argument", "deterministic gradients"},
+    expect_refusal({R"({"function": "run", "backward": {"fused": true}, "args": {"k": "value"}})",
+                    "dispatch-argument", "a fused pass"},
                    function);
-    expect_refusal({R"({"function": "run", "forward_diff": true, "args": {"k": "value"}})",
-                    "dispatch-argument", "a forward derivative"},
+    expect_refusal({R"({"function": "run", "accumulate": {"k.grad": "sum"}, "args": {"k": "value"}})",
+                    "dispatch-argument", "other ways to accumulate"},
                    function);
 }
 

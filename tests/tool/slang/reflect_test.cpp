@@ -489,6 +489,32 @@ TEST(Reflect, GroupSizesAndSystemValues) {
     EXPECT_EQ(function_named(module, "color").entry, EntryPoint::other);
 }
 
+TEST(Reflect, StructsOfSystemValues) {
+    const Module module = reflect_text(
+        "struct Inner { uint lane : SV_GroupIndex; };\n"
+        "[shader(\"compute\")] [numthreads(8, 1, 1)]\n"
+        "void f(float a, Place place, uint3 group : SV_GroupID, float b, uint3 id : SV_DispatchThreadID) {}\n"
+        "void plain(Place place) {}\n"
+        "struct Place { uint2 id : SV_DispatchThreadID; Inner inner; float other; };\n");
+    const Function& f = function_named(module, "f");
+    ASSERT_EQ(f.parameters.size(), 2U);
+    EXPECT_EQ(f.parameters[1].name, "b");
+    ASSERT_EQ(f.system_values.size(), 3U);
+    EXPECT_EQ(f.system_values[0].name, "place");
+    EXPECT_EQ(f.system_values[0].before, 1U);
+    EXPECT_EQ(f.system_values[1].before, 1U);
+    EXPECT_EQ(f.system_values[2].before, 2U);
+    const std::vector<SystemValue>& fields = f.system_values[0].fields;
+    ASSERT_EQ(fields.size(), 3U);
+    EXPECT_EQ(fields[0].semantic, "SV_DISPATCHTHREADID");
+    EXPECT_EQ(fields[0].type.name, "uint2");
+    EXPECT_EQ(fields[0].location.line, 5);
+    ASSERT_EQ(fields[1].fields.size(), 1U);
+    EXPECT_EQ(fields[1].fields[0].semantic, "SV_GROUPINDEX");
+    EXPECT_EQ(fields[2].semantic, "") << "which planning refuses";
+    EXPECT_EQ(function_named(module, "plain").parameters.size(), 1U) << "a struct like any other";
+}
+
 TEST(Reflect, NamesOfSlangsOwnFunctions) {
     const Module module = reflect_text(
         "float lerp(float a, float b, float t) { return a; }\n"

@@ -46,9 +46,11 @@ std::vector<std::string> inner_strides(const ArgumentText& x, const TensorView& 
     return strides;
 }
 
+std::string view_type(const ArgumentText& x) { return "kf.View<" + std::to_string(x.host.inner_rank) + ">"; }
+
 std::string add_view_local(Body& body, const ArgumentText& x, const std::string& name,
                            const TensorView& view) {
-    body.add_local("const kf.View<" + std::to_string(x.host.inner_rank) + ">", name, view_initializer(view));
+    body.add_local("const " + view_type(x), name, view_initializer(view));
     return name;
 }
 
@@ -89,7 +91,8 @@ void add_tensor_scratch(Body& body, const ArgumentText& x, const TensorView& vie
     for (std::size_t i = 0; i < x.host.spacing.size(); ++i) element[i] = std::to_string(x.host.spacing[i]);
     for (std::size_t i = element.size(); i-- > 0;) add(std::to_string(x.host.trailing[i]), element[i]);
     const std::vector<std::string> strides = inner_strides(x, view, RecordKind::grad_out);
-    for (std::size_t i = strides.size(); i-- > 0;) add("int64_t(" + view.extents[i] + ")", strides[i]);
+    for (std::size_t i = strides.size(); i-- > 0;)
+        add(strides[i] + " == 0 ? 1 : int64_t(" + view.extents[i] + ")", strides[i]);
     add_call_dimensions(dimensions, x);
     add_scratch_walk(body, x, dimensions, true);
 }
@@ -99,10 +102,25 @@ std::string add_scratch_view(Body& body, const ArgumentText& x) {
     TensorView view = tensor_view(x);
     view.address = x.address(RecordKind::sums);
     view.scalar_bytes = x.sums_exactly() ? 8 * manifest::exact_words(x.host.element.scalar) : 4;
-    view.strides = dense_inner_strides(view.extents, x.scalars());
+    view.strides = inner_strides(x, view, RecordKind::grad_out);
     if (x.host.call_rank > 0) view.offset = body.add_offset(x, "kf_scratchat_", RecordKind::sums);
     add_tensor_scratch(body, x, view);
-    return add_view_local(body, x, grad_out_view.name + x.id, view);
+    const std::string like = add_view_local(body, x, "kf_sumsview_" + x.id, view);
+    std::string name = grad_out_view.name + x.id;
+    body.add_local("const " + view_type(x), name,
+                   "kf.sums_view(" + like + ", " + std::to_string(x.scalars() * view.scalar_bytes) + ")");
+    return name;
+}
+
+/// Returns whether calls share elements of the gradient along dimensions of theirs; empty where there are
+/// none.
+std::string is_shared(const ArgumentText& x) {
+    std::string text;
+    for (const std::int64_t d : x.host.map) {
+        text += (text.empty() ? "" : " || ") + ("(" + x.stride(RecordKind::grad_out, d) + " == 0 && ") +
+                x.kernel.extent(d) + " > 1)";
+    }
+    return text;
 }
 
 /// Returns, for the field and those that follow, where their sums start, the number of the call's first
@@ -137,6 +155,7 @@ std::string add_tensor(Body& body, const ArgumentText& x) {
     if (x.writes_gradient()) {
         if (has_one_gradient(x.host)) views.grad_in = add_view(body, x, x.id, taken_view);
         views.grad_out = x.has_scratch() ? add_scratch_view(body, x) : add_view(body, x, x.id, grad_out_view);
+        views.is_shared = is_shared(x);
     }
     if (x.kernel.call.is_jvp) views.grad_in = views.grad_out = add_tangent_view(body, x);
     return add_tensor_local(body, x.kernel, x.planned.type, x.id, views);
@@ -150,7 +169,10 @@ std::string add_struct_tensor(Body& body, const KernelContext& kernel, const Pla
     if (const auto field = first.leader(Part::gradient)) {
         if (reads_gradient(field->host, kernel.pass))
             views.grad_in = add_view(body, *field, id, grad_in_view);
-        if (field->writes_gradient()) views.grad_out = add_view(body, *field, id, grad_out_view);
+        if (field->writes_gradient()) {
+            views.grad_out = add_view(body, *field, id, grad_out_view);
+            views.is_shared = is_shared(*field);
+        }
         const auto summed = first.leader(Part::sums);
         if (!views.grad_out.empty() && summed) views.apart = add_sums_apart(body, *summed, parameter);
         if (kernel.call.is_jvp) views.grad_in = views.grad_out = add_tangent_view(body, *field);

@@ -26,7 +26,7 @@ Outcome<Argument> feed_value(const KindSpec& kind, const KindTarget& target) {
 }
 
 std::string gradient_refusal(const Value&, const AccumulateWay& way) {
-    return is_for_gradients(way) ? "it is for tensors; give it a kind such as tensor[0]" : "";
+    return way.overwrite ? "it is for tensors; give it a kind such as tensor[0]" : "";
 }
 
 void become_tangent(const Value&, PlannedArgument& argument) {
