@@ -666,24 +666,35 @@ private:
     Binding binding_;
 };
 
-/// Puts what is set of globals where the call has them.
+/// Puts what is set of a global, or of its fields, where the call has them; `at` counts items.
+void give_global(const GlobalValues& values, const manifest::ParameterTree& parameter,
+                 const std::string& name, std::span<Arg> args, std::size_t& at) {
+    if (parameter.form == manifest::Form::fields) {
+        for (const manifest::ParameterTree& field : parameter.fields)
+            give_global(values, field, name + "." + field.name, args, at);
+        return;
+    }
+    const std::size_t item = at++;
+    if (item >= args.size() || args[item].kind != Arg::Kind::absent) return;
+    const GlobalValues::Value* value = values.find(name);
+    if (value == nullptr) return;
+    if (const auto* bytes = std::get_if<std::vector<std::byte>>(value)) {
+        args[item] = Arg::make(Arg::Kind::value, bytes->data(), nullptr, nullptr, nullptr);
+    } else if (const auto* address = std::get_if<GlobalValues::Address>(value)) {
+        args[item] = Arg::make(Arg::Kind::pointer, &address->number, nullptr, nullptr, &address->memory);
+    } else {
+        args[item] = Arg::of(std::get<AnyTensor>(*value));
+    }
+}
+
 void give_globals(const FunctionRef& function, const manifest::Call& call, std::span<Arg> args) {
     std::size_t item = 0;
     for (const manifest::ParameterTree& parameter : call.parameters) {
-        const std::size_t at = item;
-        item += manifest::item_count(parameter);
-        if (!manifest::is_global(parameter.name) || at >= args.size() || args[at].kind != Arg::Kind::absent) {
-            continue;
-        }
-        const auto* value =
-            function.globals->find(std::string_view(parameter.name).substr(manifest::global_prefix.size()));
-        if (value == nullptr) {
-            continue;
-        }
-        if (const auto* bytes = std::get_if<std::vector<std::byte>>(value)) {
-            args[at] = Arg::make(Arg::Kind::value, bytes->data(), nullptr, nullptr, nullptr);
+        if (manifest::is_global(parameter.name)) {
+            give_global(*function.globals, parameter, parameter.name.substr(manifest::global_prefix.size()),
+                        args, item);
         } else {
-            args[at] = Arg::of(std::get<AnyTensor>(*value));
+            item += manifest::item_count(parameter);
         }
     }
 }

@@ -15,6 +15,19 @@ std::string list_of(const std::vector<std::string>& names) {
     return text.empty() ? "it reaches none" : "it reaches " + text;
 }
 
+/// What to say of a name that is none of them: several may end with it.
+std::string unknown(const std::string& name, const std::vector<std::string>& names) {
+    std::string meant;
+    std::size_t count = 0;
+    for (const std::string& other : names) {
+        if (!other.ends_with("." + name)) continue;
+        meant += (meant.empty() ? "" : " and ") + other;
+        ++count;
+    }
+    return count > 1 ? "the global '" + name + "' is one of " + meant + ": name it so"
+                     : "no global '" + name + "'; " + list_of(names);
+}
+
 /// Copies a dict, so that nobody changes what was set, with `given` in it.
 py::object merged(const py::handle& known, const py::handle& given) {
     if (PyDict_Check(given.ptr()) == 0) return py::reinterpret_borrow<py::object>(given);
@@ -40,8 +53,7 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
         for (const auto& [key, value] : more) {
             const std::string name = py::str(key);
             if (std::find(names.begin(), names.end(), name) == names.end()) {
-                refuse(ErrorCode::unknown_name, {function, {}},
-                       "no global '" + name + "'; " + list_of(names));
+                refuse(ErrorCode::unknown_name, {function, {}}, unknown(name, names));
             }
             const py::handle before = PyDict_GetItem(values.ptr(), key.ptr());
             values[key] = merged(before, value);

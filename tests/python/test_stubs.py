@@ -274,6 +274,38 @@ def test_names(folder: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
+CONFIGURED = """
+import kernelfunctions as kf
+import numpy as np
+from kf_global_forms import global_forms
+
+configured = global_forms.set({"outer.inner.gain": 2}, zoom=3)
+again = configured.set(sun=(1, 2, 3), eye=[1, 2, 3], shift=0)
+seen: kf.Tensor = again.seen(np.zeros(3, np.float32))
+far: float = configured.set(haze=1, fog={"density": 1, "color": (1, 1, 1)}).set({"air.gain": 2}).far(2.0)
+names: list[str] = again.curved.globals
+"""
+WRONG_CONFIGURED = [
+    "configured.unseen(1.0)",
+    "configured.set(3)",
+    "global_forms.set([1])",
+    "configured.far()",
+]
+
+
+def test_configured_modules(folder: Path) -> None:
+    """The program that mypy takes runs, too."""
+    result = check(folder, CONFIGURED)
+    assert result.returncode == 0, result.stdout
+    names: dict[str, Any] = {}
+    exec(compile(CONFIGURED, "configured", "exec"), names)
+    assert (names["far"], names["names"]) == (5.0, ["outer.inner.curve"])
+    result = check(folder, "\n".join([*CONFIGURED.splitlines(), *WRONG_CONFIGURED]))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    first = len(CONFIGURED.splitlines()) + 1
+    assert refused == set(range(first, first + len(WRONG_CONFIGURED))), result.stdout
+
+
 def test_names_are_what_the_stub_says() -> None:
     names: dict[str, Any] = {}
     exec(compile(NAMES, "names", "exec"), names)

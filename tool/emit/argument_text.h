@@ -13,6 +13,7 @@
 #include "emit/run.h"
 #include "plan/plan.h"
 #include "plan/types.h"
+#include "slang/compiler.h"
 
 namespace kf::gen {
 
@@ -25,6 +26,7 @@ struct KernelContext {
     bool strided = false;  ///< by strides, in all dimensions or all but a row's
     std::vector<BlockField> fields;
     Run run;  ///< the kernel's longest, and how its calls lie
+    CodeTarget target = CodeTarget::spirv;
 
     [[nodiscard]] bool is_exact() const { return sums == Sums::exact; }
     /// Whether the kernel knows its call's index along each dimension.

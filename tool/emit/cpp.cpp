@@ -12,6 +12,7 @@
 
 #include "emit/cpp_methods.h"
 #include "emit/element.h"
+#include "emit/kinds/questions.h"
 #include "emit/names.h"
 #include "emit/render.h"
 #include "emit/text.h"
@@ -144,39 +145,55 @@ bool reaches_globals(const PlannedFunction& function) {
                        [](const PlannedCall& call) { return !call.globals.empty(); });
 }
 
-/// Their names in Slang and as members of Globals.
-std::vector<std::pair<std::string, std::string>> names_of_globals(const Plan& plan) {
-    std::vector<std::pair<std::string, std::string>> names;
+/// What the host sets of a global: all of it, or, where a struct in it holds buffers, a field.
+struct SetItem {
+    PlannedArgument item;
+    std::string name;    ///< in Slang: "look.gain", "scene.bark"
+    std::string member;  ///< of Globals
+    std::string doc;
+};
+
+std::vector<SetItem> set_items(const Plan& plan) {
+    std::vector<SetItem> all;
     UniqueNames members(std::set<std::string>{});
-    for (const PlannedGlobal& global : globals_of(plan))
-        names.emplace_back(global.name, members.claim(cpp_identifier(global.name)));
-    return names;
-}
-
-View::List global_names(const Plan& plan) {
-    View::List views;
-    for (const auto& [slang, name] : names_of_globals(plan))
-        views.emplace_back(View::Object{{"slang", slang}, {"name", name}});
-    return views;
-}
-
-View::List globals_view(const Plan& plan, const CppStructs& structs) {
-    View::List views;
-    const std::vector<std::pair<std::string, std::string>> names = names_of_globals(plan);
     for (const PlannedGlobal& global : globals_of(plan)) {
         PlannedCall alone;
         alone.parameters = {global.parameter};
         alone.arguments = global.arguments;
-        const PlannedArgument item = host_items(alone).front();
+        for (PlannedArgument& item : host_items(alone)) {
+            if (!manifest::has_host_value(item.host)) continue;
+            const std::string name = item.host.name.substr(manifest::global_prefix.size());
+            all.push_back({std::move(item), name, members.claim(cpp_identifier(name)), global.doc});
+        }
+    }
+    return all;
+}
+
+View::List global_names(const Plan& plan) {
+    View::List views;
+    for (const SetItem& one : set_items(plan))
+        views.emplace_back(View::Object{{"slang", one.name}, {"name", one.member}});
+    return views;
+}
+
+std::string set_type(const PlannedArgument& item, const CppStructs& structs) {
+    switch (manifest::passed_as(item.host)) {
+        case manifest::HostPassing::value: return "std::optional<" + structs.type(item) + ">";
+        case manifest::HostPassing::tensor: return structs.tensor_type(item);
+        case manifest::HostPassing::pointer: return "std::optional<" + cpp_passed_type(item, structs) + ">";
+        default: return cpp_passed_type(item, structs);
+    }
+}
+
+View::List globals_view(const Plan& plan, const CppStructs& structs) {
+    View::List views;
+    for (const SetItem& one : set_items(plan)) {
         View::List doc;
-        for (const std::string& line : doc_lines(global.doc))
-            doc.emplace_back(line.empty() ? "" : " " + line);
-        const bool tensor = !passes_value(item.host);
-        views.emplace_back(View::Object{
-            {"doc", std::move(doc)},
-            {"slang", global.name},
-            {"type", tensor ? structs.tensor_type(item) : "std::optional<" + structs.type(item) + ">"},
-            {"name", names[views.size()].second}});
+        for (const std::string& line : doc_lines(one.doc)) doc.emplace_back(line.empty() ? "" : " " + line);
+        views.emplace_back(View::Object{{"doc", std::move(doc)},
+                                        {"slang", one.name},
+                                        {"type", set_type(one.item, structs)},
+                                        {"name", one.member}});
     }
     return views;
 }

@@ -525,9 +525,10 @@ std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
 
 std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, const CppStructs& structs) {
     std::vector<CppMethod> methods = Builder(call, index, structs).build();
+    std::size_t items = 0;
+    for (const PlannedGlobal& global : call.globals) items += manifest::item_count(global.parameter.host);
     // What .set() has given stands in their place.
-    for (CppMethod& method : methods)
-        method.arguments.insert(method.arguments.end(), call.globals.size(), "Arg::none()");
+    for (CppMethod& method : methods) method.arguments.insert(method.arguments.end(), items, "Arg::none()");
     return methods;
 }
 

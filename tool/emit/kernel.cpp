@@ -11,6 +11,7 @@
 #include "emit/argument_text.h"
 #include "emit/block.h"
 #include "emit/body.h"
+#include "emit/global_functions.h"
 #include "emit/kernel_body.h"
 #include "emit/kernel_text.h"
 #include "emit/kinds/buffer.h"
@@ -117,7 +118,8 @@ KernelContext context_of(const KernelRequest& request) {
             rows,
             strided,
             block_fields(call, pass, variant, sums),
-            has_runs ? run_of(call, rows, sums == Sums::exact) : Run()};
+            has_runs ? run_of(call, rows, sums == Sums::exact) : Run(),
+            target};
 }
 
 /// "16, 16, 1"
@@ -159,9 +161,10 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
         kernel.passing = manifest::vulkan_passing(push_constant_bytes(call, kernel.records));
     kernel.source.entry_point = "kf_" + identifier(kernel.name);
     kernel.source.origin = call.location;
-    kernel.source.sets_globals =
-        std::any_of(call.parameters.begin(), call.parameters.end(),
-                    [](const PlannedParameter& parameter) { return !parameter.global.empty(); });
+    if (std::any_of(call.parameters.begin(), call.parameters.end(),
+                    [](const PlannedParameter& parameter) { return !parameter.global.empty(); })) {
+        kernel.source.globals = request.plan.globals;
+    }
     if (request.pass != PassKind::forward || call.is_jvp) kernel.source.hint = backward_hint(call);
     kernel.calls_per_thread = static_cast<std::uint32_t>(context.run.length);
     if (context.rows) kernel.resident_groups = std::max(1U, row_threads / call.group_size[0]);
@@ -195,6 +198,7 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
         {"resources", resources_view(context.call, kernel)},
         {"are_fields", request.target == CodeTarget::cuda_source},
         {"adapters", adapters(context.call)},
+        {"globals", globals_view(context.call, request.target)},
         {"element_functions", elements.value().empty() ? View::List() : View::List{elements.value()}},
         {"group_size", context.group_size()},
         {"group", group_text(call)},

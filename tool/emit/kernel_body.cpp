@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emit/element_statements.h"
+#include "emit/global_functions.h"
 #include "emit/gradient_statements.h"
 #include "emit/kernel_text.h"
 #include "emit/kinds/buffer.h"
@@ -70,8 +71,9 @@ private:
         }
     }
 
-    /// Sets the variable that a global parameter is in kernels.
+    /// Sets the variables that a global parameter is in kernels.
     void add_global(const PlannedParameter& parameter) {
+        if (is_made_global(parameter)) return hold_global(parameter);
         std::string value;
         if (holds_struct_tensor(parameter)) {
             value = add_struct_tensor(body_, kernel_, parameter);
@@ -80,7 +82,24 @@ private:
         } else {
             value = add_read(parameter, "kf_arg_" + id_of(parameter), Source::data);
         }
-        body_.sets.emplace_back(parameter.global + " = " + value);
+        body_.sets.emplace_back(parameter.global + "(" + value + ")");
+    }
+
+    /// Sets what a global is made of.
+    void hold_global(const PlannedParameter& parameter) {
+        for (const HeldLeaf& leaf : held_leaves(kernel_.call, parameter)) {
+            if (!leaf.bound.empty()) {
+                if (kernel_.target == CodeTarget::cuda_source)
+                    body_.sets.emplace_back(leaf.name + " = kf_bits(" + leaf.bound + ")");
+                continue;
+            }
+            const ArgumentText x(kernel_, leaf.argument);
+            const std::string value = is_view(x) ? add_tensor(body_, x)
+                                      : is_looped(x.planned)
+                                          ? add_loaded(body_, x, "const ", "kf_arg_" + x.id, Source::data)
+                                          : load(body_, x, Source::data);
+            body_.sets.emplace_back(leaf.name + " = " + value);
+        }
     }
 
     [[nodiscard]] bool is_bound(const PlannedParameter& parameter) const {

@@ -559,10 +559,17 @@ std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& 
 }  // namespace
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
+    const bool has_globals =
+        std::any_of(plan.functions.begin(), plan.functions.end(), [](const PlannedFunction& function) {
+            return std::any_of(function.calls.begin(), function.calls.end(),
+                               [](const PlannedCall& call) { return !call.globals.empty(); });
+        });
     // What the module and its stub call their own.
-    UniqueNames members({"Any",
+    UniqueNames members({has_globals ? "set" : "_kf",
+                         "Any",
                          "ClassVar",
                          "Generic",
+                         "Mapping",
                          "NamedTuple",
                          "Protocol",
                          "Sequence",
@@ -587,6 +594,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     const PythonStructs structs(plan, members, classes);
     View::List module_functions;
     View::List variables;
+    View::List configured_members;
     std::map<std::string, View::List> attributes;  ///< of the classes, by the struct's name in Slang
     View::List stub_functions;
     View::List tuples;
@@ -626,11 +634,13 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
             }
             attribute_type = "kf.Method[" + class_name + ", " + bound + "]";
         }
-        if (owner.empty())
+        if (owner.empty()) {
             variables.emplace_back(View::Object{{"member", member}, {"class", class_name}});
-        else
+            configured_members.emplace_back(View::Object{{"member", member}});
+        } else {
             attributes[function.owner].emplace_back(
                 View::Object{{"name", attribute}, {"type", "ClassVar[" + attribute_type + "]"}});
+        }
         for (FunctionWriter& writer : writers) {
             stub_functions.push_back(writer.view(member));
             words.insert(writer.words().begin(), writer.words().end());
@@ -658,6 +668,11 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
     if (has_structs) typing.insert({"Any", "ClassVar"});
     typing.insert(structs.typing_words().begin(), structs.typing_words().end());
     words.insert(structs.words().begin(), structs.words().end());
+    if (has_globals) typing.insert("Any");
+    std::set<std::string> collections;
+    if (sequences) collections.insert("Sequence");
+    if (has_globals) collections.insert("Mapping");
+    const std::string configured = classes.claim_with("_Configured", stub_endings);
     numpy = numpy || structs.has_dtypes();
     const bool generic = typing.contains("TypeVar");
     if (structs.has_variables()) typing.erase("TypeVar");  // the one of typing_extensions has defaults
@@ -668,13 +683,20 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                                       {"numpy", structs.has_dtypes()},
                                       {"structs", std::move(classes_view)},
                                       {"functions", std::move(module_functions)},
+                                      {"has_globals", has_globals},
+                                      {"configured", std::move(configured_members)},
                                       {"all", all}});
     auto stub = render(
         "python_stub.mustache", templates::python_stub_mustache,
         View::Object{
             {"name", plan.name},
             {"typing_import", optional_line(import_line("from typing import ", typing, '(', ')'))},
-            {"sequences", sequences},
+            {"collections_import",
+             optional_line(collections.empty()
+                               ? ""
+                               : import_line("from collections.abc import ", collections, '(', ')'))},
+            {"has_globals", has_globals},
+            {"configured", configured},
             {"extensions", structs.has_variables()},
             {"generic", generic},
             {"numpy", numpy},

@@ -2,7 +2,10 @@
 #include "kernels/reach.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <sstream>
+#include <string>
 
 #include "core/sha256.h"
 #include "emit/probe.h"
@@ -13,7 +16,7 @@ namespace kf::gen {
 namespace {
 
 /// Part of every key: raise it when probes are written or read in another way.
-constexpr std::string_view version = "probe 2";
+constexpr std::string_view version = "probe 3";
 
 /// How many functions are looked at together.
 constexpr std::ptrdiff_t batch = 32;
@@ -84,8 +87,9 @@ std::string cure(const Reached& reached) {
             return reached.initialised
                        ? "Slang takes every global without 'static' as a parameter and leaves its value out: "
                          "declare it 'static const', or make it a parameter of the function"
-                       : "declare it uniform, for the host to set, or make it a parameter of the function; "
-                         "constants are declared 'static const'";
+                       : "declare it by its name and type alone, for the host to set, or make it a parameter "
+                         "of "
+                         "the function; constants are declared 'static const'";
         case Reach::static_variable:
             return "make it a local variable, or an inout parameter of the functions that share it; "
                    "constants are declared 'static const'";
@@ -231,6 +235,7 @@ private:
 
     void look_at(std::span<Subject> subjects, CodeTarget target) {
         const manifest::Dispatch dispatch = dispatch_of(subjects.front());
+        std::string together;
         if (subjects.size() > 1) {
             std::vector<const PlannedCall*> calls;
             for (const Subject& subject : subjects) calls.push_back(subject.calls.front());
@@ -238,35 +243,65 @@ private:
             if (!probe) return fail(probe.errors());
             const Outcome<std::vector<Reached>> reached = reach(probe.value(), {target}, dispatch);
             if (reached && reached.value().empty()) return;
+            // What was found is each function's own.
+            together = key_of(probe.value(), {target}, dispatch);
         }
+        const std::size_t failed = report_.failures.size() + report_.errors.size();
         for (Subject& subject : subjects) {
             // What one target finds, another would find under other names.
             if (!subject.reached.empty() || report_.globals.contains(subject.calls.front())) continue;
             Outcome<std::vector<Reached>> reached = reach(subject.probe, {target}, dispatch);
             if (!reached) {
                 fail(reached.errors());
-            } else if (!reached.value().empty()) {
+                continue;
+            }
+            if (reached.value().empty()) continue;
+            if (!is_settable(reached.value())) {
                 const Outcome<std::vector<Reached>> placed =
                     without_allowed(compiler_.reach(subject.probe, {target, true}), dispatch);
-                subject.reached = placed && !placed.value().empty() ? placed.value() : reached.value();
-                keep_globals(subject);
+                if (placed && !placed.value().empty()) reached = placed;
             }
+            subject.reached = reached.value();
+            keep_globals(subject);
+            if (subject.reached.empty())
+                keep(key_of(subject.probe, {target}, dispatch), report_.globals[subject.calls.front()]);
         }
+        const bool fine = std::all_of(subjects.begin(), subjects.end(),
+                                      [](const Subject& subject) { return subject.reached.empty(); });
+        if (together.empty() || !fine || failed != report_.failures.size() + report_.errors.size()) return;
+        std::vector<Location> all;
+        for (const Subject& subject : subjects) {
+            const std::vector<Location>& places = report_.globals[subject.calls.front()];
+            all.insert(all.end(), places.begin(), places.end());
+        }
+        keep(together, all);
+    }
+
+    /// The global that is declared there, for the host to set; null: none is.
+    [[nodiscard]] const GlobalParameter* global_at(const Location& place) const {
+        const auto found = std::find_if(settings_.globals.begin(), settings_.globals.end(),
+                                        [&](const GlobalParameter& one) { return one.location == place; });
+        return found == settings_.globals.end() ? nullptr : &*found;
+    }
+
+    [[nodiscard]] bool is_settable(const Reached& reached) const {
+        return reached.what == Reach::parameter && global_at(reached.declared) != nullptr;
+    }
+    [[nodiscard]] bool is_settable(const std::vector<Reached>& reached) const {
+        return std::all_of(reached.begin(), reached.end(),
+                           [&](const Reached& one) { return is_settable(one); });
     }
 
     /// Takes globals that the host sets out of what is refused.
     void keep_globals(Subject& subject) {
         std::erase_if(subject.reached, [&](const Reached& reached) {
-            const bool settable =
-                reached.what == Reach::parameter &&
-                std::any_of(settings_.globals.begin(), settings_.globals.end(),
-                            [&](const GlobalParameter& one) { return one.location == reached.declared; });
+            if (!is_settable(reached)) return false;
             for (const PlannedCall* call : subject.calls) {
                 std::vector<Location>& places = report_.globals[call];
-                if (settable && std::find(places.begin(), places.end(), reached.declared) == places.end())
+                if (std::find(places.begin(), places.end(), reached.declared) == places.end())
                     places.push_back(reached.declared);
             }
-            return settable;
+            return true;
         });
     }
 
@@ -277,18 +312,47 @@ private:
         return reached;
     }
 
-    /// Nothing is what the store keeps.
-    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form,
-                                        manifest::Dispatch dispatch) {
+    [[nodiscard]] std::string key_of(const KernelSource& probe, const CodeForm& form,
+                                     manifest::Dispatch dispatch) const {
         const std::string text =
             settings_.environment_hash + (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
             std::string(version) + "\n" + manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) +
             "\n" + probe.code_text();
-        const std::string key = hex(sha256(std::as_bytes(std::span(text))));
-        if (settings_.store != nullptr && settings_.store->find(key)) return std::vector<Reached>();
+        return hex(sha256(std::as_bytes(std::span(text))));
+    }
+
+    /// The store keeps the ids of globals that the host sets: what else is found is looked for again, so that
+    /// nothing hides an error.
+    void keep(const std::string& key, const std::vector<Location>& places) const {
+        if (settings_.store == nullptr) return;
+        CompiledKernel ids;
+        for (const Location& place : places) ids.code += global_at(place)->id + "\n";
+        settings_.store->keep(key, ids);
+    }
+
+    /// What keep() was given, or nothing where some of the globals are no longer there.
+    [[nodiscard]] std::optional<std::vector<Reached>> kept(const std::string& key) const {
+        const auto found = settings_.store != nullptr ? settings_.store->find(key) : std::nullopt;
+        if (!found) return std::nullopt;
+        std::vector<Reached> reached;
+        std::istringstream ids(found->code);
+        for (std::string id; std::getline(ids, id);) {
+            const auto global = std::find_if(settings_.globals.begin(), settings_.globals.end(),
+                                             [&](const GlobalParameter& one) { return one.id == id; });
+            if (global == settings_.globals.end()) return std::nullopt;
+            Reached& one = reached.emplace_back();
+            one.name = global->name;
+            one.declared = global->location;
+        }
+        return reached;
+    }
+
+    Outcome<std::vector<Reached>> reach(const KernelSource& probe, const CodeForm& form,
+                                        manifest::Dispatch dispatch) {
+        const std::string key = key_of(probe, form, dispatch);
+        if (std::optional<std::vector<Reached>> known = kept(key)) return std::move(*known);
         Outcome<std::vector<Reached>> reached = without_allowed(compiler_.reach(probe, form), dispatch);
-        if (reached && reached.value().empty() && settings_.store != nullptr)
-            settings_.store->keep(key, CompiledKernel());
+        if (reached && reached.value().empty()) keep(key, {});
         return reached;
     }
 

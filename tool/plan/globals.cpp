@@ -2,33 +2,64 @@
 #include "plan/globals.h"
 
 #include <algorithm>
-#include <optional>
+#include <string>
 
 #include "plan/structs.h"
+#include "slang/global_parameters.h"
 
 namespace kf::gen {
 
 namespace {
 
-/// What the host sets for it: a whole tensor for a tensor, else a value.
-KindSpec kind_of(const GlobalParameter& global) {
+bool holds_buffer(const Type& type) {
+    return type.kind == TypeKind::buffer ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return holds_buffer(field.type); });
+}
+
+/// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
+/// buffers in it, else a value.
+KindSpec kind_of(const Type& type, const Location& location) {
     KindSpec kind;
-    const bool tensor = global.type.kind == TypeKind::tensor;
-    kind.kind = tensor ? Kind::tensor : Kind::value;
-    kind.rank = tensor ? static_cast<int>(global.type.extent) : 0;
-    kind.spelling = tensor ? "tensor[" + std::to_string(kind.rank) + "]" : "value";
-    kind.location = global.location;
+    kind.location = location;
+    kind.kind = Kind::value;
+    kind.spelling = "value";
+    if (type.kind == TypeKind::tensor) {
+        kind.kind = Kind::tensor;
+        kind.rank = static_cast<int>(type.extent);
+        kind.spelling = "tensor[" + std::to_string(kind.rank) + "]";
+    } else if (type.kind == TypeKind::pointer) {
+        kind.kind = Kind::pointer;
+        kind.spelling = "pointer";
+    } else if (type.kind == TypeKind::buffer) {
+        const bool bytes = type.element.empty();
+        kind.kind = type.is_writable ? (bytes ? Kind::rwbyteaddress : Kind::rwbuffer)
+                                     : (bytes ? Kind::byteaddress : Kind::buffer);
+        kind.spelling = std::string(type.is_writable ? "rw" : "") + (bytes ? "byteaddress" : "buffer");
+    } else if (holds_buffer(type)) {
+        kind.kind = Kind::fields;
+        kind.spelling = "{fields}";
+        for (const Field& field : type.fields)
+            kind.fields.push_back({field.name, {kind_of(field.type, location)}, location});
+    }
     return kind;
 }
 
-Outcome<PlannedGlobal> plan_global(const GlobalParameter& global) {
-    const TreeTarget target{
-        {manifest::global_name(global.name), global.type, manifest::Role::in, global.location},
-        true,
-        true,
-        false,
-        false};
-    Outcome<FedTree> fed = feed_tree(kind_of(global), target, 0);
+GlobalForm form_of(const GlobalParameter& global) { return {global.id, holds_buffer(global.type)}; }
+
+std::string kernel_function(const GlobalParameter& global) {
+    const GlobalForm form = form_of(global);
+    return (global.scope.empty() ? "" : global.scope + ".") +
+           (form.is_made ? getter_name(form.id) : setter_name(form.id));
+}
+
+Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::string& name) {
+    const TreeTarget target{{manifest::global_name(name), global.type, manifest::Role::in, global.location},
+                            true,
+                            true,
+                            false,
+                            false};
+    Outcome<FedTree> fed = feed_tree(kind_of(global.type, global.location), target, 0);
     if (!fed) {
         Diagnostics errors;
         for (const Diagnostic& error : fed.errors()) {
@@ -40,9 +71,10 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global) {
         return errors;
     }
     PlannedGlobal planned;
-    planned.name = global.name;
+    planned.name = name;
     planned.doc = global.doc;
     planned.parameter = {fed.value().host, global.type, manifest::Role::in, true};
+    planned.parameter.global = kernel_function(global);
     planned.arguments = std::move(fed.value().leaves);
     return planned;
 }
@@ -52,29 +84,44 @@ void move_leaves(manifest::ParameterTree& tree, std::int64_t by) {
     for (manifest::ParameterTree& field : tree.fields) move_leaves(field, by);
 }
 
+bool is_listed(const std::vector<Location>& places, const GlobalParameter& global) {
+    return std::find(places.begin(), places.end(), global.location) != places.end();
+}
+
 }  // namespace
 
 Diagnostics add_globals(Plan& plan, const ReachedGlobals& reached,
                         const std::vector<GlobalParameter>& globals) {
+    const auto is_reached = [&](const GlobalParameter& global) {
+        return std::any_of(reached.begin(), reached.end(),
+                           [&](const auto& call) { return is_listed(call.second, global); });
+    };
+    std::vector<const GlobalParameter*> all;
+    for (const GlobalParameter& global : globals)
+        if (is_reached(global)) all.push_back(&global);
     Diagnostics errors;
-    std::map<std::string, std::optional<PlannedGlobal>> planned;
+    std::map<const GlobalParameter*, PlannedGlobal> planned;
+    for (const GlobalParameter* global : all) {
+        const auto named = std::count_if(all.begin(), all.end(), [&](const GlobalParameter* other) {
+            return other->name == global->name;
+        });
+        Outcome<PlannedGlobal> made =
+            plan_global(*global, named > 1 ? global->module + "." + global->name : global->name);
+        if (!made) {
+            errors.insert(errors.end(), made.errors().begin(), made.errors().end());
+            continue;
+        }
+        planned.emplace(global, std::move(made.value()));
+        plan.globals.push_back(form_of(*global));
+    }
     for (PlannedFunction& function : plan.functions) {
         for (PlannedCall& call : function.calls) {
             const auto places = reached.find(&call);
             if (places == reached.end()) continue;
-            for (const GlobalParameter& global : globals) {
-                const auto& listed = places->second;
-                if (std::find(listed.begin(), listed.end(), global.location) == listed.end()) continue;
-                auto known = planned.find(global.name);
-                if (known == planned.end()) {
-                    Outcome<PlannedGlobal> made = plan_global(global);
-                    if (!made) errors.insert(errors.end(), made.errors().begin(), made.errors().end());
-                    known = planned
-                                .emplace(global.name,
-                                         made ? std::optional(std::move(made.value())) : std::nullopt)
-                                .first;
-                }
-                if (known->second) call.globals.push_back(*known->second);
+            for (const GlobalParameter* global : all) {
+                const auto one = planned.find(global);
+                if (one != planned.end() && is_listed(places->second, *global))
+                    call.globals.push_back(one->second);
             }
         }
     }
@@ -86,7 +133,6 @@ PlannedCall with_globals(const PlannedCall& call) {
     merged.globals.clear();
     for (const PlannedGlobal& global : call.globals) {
         merged.parameters.push_back(global.parameter);
-        merged.parameters.back().global = global.name;
         move_leaves(merged.parameters.back().host, static_cast<std::int64_t>(merged.arguments.size()));
         merged.arguments.insert(merged.arguments.end(), global.arguments.begin(), global.arguments.end());
     }

@@ -9,6 +9,7 @@
 
 #include "core/manifest.h"
 #include "plan/link_time.h"
+#include "slang/kernel_source.h"
 #include "slang/module.h"
 #include "spec/spec.h"
 
@@ -36,14 +37,16 @@ struct PlannedParameter {
     manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
     bool no_diff = false;
     std::int64_t tangent_of = -1;  ///< in forward derivatives: the parameter that this is a tangent of
-    std::string global = {};       ///< the global parameter, "ns.tint", that it is in a kernel; empty: none
+    /// The function that sets or makes the global parameter that it is in a kernel, with its namespaces;
+    /// empty: it is none.
+    std::string global = {};
 
     bool operator==(const PlannedParameter&) const = default;
 };
 
 /// A global parameter of the modules that a call reaches: the host sets it beforehand.
 struct PlannedGlobal {
-    std::string name;  ///< "ns.tint"
+    std::string name;  ///< "ns.tint"; behind its module's where others have that: "scenery.tint"
     std::string doc;
     PlannedParameter parameter;  ///< its first leaf is 0
     std::vector<PlannedArgument> arguments;
@@ -144,6 +147,8 @@ struct Plan {
     std::vector<std::string> imports;  ///< Slang modules that kernels import
     std::vector<PlannedFunction> functions;
     std::vector<StructText> structs = {};  ///< what is written of structs, used or not
+    std::vector<GlobalForm> globals =
+        {};  ///< the global parameters that some call reaches, as kernels have them
 
     bool operator==(const Plan&) const = default;
 };

@@ -23,8 +23,8 @@ enum class CodeTarget : std::uint8_t { spirv, cuda_source };
 
 struct CodeForm {
     CodeTarget target = CodeTarget::spirv;
-    bool places = false;   ///< the code says what lines it was made of
-    bool statics = false;  ///< modules' global parameters are variables, which kernels set
+    bool places = false;        ///< the code says what lines it was made of
+    bool sets_globals = false;  ///< of a kernel that sets global parameters: see KernelSource::globals
 };
 
 /// The line after Slang's own prelude in CUDA source; what follows it is the kernel.

@@ -153,7 +153,7 @@ private:
 
     void look_at(std::size_t index) {
         const Token& token = tokens_[index];
-        if (token.text.starts_with("SLANG_ParameterGroup_") && at(index + 1) == "*") {
+        if (token.text.find("SLANG_ParameterGroup_") != std::string_view::npos && at(index + 1) == "*") {
             groups_.insert(at(index + 2));
             return;
         }
@@ -285,9 +285,13 @@ private:
         return user;
     }
 
+    /// Parameters of one name may be several, where several files use them.
     void add(Reach what, std::string_view name, const Token* use) {
+        const std::string file =
+            use != nullptr && !is_slangs(use->place.file) ? use->place.file : std::string();
         const auto known = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& other) {
-            return other.what == what && other.name == name;
+            return other.what == what && other.name == name &&
+                   (what != Reach::parameter || other.used.file == file);
         });
         if (known != reached_.end()) return;
         Reached& one = reached_.emplace_back();

@@ -91,34 +91,23 @@ private:
     std::vector<std::string> files_;
 };
 
-/// The program's parameter of that name; null for one that isn't one by itself, as a cbuffer's members.
-slang::VariableReflection* find_parameter(slang::IComponentType& program, const std::string& name) {
-    slang::ProgramLayout* layout = program.getLayout();
-    for (unsigned index = 0; layout != nullptr && index < layout->getParameterCount(); ++index) {
-        slang::VariableLayoutReflection* parameter = layout->getParameterByIndex(index);
-        if (parameter->getName() != nullptr && parameter->getName() == name) return parameter->getVariable();
-    }
-    return nullptr;
-}
-
-const Declared* find_declared(const std::vector<Declared>& globals, slang::IComponentType& program,
-                              const Reached& one) {
+/// Those that it may be: more than one where namespaces or modules have the same name and the code doesn't
+/// tell which is meant.
+std::vector<const Declared*> find_declared(const std::vector<Declared>& globals, const Reached& one) {
     std::vector<const Declared*> named;
     for (const Declared& global : globals) {
         const bool fits =
             one.what == Reach::group_memory || global.is_static == (one.what == Reach::static_variable);
         if (fits && global.name == one.name) named.push_back(&global);
     }
-    if (one.what == Reach::parameter) {
-        slang::VariableReflection* parameter = find_parameter(program, one.name);
-        for (const Declared* global : named)
-            if (global->variable == parameter) return global;
-    }
-    if (named.size() == 1) return named.front();
-    // The one that is declared where it is used comes before others.
+    if (named.size() < 2) return named;
+    // The ones that are declared where it is used come before others.
+    std::vector<const Declared*> beside;
     for (const Declared* global : named)
-        if (global->place.file == one.used.file) return global;
-    return nullptr;
+        if (global->place.file == one.used.file) beside.push_back(global);
+    if (!beside.empty()) return beside;
+    // Without lines nothing tells.
+    return one.used.file.empty() ? std::vector<const Declared*>() : named;
 }
 
 std::string trimmed_line(std::string_view text, std::int64_t line) {
@@ -133,9 +122,9 @@ std::string trimmed_line(std::string_view text, std::int64_t line) {
 
 }  // namespace
 
-void place_reached(slang::ISession& session, slang::IComponentType& program, Sources& sources,
-                   std::vector<Reached>& reached) {
+void place_reached(slang::ISession& session, Sources& sources, std::vector<Reached>& reached) {
     const Walker walker(session);
+    std::vector<Reached> placed;
     for (Reached& one : reached) {
         // What stands in the probe itself says nothing to a user.
         if (one.used.file.starts_with(virtual_folder)) one.used = {};
@@ -146,11 +135,18 @@ void place_reached(slang::ISession& session, slang::IComponentType& program, Sou
         }
         const bool is_variable = one.what == Reach::parameter || one.what == Reach::static_variable ||
                                  one.what == Reach::group_memory;
-        const Declared* declared = is_variable ? find_declared(walker.globals(), program, one) : nullptr;
-        if (declared == nullptr) continue;
-        one.declared = declared->place;
-        one.initialised = declared->initialised;
+        const std::vector<const Declared*> declared =
+            is_variable ? find_declared(walker.globals(), one) : std::vector<const Declared*>();
+        if (declared.empty()) placed.push_back(one);
+        for (const Declared* global : declared) {
+            one.declared = global->place;
+            one.initialised = global->initialised;
+            placed.push_back(one);
+            // Only parameters are for hosts to set, each of them.
+            if (one.what != Reach::parameter) break;
+        }
     }
+    reached = std::move(placed);
 }
 
 }  // namespace kf::gen

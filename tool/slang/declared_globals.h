@@ -10,9 +10,9 @@
 
 namespace kf::gen {
 
-/// Adds to what the linked `program` reaches where it is declared, and quotes the source that uses it. Files
-/// get the paths that the session's modules were loaded from. Slang's exceptions pass through.
-void place_reached(slang::ISession& session, slang::IComponentType& program, Sources& sources,
-                   std::vector<Reached>& reached);
+/// Adds to what a program of the session reaches where it is declared, and quotes the source that uses it.
+/// Files get the paths that the session's modules were loaded from. A parameter that may be one of several is
+/// there once for each. Slang's exceptions pass through.
+void place_reached(slang::ISession& session, Sources& sources, std::vector<Reached>& reached);
 
 }  // namespace kf::gen

@@ -2,137 +2,334 @@
 #include "slang/global_parameters.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
+#include "core/sha256.h"
 #include "slang/lexed_text.h"
 
 namespace kf::gen {
 
 namespace {
 
-/// The lexemes of one declaration, by number.
-struct GlobalDeclaration {
-    std::size_t uniform = 0;      ///< the word `uniform`, or `size` of the text
-    std::size_t block = 0;        ///< the word ParameterBlock or ConstantBuffer, or `size` of the text
-    std::size_t block_close = 0;  ///< the > of its type
+/// Lexemes [first, second).
+using Lexemes = std::pair<std::size_t, std::size_t>;
+
+/// One name that a declaration declares.
+struct Declarator {
     std::size_t name = 0;
+    Lexemes extents;     ///< `[3]` behind the name
+    Lexemes annotation;  ///< `: register(b0)`
 };
 
-bool is_block(std::string_view word) { return word == "ParameterBlock" || word == "ConstantBuffer"; }
+/// One declaration of globals, which can be changed in place.
+struct GlobalDeclaration {
+    Lexemes modifiers;  ///< and attributes
+    bool is_public = false;
+    Lexemes type;            ///< of a block or buffer what is in it
+    std::size_t block = 0;   ///< the word ParameterBlock or ConstantBuffer, or `size` of the text
+    bool is_member = false;  ///< of a cbuffer
+    std::vector<Declarator> names;
+    std::size_t end = 0;  ///< its semicolon
+};
 
-/// The number of the > that closes the < there, in a type of one argument; size() where there is none.
-std::size_t closing_angle(const LexedText& text, std::size_t open) {
-    int depth = 0;
-    for (std::size_t at = open; at < text.size(); ++at) {
-        if (text[at] == "<") ++depth;
-        if (text[at] == ">" && --depth == 0) return at;
-        if (text[at] == ";" || text[at] == "{" || (text[at] == "," && depth == 1)) break;
-    }
-    return text.size();
+struct FoundGlobals {
+    std::vector<GlobalDeclaration> declarations;
+    std::vector<std::pair<Lexemes, std::size_t>> groups;  ///< heads of cbuffers with their {, and the }
+};
+
+template <std::size_t N>
+bool is_any_word(const std::array<std::string_view, N>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
 }
+
+/// Words before a type, which say nothing to a variable that kernels set.
+constexpr std::array<std::string_view, 7> modifier_words{
+    "public", "internal", "uniform", "globallycoherent", "precise", "row_major", "column_major"};
+
+/// Words that begin what is no global parameter.
+constexpr std::array<std::string_view, 31> other_words{
+    "static",     "const",        "extern",    "export",     "groupshared", "import",
+    "module",     "implementing", "__include", "__exported", "using",       "typedef",
+    "typealias",  "struct",       "class",     "enum",       "interface",   "extension",
+    "let",        "var",          "func",      "property",   "__generic",   "layout",
+    "volatile",   "shared",       "in",        "out",        "inout",       "attribute_syntax",
+    "__extension"};
+
+bool is_block(std::string_view word) { return word == "ParameterBlock" || word == "ConstantBuffer"; }
+bool is_group(std::string_view word) { return word == "cbuffer" || word == "tbuffer"; }
 
 class GlobalFinder {
 public:
     explicit GlobalFinder(const LexedText& text) : text_(text) {}
 
-    std::vector<GlobalDeclaration> find() {
+    FoundGlobals find() {
         for (std::size_t at = 0; at < text_.size();) {
             const std::string_view word = text_[at];
             if (word == "namespace") {
                 while (at < text_.size() && text_[at] != "{" && text_[at] != ";") ++at;
                 ++at;
             } else if (word == "{") {
-                at = std::min(text_.closing(at), text_.size()) + 1;
-            } else if (word == "}" || word == ";" || text_.kind(at) == Lexeme::Kind::directive) {
+                at = behind(at);
+            } else if (word == "}" || word == ";" || is_directive(at)) {
                 ++at;
+            } else if (is_group(word)) {
+                at = read_group(at);
             } else {
-                at = read_declaration(at);
+                if (auto read = read_declaration(at)) found_.declarations.push_back(std::move(*read));
+                while (at < text_.size() && text_[at] != ";" && text_[at] != "{" && !is_directive(at)) {
+                    at = text_[at] == "[" || text_[at] == "(" ? behind(at) : at + 1;
+                }
             }
         }
         return std::move(found_);
     }
 
 private:
-    /// Reads what begins there, and returns where the next one may begin.
-    std::size_t read_declaration(std::size_t at) {
-        GlobalDeclaration global{text_.size(), text_.size(), text_.size(), text_.size()};
-        while (text_[at] == "[") at = std::min(text_.closing(at), text_.size()) + 1;
-        for (; text_[at] == "public" || text_[at] == "internal" || text_[at] == "uniform"; ++at) {
-            if (text_[at] == "uniform") global.uniform = at;
+    [[nodiscard]] bool is_directive(std::size_t at) const {
+        return at < text_.size() && text_.kind(at) == Lexeme::Kind::directive;
+    }
+    [[nodiscard]] std::size_t behind(std::size_t open) const {
+        return std::min(text_.closing(open), text_.size() - 1) + 1;
+    }
+
+    /// Reads a cbuffer, whose members must all be such declarations; returns where the next one may begin.
+    std::size_t read_group(std::size_t at) {
+        const std::size_t head = at;
+        while (at < text_.size() && text_[at] != "{" && text_[at] != ";" && !is_directive(at)) ++at;
+        if (text_[at] != "{") return at;
+        const std::size_t close = text_.closing(at);
+        const Lexemes range{head, at + 1};
+        std::vector<GlobalDeclaration> members;
+        for (++at; at < close;) {
+            auto read = read_declaration(at);
+            if (!read) break;
+            at = read->end + 1;
+            read->is_member = true;
+            members.push_back(std::move(*read));
         }
-        if (is_block(text_[at]) && text_[at + 1] == "<") {
-            global.block = at;
-            global.block_close = closing_angle(text_, at + 1);
+        if (at == close && close < text_.size()) {
+            found_.groups.emplace_back(range, close);
+            std::move(members.begin(), members.end(), std::back_inserter(found_.declarations));
         }
-        const bool may = (global.uniform < text_.size() && global.block == text_.size()) ||
-                         (global.block < text_.size() && global.block_close < text_.size());
-        bool plain = true;
-        std::size_t last_word = text_.size();
-        int angles = 0;
-        for (; at < text_.size() && text_[at] != ";" && text_[at] != "{"; ++at) {
-            if (text_[at] == "<") ++angles;
-            if (text_[at] == ">") --angles;
-            if (text_.kind(at) == Lexeme::Kind::directive) break;
-            const bool outside = angles == 0;
-            const bool scopes = text_[at] == ":" && (text_[at + 1] == ":" || text_[at - 1] == ":");
-            if (outside &&
-                (text_[at] == "=" || text_[at] == "(" || text_[at] == "," || (text_[at] == ":" && !scopes)))
-                plain = false;
-            if (outside && text_[at] == "[") {
-                at = std::min(text_.closing(at), text_.size());
-                continue;
+        return std::min(close, text_.size() - 1) + 1;
+    }
+
+    /// What is declared there, where that can be changed.
+    [[nodiscard]] std::optional<GlobalDeclaration> read_declaration(std::size_t at) const {
+        GlobalDeclaration global;
+        global.modifiers.first = at;
+        global.block = text_.size();
+        for (;; ++at) {
+            if (text_[at] == "[") {
+                at = behind(at) - 1;
+            } else if (is_any_word(modifier_words, text_[at])) {
+                global.is_public = global.is_public || text_[at] == "public";
+            } else {
+                break;
             }
-            if (outside && text_.is_word(at)) last_word = at;
         }
-        if (may && plain && text_[at] == ";" && last_word < text_.size()) {
-            global.name = last_word;
-            found_.push_back(global);
+        global.modifiers.second = at;
+        if (!text_.is_word(at) || is_any_word(other_words, text_[at])) return std::nullopt;
+        const std::size_t end = type_end(at);
+        global.type = {at, end};
+        if (end == at || !text_.is_word(end)) return std::nullopt;
+        if (is_block(text_[at])) {
+            // What is laid out in another way, by a second argument, isn't.
+            if (text_[at + 1] != "<" || text_[end - 1] != ">") return std::nullopt;
+            global.block = at;
+            global.type = {at + 2, end - 1};
+            if (has_comma(global.type)) return std::nullopt;
+        }
+        for (at = end;; ++at) {
+            if (!text_.is_word(at)) return std::nullopt;
+            Declarator& one = global.names.emplace_back();
+            one.name = at++;
+            one.extents.first = at;
+            while (text_[at] == "[") at = behind(at);
+            one.extents.second = one.annotation.first = at;
+            if (text_[at] == ":") {
+                while (at < text_.size() && text_[at] != "," && text_[at] != ";" && text_[at] != "{") {
+                    at = text_[at] == "(" ? behind(at) : at + 1;
+                }
+            }
+            one.annotation.second = at;
+            if (text_[at] != ",") break;
+        }
+        global.end = at;
+        // A second name would be in a block of its own.
+        if (text_[at] != ";" || (global.names.size() > 1 && global.block < text_.size())) return std::nullopt;
+        return global;
+    }
+
+    /// The lexeme behind a type that begins there: what is declared.
+    [[nodiscard]] std::size_t type_end(std::size_t at) const {
+        for (;;) {
+            if (!text_.is_word(at)) return at;
+            ++at;
+            if (text_[at] == "<") at = behind_angles(at);
+            if (text_[at] == ":" && text_[at + 1] == ":") {
+                at += 2;
+            } else if (text_[at] == ".") {
+                ++at;
+            } else {
+                break;
+            }
+        }
+        while (text_[at] == "*" || text_[at] == "[") at = text_[at] == "[" ? behind(at) : at + 1;
+        return at;
+    }
+
+    [[nodiscard]] std::size_t behind_angles(std::size_t at) const {
+        int depth = 0;
+        for (; at < text_.size(); ++at) {
+            if (text_[at] == "<") ++depth;
+            if (text_[at] == ">" && --depth == 0) return at + 1;
+            if (text_[at] == ";" || text_[at] == "{") break;
         }
         return at;
     }
 
+    [[nodiscard]] bool has_comma(const Lexemes& type) const {
+        int depth = 0;
+        for (std::size_t at = type.first; at < type.second; ++at) {
+            if (text_[at] == "<") ++depth;
+            if (text_[at] == ">") --depth;
+            if (text_[at] == "," && depth == 0) return true;
+        }
+        return false;
+    }
+
     const LexedText& text_;
-    std::vector<GlobalDeclaration> found_;
+    FoundGlobals found_;
 };
 
-/// Few modules have any, and splitting texts takes time.
-bool may_have_globals(std::string_view text) {
-    return text.find("uniform") != text.npos || text.find("ParameterBlock") != text.npos ||
-           text.find("ConstantBuffer") != text.npos;
-}
+/// What the names of a text's globals begin and end with, so that no other text's are the same.
+class Ids {
+public:
+    explicit Ids(std::string_view text)
+        : end_("_" + hex(sha256(std::as_bytes(std::span(text)))).substr(0, 8)) {}
 
-/// Writes the word where `length` characters were, and blanks behind it.
-void put(std::string& text, std::size_t begin, std::size_t length, std::string_view word) {
-    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), length, ' ');
-    std::copy(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(begin));
+    /// Asked for each of the text's in turn, since namespaces may have the same.
+    std::string next(std::string_view name) {
+        return std::string(name) + "_" + std::to_string(++count_) + end_;
+    }
+    [[nodiscard]] bool is_here(const GlobalForm& form) const { return form.id.ends_with(end_); }
+
+private:
+    std::string end_;
+    int count_ = 0;
+};
+
+/// Changes a text; what is put in goes where it stands in the original.
+class Changes {
+public:
+    Changes(std::string_view text, const LexedText& lexed) : text_(text), lexed_(lexed) {}
+
+    /// Leaves the lines that the lexemes are on.
+    void blank(const Lexemes& range) {
+        if (range.first >= range.second) return;
+        for (std::size_t at = lexed_.offset(range.first); at < end_of(range.second - 1); ++at)
+            if (text_[at] != '\n') text_[at] = ' ';
+    }
+    void put_before(std::size_t lexeme, const std::string& text) { puts_[lexed_.offset(lexeme)] += text; }
+    void put_behind(std::size_t lexeme, const std::string& text) { puts_[end_of(lexeme)] += text; }
+
+    /// The source of the lexemes on one line.
+    [[nodiscard]] std::string written(const Lexemes& range) const {
+        std::string text;
+        for (std::size_t at = range.first; at < range.second; ++at)
+            text += (text.empty() ? "" : " ") + std::string(lexed_[at]);
+        return text;
+    }
+    [[nodiscard]] std::string take() {
+        for (auto put = puts_.rbegin(); put != puts_.rend(); ++put) text_.insert(put->first, put->second);
+        return std::move(text_);
+    }
+
+private:
+    [[nodiscard]] std::size_t end_of(std::size_t lexeme) const {
+        return lexed_.offset(lexeme) + lexed_[lexeme].size();
+    }
+
+    std::string text_;
+    const LexedText& lexed_;
+    std::map<std::size_t, std::string> puts_;
+};
+
+void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& lexed,
+                   const std::vector<GlobalForm>& forms, Changes& changes) {
+    const std::string type = changes.written(global.type);
+    const std::string shown = global.is_public ? "public " : "";
+    std::string behind;
+    std::size_t made = 0;
+    std::size_t variables = 0;
+    for (const Declarator& one : global.names) {
+        const std::string name(lexed[one.name]);
+        const std::string id = ids.next(name);
+        const auto form =
+            std::find_if(forms.begin(), forms.end(), [&](const GlobalForm& other) { return other.id == id; });
+        if (global.is_member) changes.blank(one.annotation);
+        if (form == forms.end()) continue;
+        ++(form->is_made ? made : variables);
+        const std::string getter = getter_name(id);
+        behind += form->is_made ? " extern " + type + " " + getter + "(); " + shown + "property " + type +
+                                      " " + name + " { get { return " + getter + "(); } }"
+                                : " export void " + setter_name(id) + "(" + type + " kf_value" +
+                                      changes.written(one.extents) + ") { " + name + " = kf_value; }";
+    }
+    // Names that are declared together have one type, so that all are settable in one way or none is.
+    if (made + variables == 0) return;
+    changes.put_behind(global.end, behind);
+    if (made > 0) return changes.blank({global.modifiers.first, global.end});
+    changes.blank(global.modifiers);
+    if (global.block < lexed.size()) {
+        changes.blank({global.block, global.type.first});
+        changes.blank({global.type.second, global.names.front().name});
+    }
+    changes.put_before(global.type.first, shown + "static ");
+    for (const Declarator& one : global.names) changes.blank(one.annotation);
 }
 
 }  // namespace
 
+std::string setter_name(const std::string& id) { return "kf_set_" + id; }
+std::string getter_name(const std::string& id) { return "kf_get_" + id; }
+
 std::vector<GlobalPlace> global_places(std::string_view text) {
     std::vector<GlobalPlace> places;
-    if (!may_have_globals(text)) return places;
     const LexedText lexed(text);
-    for (const GlobalDeclaration& global : GlobalFinder(lexed).find()) {
-        const Location place = lexed.place({}, global.name);
-        places.push_back({place.line, place.column});
+    const FoundGlobals found = GlobalFinder(lexed).find();
+    if (found.declarations.empty()) return places;
+    Ids ids(text);
+    for (const GlobalDeclaration& global : found.declarations) {
+        for (const Declarator& one : global.names) {
+            const Location place = lexed.place({}, one.name);
+            places.push_back({place.line, place.column, ids.next(lexed[one.name])});
+        }
     }
     return places;
 }
 
-std::string globals_as_statics(std::string_view text) {
-    std::string changed(text);
-    if (!may_have_globals(text)) return changed;
+std::string with_settable_globals(std::string_view text, const std::vector<GlobalForm>& forms) {
+    if (forms.empty()) return std::string(text);
+    Ids ids(text);
+    if (std::none_of(forms.begin(), forms.end(), [&](const GlobalForm& form) { return ids.is_here(form); }))
+        return std::string(text);
     const LexedText lexed(text);
-    for (const GlobalDeclaration& global : GlobalFinder(lexed).find()) {
-        constexpr std::string_view word = "static";
-        const bool uniform = global.uniform < lexed.size();
-        if (uniform) put(changed, lexed.offset(global.uniform), lexed[global.uniform].size(), word);
-        if (global.block == lexed.size()) continue;
-        put(changed, lexed.offset(global.block), lexed[global.block].size(), uniform ? "" : word);
-        put(changed, lexed.offset(global.block + 1), 1, "");
-        put(changed, lexed.offset(global.block_close), 1, "");
+    const FoundGlobals found = GlobalFinder(lexed).find();
+    Changes changes(text, lexed);
+    for (const auto& [head, close] : found.groups) {
+        changes.blank(head);
+        changes.blank({close, close + 1});
     }
-    return changed;
+    for (const GlobalDeclaration& global : found.declarations)
+        make_settable(global, ids, lexed, forms, changes);
+    return changes.take();
 }
 
 }  // namespace kf::gen

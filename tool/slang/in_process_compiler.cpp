@@ -20,6 +20,7 @@
 #include "slang/named_modules.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
+#include "slang/settable_globals.h"
 #include "slang/spirv.h"
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
@@ -315,13 +316,13 @@ private:
 
     Entry& entry(const CodeForm& form) {
         return entries_.at(4 * static_cast<std::size_t>(form.target) + (form.places ? 2 : 0) +
-                           (form.statics ? 1 : 0));
+                           (form.sets_globals ? 1 : 0));
     }
 
     // The session with all modules loaded.
     Outcome<Session*> session_for(const CodeForm& form) {
         if (!started_) started_ = start_slang();
-        sources_.make_globals_static(form.statics);
+        sources_.set_globals(form.sets_globals ? globals_ : std::vector<GlobalForm>());
         Entry& kept = entry(form);
         if (kept.session && kept.kernels < kernels_per_session) {
             return &*kept.session;
@@ -440,6 +441,7 @@ private:
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_,
                                          session.value()->sizes());
         module.link = std::move(link);
+        module.globals = settable_globals(*session.value(), sources_);
         add_sources(session.value()->linked(), sources_, module.sources);
         module.module_names = module_names(options_.modules);
         add_named_modules(*session.value(), options_.functions, sources_, module);
@@ -585,7 +587,7 @@ private:
             const std::size_t end = text.find(cuda_prelude_end);
             reached = reached_in_cuda(std::string_view(text).substr(end == std::string::npos ? 0 : end));
         }
-        place_reached(entry(form).session->slang(), *linked.get(), sources_, reached);
+        place_reached(entry(form).session->slang(), sources_, reached);
         return reached;
     }
 
@@ -622,7 +624,12 @@ private:
     }
 
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
-        const CodeForm form{target, false, source.sets_globals};
+        const CodeForm form{target, false, !source.globals.empty()};
+        if (form.sets_globals && globals_ != source.globals) {
+            for (const CodeTarget one : {CodeTarget::spirv, CodeTarget::cuda_source})
+                entry({one, false, true}) = {};
+            globals_ = source.globals;
+        }
         const Outcome<Session*> found = session_for(form);
         if (!found) {
             return found.errors();
@@ -692,6 +699,7 @@ private:
     SupportModules support_modules_;
     Workarounds workarounds_;
     Sources sources_;                          // before the sessions, which must go first
+    std::vector<GlobalForm> globals_;          ///< of sessions for kernels that set some
     std::optional<bool> needs_foreign_names_;  ///< nothing until a session is made
     bool keeps_gradients_ = true;              ///< unless modules load only without that
     Diagnostics unprotected_;                  ///< that they do, until it is said

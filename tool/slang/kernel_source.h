@@ -18,16 +18,25 @@ struct Conformance {
     bool operator==(const Conformance&) const = default;
 };
 
+/// What a module's global parameter is in kernels: see global_parameters.h.
+struct GlobalForm {
+    std::string id;
+    bool is_made = false;  ///< the kernel has a function that returns it; else it is a variable
+
+    bool operator==(const GlobalForm&) const = default;
+};
+
 /// The entry point is a compute shader with one uniform parameter: a struct, a ConstantBuffer of one
 /// or a pointer to one. It keeps its name in the compiled code.
 struct KernelSource {
     std::string entry_point;
-    std::string text;           ///< a whole Slang module that imports the user's
-    Location origin;            ///< the spec entry it was made for; errors in it point here
-    std::string hint = {};      ///< a note for errors in it; may be empty
-    bool sets_globals = false;  ///< it assigns to modules' global parameters, which are variables then
-    bool has_buffers = false;   ///< it declares some, whose elements are to lie as in C
-    std::string values = {};    ///< a module that gives link-time declarations their values; may be empty
+    std::string text;       ///< a whole Slang module that imports the user's
+    Location origin;        ///< the spec entry it was made for; errors in it point here
+    std::string hint = {};  ///< a note for errors in it; may be empty
+    /// Empty where it sets none of them; else all that kernels of the spec's modules may set.
+    std::vector<GlobalForm> globals = {};
+    bool has_buffers = false;  ///< it declares some, whose elements are to lie as in C
+    std::string values = {};   ///< a module that gives link-time declarations their values; may be empty
     std::vector<Conformance> conformances = {};  ///< empty: those that the functions make objects of
 
     /// All of the above that the compiled code depends on.

@@ -126,6 +126,9 @@ struct GlobalParameter {
     Type type;         ///< of a block or buffer what is in it
     Location location;
     std::string doc;
+    std::string scope = {};   ///< "ns"; empty: none
+    std::string module = {};  ///< the name of the one that declares it: see NamedModule
+    std::string id = {};      ///< see GlobalPlace
 
     bool operator==(const GlobalParameter&) const = default;
 };
@@ -177,7 +180,7 @@ struct Module {
     std::vector<HiddenField> closed_fields;
     std::vector<Location> closed_files;     ///< where modules begin that have nothing public
     std::vector<NamedModule> modules = {};  ///< the spec's, and all that these import, in the order loaded
-    std::vector<GlobalParameter> globals = {};  ///< the spec's modules' own
+    std::vector<GlobalParameter> globals = {};  ///< the spec's modules', and those of what they import
     std::vector<LinkDeclaration> link = {};     ///< in the order loaded, those of linked modules too
 };
 

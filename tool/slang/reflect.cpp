@@ -13,7 +13,6 @@
 #include "slang/com_ptr.h"
 #include "slang/declaration.h"
 #include "slang/entry_points.h"
-#include "slang/global_parameters.h"
 #include "slang/types.h"
 
 namespace kf::gen {
@@ -39,15 +38,13 @@ class Walker {
 public:
     Walker(slang::ISession& session, slang::IModule& module, Sources& sources,
            std::vector<Function>& functions, std::vector<StructText>& structs,
-           std::vector<SharedMember>& shared, std::vector<GlobalParameter>& globals,
-           slang::ProgramLayout* sizes)
+           std::vector<SharedMember>& shared, slang::ProgramLayout* sizes)
         : session_(&session),
           types_(*module.getLayout(), sizes),
           sources_(&sources),
           functions_(&functions),
           structs_(&structs),
-          shared_(&shared),
-          globals_(&globals) {}
+          shared_(&shared) {}
 
     void walk_module(DeclReflection& module) {
         for (unsigned index = 0; index < module.getChildrenCount(); ++index) {
@@ -172,8 +169,6 @@ private:
         const DeclReflection::Kind kind = declaration.getKind();
         if (kind == DeclReflection::Kind::Func) {
             add_function(declaration, scope);
-        } else if (kind == DeclReflection::Kind::Variable && !scope.in_type) {
-            add_global(declaration, scope);
         } else if (kind == DeclReflection::Kind::Namespace) {
             const std::string name = scope.prefix + declaration.getName();
             walk_children(declaration, {name + ".", scope.in_type, scope.generics, scope.depth + 1, name});
@@ -217,34 +212,6 @@ private:
             }
         }
         return found;
-    }
-
-    void add_global(DeclReflection& declaration, const Scope& scope) {
-        slang::VariableReflection* variable = declaration.asVariable();
-        const Location place = location_of(declaration);
-        if (variable == nullptr || place.file.empty()) {
-            return;
-        }
-        const std::vector<GlobalPlace>& places = places_of_globals(place.file);
-        if (std::find(places.begin(), places.end(), GlobalPlace{place.line, place.column}) == places.end()) {
-            return;
-        }
-        slang::TypeReflection* type = variable->getType();
-        const auto kind = type->getKind();
-        if (kind == slang::TypeReflection::Kind::ParameterBlock ||
-            kind == slang::TypeReflection::Kind::ConstantBuffer) {
-            type = type->getElementType();
-        }
-        globals_->push_back({scope.prefix + declaration.getName(), types_.describe(type), place,
-                             source(place.file)->declaration_at(place.line, place.column).doc});
-    }
-
-    const std::vector<GlobalPlace>& places_of_globals(const std::string& file) {
-        const auto [known, is_new] = global_places_.try_emplace(file);
-        if (is_new) {
-            if (const std::string* text = sources_->find(file)) known->second = global_places(*text);
-        }
-        return known->second;
     }
 
     // Both "///" above and "///<" behind are a field's.
@@ -748,9 +715,7 @@ private:
     std::vector<Function>* functions_;
     std::vector<StructText>* structs_;
     std::vector<SharedMember>* shared_;
-    std::vector<GlobalParameter>* globals_;
     std::map<std::string, SourceText> texts_;
-    std::map<std::string, std::vector<GlobalPlace>> global_places_;  // by file
     std::set<std::string> derivatives_of_;
     std::map<std::string, std::vector<SystemValue>> values_of_structs_;  // fields with semantics, by struct
 };
@@ -777,8 +742,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
     Module described;
     for (slang::IModule* module : modules) {
         std::vector<Function> functions;
-        Walker walker(session, *module, sources, functions, described.structs, described.shared,
-                      described.globals, sizes);
+        Walker walker(session, *module, sources, functions, described.structs, described.shared, sizes);
         walker.walk_module(*module->getModuleReflection());
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());

@@ -92,6 +92,11 @@ Diagnostics slang_errors(const ComPtr<slang::IBlob>& text, const std::string& ot
     return errors;
 }
 
+/// Where globals are bound means nothing to kernels, which set them.
+static bool is_about_bindings(std::string_view id) {
+    return id == "slang-E39029" || id == "slang-E31104" || id == "slang-E39071";
+}
+
 Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
     if (!text) return {};
     const auto* bytes = static_cast<const char*>(text->getBufferPointer());
@@ -103,7 +108,7 @@ Diagnostics slang_warnings(const ComPtr<slang::IBlob>& text) {
         // That reflection may not know the extents of arrays which linking decides: kfgen asks for those of
         // the linked program.
         return warning.location.file.empty() || is_hidden(warning.location.file) ||
-               warning.id == "slang-E31010";
+               warning.id == "slang-E31010" || is_about_bindings(warning.id);
     });
     for (Diagnostic& warning : warnings) {
         std::erase_if(warning.notes, is_hidden);

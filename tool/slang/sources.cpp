@@ -98,8 +98,7 @@ std::string Sources::as_compiled(const std::string& text) {
 }
 
 std::string Sources::as_module(const std::string& text) {
-    const std::string functions = has_statics_ ? globals_as_statics(as_functions(text)) : as_functions(text);
-    return as_compiled(functions) + behind_functions(text);
+    return as_compiled(as_functions(with_settable_globals(text, globals_))) + behind_functions(text);
 }
 
 const std::string* Sources::find(const fs::path& path) {

@@ -8,8 +8,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "diagnostic/diagnostic.h"
+#include "slang/kernel_source.h"
 #include "slang/workarounds/workarounds.h"
 
 namespace kf::gen {
@@ -35,8 +37,8 @@ public:
         has_opened_ = false;
     }
     [[nodiscard]] bool opens_fields() const { return opens_fields_; }
-    /// Slang is given texts in which global parameters are variables: see global_parameters.h.
-    void make_globals_static(bool statics) { has_statics_ = statics; }
+    /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
+    void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
     /// Whether that has changed any text since it was set.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Returns what Slang is given for a text.
@@ -77,7 +79,7 @@ private:
     std::map<std::filesystem::path, std::string> given_;  ///< by canonical paths
     Workarounds workarounds_;
     bool opens_fields_ = true;
-    bool has_statics_ = false;
+    std::vector<GlobalForm> globals_;
     bool has_opened_ = false;
     Diagnostics refused_;
 };

@@ -219,7 +219,8 @@ private:
         const std::string type = names_[types_[id]];
         std::set<Id> seen;
         for (const Step& step : steps_) {
-            const bool grouped = type.starts_with("GlobalParams") || type.starts_with("SLANG_ParameterGroup");
+            const bool grouped =
+                type.starts_with("GlobalParams") || type.find("SLANG_ParameterGroup") != std::string::npos;
             if (!grouped || !is_access_chain(step.opcode) || word(step, 3) != id) continue;
             const Id member = numbers_[word(step, 4)];
             if (seen.insert(member).second) add(Reach::parameter, members_[{types_[id], member}], &step);
@@ -410,16 +411,18 @@ private:
         return is_composed && &step == &steps_.front();
     }
 
+    /// Parameters of one name may be several, where several files use them.
     void add(Reach what, std::string name, const Step* step) {
         Reached one;
         one.what = what;
         one.name = std::move(name);
+        if (step != nullptr) one.used = step->place;
         const auto known = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& other) {
-            return other.what == what && other.name == one.name;
+            return other.what == what && other.name == one.name &&
+                   (what != Reach::parameter || other.used.file == one.used.file);
         });
         if (known != reached_.end()) return;
         if (step != nullptr) {
-            one.used = step->place;
             const auto named = names_.find(step->function);
             if (named != names_.end()) one.function = named->second;
         }

@@ -18,7 +18,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, sets_globals, has_buffers,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_made)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, globals, has_buffers,
                                    values, conformances)
 
 static void to_json(Json& json, const Field& field);
@@ -46,13 +47,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_r
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalParameter, name, type, location, doc, scope, module, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedModule, name, path, import_name, function_names, functions, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkDeclaration, name, location, gives, has_default, type, interfaces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Module, module_names, functions, structs, shared, sources, closed_fields,
                                    closed_files, modules, globals, link)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, statics)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodeForm, target, places, sets_globals)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, what, name, declared, initialised, used, function, line)
 
 static void to_json(Json& json, const CompiledKernel& kernel) {

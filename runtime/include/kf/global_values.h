@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include <kf/any_tensor.h>
+#include <kf/buffer.h>
+#include <kf/pointer.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 
@@ -22,7 +25,12 @@ namespace kf::detail {
 /// What some globals are set to, by name. Immutable once functions share it.
 class GlobalValues {
 public:
-    using Value = std::variant<std::vector<std::byte>, AnyTensor>;
+    /// A pointer, and the memory that it leads to, where that is known.
+    struct Address {
+        std::uint64_t number = 0;
+        AnyTensor memory;
+    };
+    using Value = std::variant<std::vector<std::byte>, AnyTensor, Address>;
 
     /// Sets a value; one that is absent stays as it is.
     template <HostElement T>
@@ -37,6 +45,20 @@ public:
     template <class T, std::size_t N>
     void set(const std::string& name, const Tensor<T, N>& tensor) {
         if (tensor.any()) values_.insert_or_assign(name, tensor.any());
+    }
+    /// Sets a buffer; a null one stays as it is.
+    template <class T>
+    void set(const std::string& name, const Buffer<T>& buffer) {
+        if (buffer) values_.insert_or_assign(name, buffer.any());
+    }
+    template <class T>
+    void set(const std::string& name, const RWBuffer<T>& buffer) {
+        if (buffer) values_.insert_or_assign(name, buffer.any());
+    }
+    /// Sets a pointer; one that is absent stays as it is.
+    template <class T>
+    void set(const std::string& name, const std::optional<Pointer<T>>& pointer) {
+        if (pointer) values_.insert_or_assign(name, Address{pointer->address_, pointer->memory_});
     }
 
     /// Null where it isn't set.

@@ -17,6 +17,7 @@ class RWBuffer;
 
 namespace detail {
 struct Arg;
+class GlobalValues;
 
 /// Whether a pointer to T may lead to elements of type U.
 template <class T, class U>
@@ -51,6 +52,7 @@ public:
 
 private:
     friend struct detail::Arg;
+    friend class detail::GlobalValues;
     explicit Pointer(const AnyTensor& memory) : address_(memory ? memory.address() : 0), memory_(memory) {}
 
     std::uint64_t address_ = 0;

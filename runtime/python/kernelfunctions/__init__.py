@@ -46,6 +46,7 @@ from kernelfunctions._kf import (
     set_options,
     wang_hash,
 )
+from kernelfunctions._modules import ModuleFunctions
 from kernelfunctions._options import options
 from kernelfunctions._structs import BoundBackward, BoundFunction, BoundFused, BoundJvp, Method, Struct
 
@@ -73,6 +74,7 @@ __all__ = [
     "Jvp",
     "Method",
     "Module",
+    "ModuleFunctions",
     "RandFloat",
     "Range",
     "Struct",

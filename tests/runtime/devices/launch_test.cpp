@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "global_forms.h"
 #include "globals.h"
 #include "launch.h"
 #include "testing.h"
@@ -18,6 +19,7 @@ protected:
     Device device_ = Device::open(GetParam());
     launch::Module module_{device_};
     globals::Module globals_{device_};
+    global_forms::Module forms_{device_};
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaunchTest);
 INSTANTIATE_TEST_SUITE_P(Devices, LaunchTest, ::testing::ValuesIn(device_ids()),
@@ -102,6 +104,43 @@ TEST_P(LaunchTest, GlobalsMayBeTensors) {
     globals_.tabulate.set(values).threads(4).append_to(encoder, 3.F);
     encoder.submit();
     EXPECT_EQ(values.table.to_vector(), (std::vector<float>{3.F, 6.F, 9.F, 12.F, launch_poison}));
+}
+
+TEST_P(LaunchTest, GlobalsMayBeBuffersAndPointers) {
+    const std::vector<std::int32_t> numbers{0, 1, 2};
+    const auto i = device_.tensor<std::int32_t>(numbers);
+    const kf::RWBuffer<float> sums(device_, std::vector<float>{1.F, 2.F, 3.F});
+    global_forms::Globals values;
+    values.sums = sums;
+    values.numbers = sums;
+    values.tree_bark_rings = 2.F;
+    values.tree_bark_offsets = std::array<std::int32_t, 2>{5, 7};
+    values.tree_bark_depths = sums;
+    values.tree_bark_marks = kf::RWBuffer<std::int32_t>(device_, numbers);
+    const global_forms::Module set = forms_.set(values);
+    // Each waits for what the one before wrote.
+    set.collect(i, 1.F);
+    set.count_up(i);
+    EXPECT_EQ(sums.to_vector(), (std::vector<float>{5.F, 6.F, 7.F}));
+    const auto unset = set.grown.try_call(i);
+    ASSERT_FALSE(unset.ok());
+    EXPECT_THAT(unset.error().what(), testing::HasSubstr("tree.height"));
+    global_forms::Globals height;
+    height.tree_height = 1.F;
+    EXPECT_EQ(set.grown.set(height)(i).to_vector(), (std::vector<float>{11.F, 13.F, 15.F}));
+    EXPECT_EQ(values.tree_bark_marks.to_vector(), (std::vector<std::int32_t>{7, 8, 9}));
+}
+
+TEST_P(LaunchTest, GlobalsOfSeveralModulesHaveTheirNames) {
+    global_forms::Globals values;
+    values.scenery_scale = 2.F;
+    values.backdrop_scale = 10.F;
+    values.fog = global_forms::Fog{2.F, {1.F, 3.F, 5.F}};
+    values.air_gain = 4.F;
+    values.haze = 0.5F;
+    const global_forms::Module set = forms_.set(values);
+    EXPECT_EQ(set.both(3.F), 36.F);
+    EXPECT_EQ(set.far(3.F), 25.5F);
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ protected:
         return report;
     }
 
-    ReachReport report_of(const std::string& text, const std::string& calls, KernelStore* store = nullptr) {
+    /// `settable`: hosts may set globals.
+    ReachReport report_of(const std::string& text, const std::string& calls, KernelStore* store = nullptr,
+                          bool settable = false) {
         const std::filesystem::path path = folder_.write("shading.slang", text);
         const std::string spec_text = R"({"version": 1, "name": "s", "modules": [")" + path.string() +
                                       R"("], "calls": [)" + calls + "]}";
@@ -55,7 +57,22 @@ protected:
         if (!module) return {module.errors(), {}};
         const Outcome<Plan> plan = resolve(spec.value(), module.value(), compiler.value().get());
         if (!plan) return {plan.errors(), {}};
-        return check_reach(plan.value(), {{GetParam()}, "environment", store}, *compiler.value());
+        const auto globals = settable ? module.value().globals : std::vector<GlobalParameter>();
+        ReachReport report =
+            check_reach(plan.value(), {{GetParam()}, "environment", store, globals}, *compiler.value());
+        names_.clear();
+        for (const PlannedFunction& function : plan.value().functions) {
+            for (const PlannedCall& call : function.calls) {
+                std::string names = function.name + ":";
+                for (const GlobalParameter& global : globals) {
+                    const std::vector<Location>& places = report.globals[&call];
+                    if (std::find(places.begin(), places.end(), global.location) != places.end())
+                        names += " " + global.module + "." + global.name;
+                }
+                names_.push_back(names);
+            }
+        }
+        return report;
     }
 
     /// "global-parameter bias shading.slang:3", sorted by the calls; the name is what the message quotes or
@@ -74,6 +91,7 @@ protected:
     }
 
     ScratchFolder folder_;
+    std::vector<std::string> names_;  ///< the globals that each call reaches: "lit: shading.gain"
 };
 
 INSTANTIATE_TEST_SUITE_P(Targets, ReachTest, testing::Values(CodeTarget::spirv, CodeTarget::cuda_source),
@@ -293,6 +311,47 @@ TEST_P(ReachTest, TheStoreKeepsWhatFoundNothingAndNoErrors) {
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(check("float g; float f(float x) { return x + g; }", calls, &other).errors.size(), 1U);
     EXPECT_TRUE(other.kept.empty());
+}
+
+TEST_P(ReachTest, GlobalsOfImportedModulesAreFoundWhereTheyAreDeclared) {
+    (void)folder_.write("fog.slang",
+                        "cbuffer Fog { float density; float gain; }\n"
+                        "float foggy(float x) { return x * density * gain; }\n");
+    const ReachReport report = report_of(R"(import fog;
+float3 sun;
+namespace sky { float glow; }
+uniform float density;
+groupshared float tile[4];
+static float fixed = 2;
+float seen(float x) { return x * sun.y * sky.glow * fixed; }
+float far(float x) { return foggy(x); }
+)",
+                                         R"({"function": "seen", "args": {"x": "value"}},
+                                            {"function": "far", "args": {"x": "value"}})",
+                                         nullptr, true);
+    EXPECT_THAT(report.errors, IsEmpty()) << describe(report.errors);
+    EXPECT_THAT(names_,
+                UnorderedElementsAre("seen: shading.sun shading.sky.glow", "far: fog.density fog.gain"));
+}
+
+TEST_P(ReachTest, TheStoreKeepsGlobalsThatHostsSet) {
+    const std::string calls =
+        R"({"function": "f", "args": {"x": "value"}}, {"function": "h", "args": {"x": "value"}},
+                                 {"function": "plain", "args": {"x": "value"}})";
+    const std::string text =
+        "float g; float e; float f(float x) { return x + g; } float h(float x) { return x - e; }"
+        "float plain(float x) { return x; }";
+    Store store;
+    for (const int hits : {0, 4}) {
+        store.hits = 0;
+        EXPECT_THAT(report_of(text, calls, &store, true).errors, IsEmpty());
+        EXPECT_THAT(names_, UnorderedElementsAre("f: shading.g", "h: shading.e", "plain:"));
+        // What was looked at together, and each function.
+        EXPECT_EQ(store.hits, hits);
+        EXPECT_EQ(store.kept.size(), 4U);
+    }
+    // What may not be set is an error as ever.
+    EXPECT_EQ(report_of(text, calls, &store).errors.size(), 2U);
 }
 
 }  // namespace

@@ -6,31 +6,83 @@
 namespace kf::gen {
 namespace {
 
-TEST(GlobalParameters, BecomeStaticWhereTheyStand) {
-    EXPECT_EQ(globals_as_statics("uniform float4 tint;"), "static  float4 tint;");
-    EXPECT_EQ(globals_as_statics("public uniform float weights[4];"), "public static  float weights[4];");
-    EXPECT_EQ(globals_as_statics("ParameterBlock<Scene> scene;"), "static         Scene  scene;");
-    EXPECT_EQ(globals_as_statics("uniform ConstantBuffer<Box<float, 3>> box;"),
-              "static                 Box<float, 3>  box;");
-    EXPECT_EQ(globals_as_statics("namespace look { uniform RWTensor<float, 2> out; }"),
-              "namespace look { static  RWTensor<float, 2> out; }");
+/// The text with all its globals as variables, or made, without what stands in ids for the text.
+std::string settable(const std::string& text, bool made = false) {
+    std::vector<GlobalForm> forms;
+    std::string end;
+    for (const GlobalPlace& place : global_places(text)) {
+        forms.push_back({place.id, made});
+        end = place.id.substr(place.id.rfind('_'));
+    }
+    std::string changed = with_settable_globals(text, forms);
+    for (std::size_t at = changed.find(end); !end.empty() && at != changed.npos; at = changed.find(end))
+        changed.erase(at, end.size());
+    return changed;
+}
+
+TEST(GlobalParameters, BecomeStaticWithAFunctionThatSetsThem) {
+    EXPECT_EQ(settable("uniform float4 tint;"),
+              "        static float4 tint; export void kf_set_tint_1(float4 kf_value) { tint = kf_value; }");
+    EXPECT_EQ(settable("float3 sun;"),
+              "static float3 sun; export void kf_set_sun_1(float3 kf_value) { sun = kf_value; }");
+    EXPECT_EQ(settable("public uniform float w[4];"),
+              "               public static float w[4]; export void kf_set_w_1(float kf_value[ 4 ]) { w = "
+              "kf_value; }");
+    EXPECT_EQ(
+        settable("ParameterBlock<Box<float, 3>> box;"),
+        "               static Box<float, 3>  box; export void kf_set_box_1(Box < float , 3 > kf_value) "
+        "{ box = kf_value; }");
+    EXPECT_EQ(settable("namespace look { float gain : register(b0); }"),
+              "namespace look { static float gain              ; export void kf_set_gain_1(float kf_value) { "
+              "gain = kf_value; } }");
+    EXPECT_EQ(settable("float* p;"),
+              "static float* p; export void kf_set_p_1(float * kf_value) { p = kf_value; }");
+}
+
+TEST(GlobalParameters, MembersOfCbuffersAreGlobalsOfTheirOwn) {
+    EXPECT_EQ(settable("cbuffer Look : register(b1)\n{\n float a : packoffset(c0), b;\n};\nfloat f;"),
+              "                          \n \n static float a                 , b; export void "
+              "kf_set_a_1(float kf_value) { a = kf_value; } export void kf_set_b_2(float kf_value) { b = "
+              "kf_value; }\n ;\nstatic float f; export void kf_set_f_3(float kf_value) { f = kf_value; }");
+    // One that can't be set stays, and takes no other's place.
+    const std::string text = "cbuffer Look { float a : packoffset(c0); float b; }";
+    EXPECT_EQ(with_settable_globals(text, {{global_places(text)[1].id}}).substr(0, 49),
+              "               float a                 ; static f");
+}
+
+TEST(GlobalParameters, BecomeWhatAFunctionMakes) {
+    EXPECT_EQ(
+        settable("[[vk::binding(1)]] StructuredBuffer<float> t : register(t0);\nfloat f() { return t[0]; }",
+                 true),
+        "                                                           ; extern StructuredBuffer < float > "
+        "kf_get_t_1(); property StructuredBuffer < float > t { get { return kf_get_t_1(); } }\nfloat f() { "
+        "return t[0]; }");
+    EXPECT_EQ(
+        settable("public ParameterBlock<Tree> tree;", true),
+        "                                ; extern Tree kf_get_tree_1(); public property Tree tree { get { "
+        "return kf_get_tree_1(); } }");
 }
 
 TEST(GlobalParameters, OthersStay) {
     for (const char* text :
-         {"uniform float4 tint = 1;", "uniform float4 tint : register(b0);", "cbuffer Look { float4 tint; }",
-          "static float4 tint;", "float4 tint;", "struct S { uniform float x; };",
+         {"uniform float4 tint = 1;", "static float4 tint;", "struct S { uniform float x; };",
           "void f(uniform float x) { uniform float y; }", "ConstantBuffer<Scene, ScalarDataLayout> scene;",
-          "RWStructuredBuffer<float> out;", "uniform float a, b;"}) {
-        EXPECT_EQ(globals_as_statics(text), text);
+          "groupshared float tile[4];", "static const float x = 3;", "extern static const int N;",
+          "const float x = 3;", "typedef float real;", "import scenery;", "float f(float x);", "let x = 3;",
+          "cbuffer Look { float4 tint = 1; }"}) {
         EXPECT_TRUE(global_places(text).empty()) << text;
     }
+    EXPECT_EQ(with_settable_globals("float a; Texture2D b;", {}), "float a; Texture2D b;");
 }
 
 TEST(GlobalParameters, AreNamedByTheirPlace) {
-    EXPECT_EQ(
-        global_places("float f() { return 1; }\n  uniform float tint;\nParameterBlock<S> s; uniform int n;"),
-        (std::vector<GlobalPlace>{{2, 17}, {3, 19}, {3, 34}}));
+    const std::vector<GlobalPlace> places =
+        global_places("float f() { return 1; }\n  uniform float tint;\nParameterBlock<S> s; int tint;");
+    ASSERT_EQ(places.size(), 3U);
+    EXPECT_EQ(std::pair(places[0].line, places[0].column), std::pair(std::int64_t{2}, std::int64_t{17}));
+    EXPECT_EQ(std::pair(places[1].line, places[1].column), std::pair(std::int64_t{3}, std::int64_t{19}));
+    EXPECT_EQ(std::pair(places[2].line, places[2].column), std::pair(std::int64_t{3}, std::int64_t{26}));
+    EXPECT_NE(places[0].id, places[2].id);
 }
 
 }  // namespace

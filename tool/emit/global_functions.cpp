@@ -1,0 +1,98 @@
+// How kernels set the global parameters of modules, or make them.
+#include "emit/global_functions.h"
+
+#include "emit/kinds/buffer.h"
+#include "emit/kinds/questions.h"
+#include "plan/types.h"
+
+namespace kf::gen {
+
+namespace {
+
+/// A declaration in the namespaces that the dotted name begins with.
+struct InNamespaces {
+    std::string opening;
+    std::string name;
+    std::string closing;
+};
+
+InNamespaces in_namespaces(std::string name) {
+    InNamespaces placed;
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.')) {
+        placed.opening += "namespace " + name.substr(0, dot) + " { ";
+        placed.closing += " }";
+        name.erase(0, dot + 1);
+    }
+    placed.name = name;
+    return placed;
+}
+
+std::string making_function(const PlannedCall& call, const PlannedParameter& parameter, CodeTarget target,
+                            const std::string& name) {
+    const std::string type = declared_name(parameter.type);
+    std::string fields;
+    std::string whole;
+    for (const HeldLeaf& leaf : held_leaves(call, parameter)) {
+        std::string value = leaf.name;
+        if (!leaf.bound.empty())
+            value = target == CodeTarget::spirv ? leaf.bound
+                                                : "kf_buffer_of<" + leaf.type + ">(" + leaf.name + ")";
+        if (leaf.path.empty()) whole = value;
+        fields += "kf_made" + leaf.path + " = " + value + "; ";
+    }
+    return "export " + type + " " + name + "() { " +
+           (whole.empty() ? type + " kf_made; " + fields + "return kf_made;" : "return " + whole + ";") +
+           " }";
+}
+
+}  // namespace
+
+bool is_made_global(const PlannedParameter& parameter) {
+    return parameter.global.substr(parameter.global.rfind('.') + 1).starts_with("kf_get_");
+}
+
+std::vector<HeldLeaf> held_leaves(const PlannedCall& call, const PlannedParameter& parameter) {
+    const auto name_of = [](std::int64_t argument) { return "kf_held_" + std::to_string(argument); };
+    const std::int64_t first = parameter.host.leaf;
+    if (parameter.type.kind == TypeKind::buffer)
+        return {{first, "", declared_name(parameter.type), bound_name(parameter.host.name), name_of(first)}};
+    std::vector<HeldLeaf> leaves;
+    for (std::int64_t i = first; i < first + parameter.host.leaves; ++i) {
+        const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
+        const bool is_bound = supply_of(leaf.host) == Supply::bound;
+        leaves.push_back(
+            {i, leaf.path, declared_name(leaf.type), is_bound ? bound_name(leaf.host.name) : "", name_of(i)});
+    }
+    return leaves;
+}
+
+View::List globals_view(const PlannedCall& call, CodeTarget target) {
+    View::List views;
+    const auto add = [&](const std::string& text) { views.emplace_back(text); };
+    bool has_bits = false;
+    for (const PlannedParameter& parameter : call.parameters) {
+        if (parameter.global.empty()) continue;
+        const InNamespaces placed = in_namespaces(parameter.global);
+        if (!is_made_global(parameter)) {
+            add(placed.opening + "extern void " + placed.name + "(" + declared_name(parameter.type) +
+                " kf_value);" + placed.closing);
+            continue;
+        }
+        for (const HeldLeaf& leaf : held_leaves(call, parameter)) {
+            const bool is_bound = !leaf.bound.empty();
+            if (is_bound && target == CodeTarget::spirv) continue;
+            if (is_bound && !has_bits) {
+                // A buffer in CUDA is an address and a number, but no variable may be one.
+                add("struct kf_Bits { uint64_t kf_first; uint64_t kf_second; }");
+                add("kf_Bits kf_bits<B>(B kf_buffer) { __intrinsic_asm \"(*($TR*)&($0))\"; }");
+                add("B kf_buffer_of<B>(kf_Bits kf_held) { __intrinsic_asm \"(*($TR*)&($0))\"; }");
+                has_bits = true;
+            }
+            add("static " + (is_bound ? "kf_Bits" : leaf.type) + " " + leaf.name + ";");
+        }
+        add(placed.opening + making_function(call, parameter, target, placed.name) + placed.closing);
+    }
+    return views;
+}
+
+}  // namespace kf::gen

@@ -1,0 +1,30 @@
+// How kernels set the global parameters of modules, or make them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emit/render.h"
+#include "plan/plan.h"
+#include "slang/compiler.h"
+
+namespace kf::gen {
+
+/// Whether kernels make the global when it is asked for: what holds a buffer can't be a variable.
+[[nodiscard]] bool is_made_global(const PlannedParameter& parameter);
+
+/// One leaf of a global that is made.
+struct HeldLeaf {
+    std::int64_t argument = 0;  ///< its number among the call's
+    std::string path;           ///< in the global: ".bark"; empty: it is all of it
+    std::string type;
+    std::string bound;  ///< of a buffer: its resource
+    std::string name;   ///< the variable that kernels keep it in; of a buffer in CUDA its bits
+};
+[[nodiscard]] std::vector<HeldLeaf> held_leaves(const PlannedCall& call, const PlannedParameter& parameter);
+
+/// The functions that set the call's globals, and those that make them, for the template.
+[[nodiscard]] View::List globals_view(const PlannedCall& call, CodeTarget target);
+
+}  // namespace kf::gen
