@@ -327,7 +327,7 @@ TEST_F(DeviceHeaderTest, NamesThatMeetInCppAreRefused) {
         "float third(float x) { return x; }\nfloat fourth(float x) { return 2 * x; }",
         R"({"function": "first", "args": {"s": "value"}}, {"function": "second", "args": {"s": "value"}},
 {"function": "third", "args": {"x": "value"}},
-{"function": "fourth", "name": "third", "args": {"x": {"kind": "constant", "value": 1}}})");
+{"function": "fourth", "name": "third", "args": {"x": "tensor[1]"}})");
     EXPECT_THAT(refused, HasSubstr("it takes 'b.S', and another one 'a.S', which have one name in C++"));
     EXPECT_THAT(refused, HasSubstr("another function 'third' takes the same types in C++"));
 }
