@@ -296,6 +296,28 @@ def test_a_derivative_of_its_own_adds_to_a_plain_view(views: ModuleType) -> None
     np.testing.assert_allclose(array(given.grad), weights[np.arange(64) % 5] * flow, rtol=1e-6)
 
 
+def test_loads_of_extensions_have_their_derivatives(views: ModuleType) -> None:
+    """Written as Slang's core module writes its own, by indices of any length."""
+    a, b, flow = floats(5, 8), floats(5, 7), floats(5, 7)
+    given, factors = differentiable(a, start := floats(5, 8)), differentiable(b)
+    out = differentiable(np.zeros((5, 7), np.float32), flow)
+    views.by_extension(given, factors, out, shape=(5, 7))
+    sums = a[:, :-1].astype(np.float64) + a[:, 1:]
+    np.testing.assert_allclose(array(out), sums**2 * b, rtol=1e-5)
+    views.by_extension.backward(given, factors, out, shape=(5, 7))
+    wanted = start.astype(np.float64)
+    wanted[:, :-1] += 2 * sums * b * flow
+    wanted[:, 1:] += 2 * sums * b * flow
+    np.testing.assert_allclose(array(given.grad), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array(factors.grad), sums**2 * flow, rtol=1e-5)
+    tangent, out_tangent = floats(5, 8), tensor(np.zeros((5, 7), np.float32))
+    views.by_extension.jvp(
+        tensor(a), tensor(b), out, tangents={"a": tangent, "out": out_tangent}, shape=(5, 7)
+    )
+    moved = tangent[:, :-1].astype(np.float64) + tangent[:, 1:]
+    np.testing.assert_allclose(array(out_tangent), 2 * sums * b * moved, rtol=1e-4, atol=1e-5)
+
+
 def test_structs_of_views(views: ModuleType) -> None:
     a, b, flow = floats(33), floats(33), floats(33)
     pair = {"a": tensor(a), "b": differentiable(b)}

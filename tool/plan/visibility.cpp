@@ -25,8 +25,8 @@ void collect_fields(const Type& type, std::set<std::pair<std::string, std::strin
 bool is_unknown_tensor(const Type& type) {
     if (type.kind != TypeKind::structure || !is_foreign_tensor(type.name)) return false;
     return type.fields.empty() || type.fields.front().name == "_view" ||
-           type.fields.front().name == "_sums" ||
-           (type.name.starts_with("DiffTensorView") && type.fields.front().name == "primal");
+           (type.name.starts_with("DiffTensorView") &&
+            (type.fields.front().name == "diff" || type.fields.front().name == "primal"));
 }
 
 }  // namespace

@@ -7,12 +7,12 @@ namespace kf::gen {
 
 namespace {
 
-/// A user may have a struct of that name; ours begin with members that nobody else has.
+/// A user may have a struct of that name; ours begin with members that nobody else has there.
 bool is_ours(slang::TypeReflection& type) {
     if (type.getFieldCount() == 0) return false;
     const char* first = type.getFieldByIndex(0)->getName();
     return first != nullptr && (std::string_view(first) == "_view" || std::string_view(first) == "_primal" ||
-                                std::string_view(first) == "_sums");
+                                std::string_view(first) == "diff");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(VisibilityTest, TensorsOfOthersAreRefused) {
     EXPECT_THAT(plan().errors()[0].notes,
                 ElementsAre(HasSubstr("takes a TensorView, and give that a tensor")));
     EXPECT_EQ(plan().errors()[0].location.file, "functions.kf.json");
-    type = test::struct_of("DiffTensorView<float, Mine>", {{"_sums", test::type_named("float")}});
+    type = test::struct_of("DiffTensorView<float, Mine>", {{"diff", test::type_named("float")}});
     ASSERT_THAT(test::ids(plan()), ElementsAre("type-not-supported"));
     type = test::struct_of("TensorView<float>", {{"own", test::type_named("float")}});
     EXPECT_TRUE(plan().ok()) << "the user's own";
