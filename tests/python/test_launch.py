@@ -199,15 +199,15 @@ def test_tangents(launch: ModuleType, name: str, size: int) -> None:
     x, dx = (random.uniform(-2, 2, size).astype(FLOAT) for _ in range(2))
     y, dy = buffer((size,), FLOAT, "offset"), buffer((size,), FLOAT, "offset")
     function = getattr(launch, name).threads(size)
-    arguments = [3.0, kf.Tensor.from_numpy(x), y.tensor]
-    if name == "squares":
-        arguments.insert(0, 0.5)
-    for tangents, d_weight, d_x in [({"weight": 2.0}, 2.0, 0.0), ({"x": dx, "weight": 2.0}, 2.0, dx)]:
-        given = {key: kf.Tensor.from_numpy(one) if key == "x" else one for key, one in tangents.items()}
-        function.jvp(*arguments, tangents={**given, "y": dy.tensor})
-        exact = x.astype(np.float64)
+    shift = [0.5] if name == "squares" else []
+    exact = x.astype(np.float64)
+    for d_x in (np.zeros_like(x), dx):
+        tangents: dict[str, Any] = {"weight": 2.0, "y": dy.tensor}
+        if d_x is dx:
+            tangents["x"] = kf.Tensor.from_numpy(dx)
+        function.jvp(*shift, 3.0, kf.Tensor.from_numpy(x), y.tensor, tangents=tangents)
         y.array[...] = 3 * exact**2 + (0.5 if name == "squares" else 0)
-        dy.array[...] = d_weight * exact**2 + 6 * exact * d_x
+        dy.array[...] = 2 * exact**2 + 6 * exact * d_x
         y.check(1e-5)
         np.testing.assert_allclose(dy.tensor.to_numpy(), dy.array, rtol=1e-5, atol=1e-5)
 

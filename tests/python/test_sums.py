@@ -160,7 +160,7 @@ def test_views_of_the_tensor_keep_the_sums(accumulate: ModuleType) -> None:
     a, x = some((6, 8), np.float32, 13), some((3, 8), np.float32, 14)
     kept = Kept((1, 8), np.float32, "offset")
     whole = kept.of(kf.Tensor.from_numpy(a))
-    for view in [whole[1:4], whole[::-2], whole.transpose((1, 0))[:, 3:].transpose((1, 0))]:
+    for view in [whole[1:4], whole[::-2], whole.T[:, 3:].T]:
         accumulate.weigh.backward(view, kf.Tensor.from_numpy(x))
     kept.check(np.concatenate([x.astype(np.float64) ** 2] * 3))
 
