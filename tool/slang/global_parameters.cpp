@@ -77,8 +77,8 @@ public:
                 at = behind(at);
             } else if (word == "}" || word == ";" || is_directive(at)) {
                 ++at;
-            } else if (is_group(word)) {
-                at = read_group(at);
+            } else if (is_group(text_[read_modifiers(at).modifiers.second])) {
+                at = read_group(read_modifiers(at));
             } else {
                 if (auto read = read_declaration(at)) found_.declarations.push_back(std::move(*read));
                 while (at < text_.size() && text_[at] != ";" && text_[at] != "{" && !is_directive(at)) {
@@ -98,18 +98,19 @@ private:
     }
 
     /// Reads a cbuffer, whose members must all be such declarations; returns where the next one may begin.
-    std::size_t read_group(std::size_t at) {
-        const std::size_t head = at;
+    std::size_t read_group(const GlobalDeclaration& group) {
+        std::size_t at = group.modifiers.second;
         while (at < text_.size() && text_[at] != "{" && text_[at] != ";" && !is_directive(at)) ++at;
         if (text_[at] != "{") return at;
         const std::size_t close = text_.closing(at);
-        const Lexemes range{head, at + 1};
+        const Lexemes range{group.modifiers.first, at + 1};
         std::vector<GlobalDeclaration> members;
         for (++at; at < close;) {
             auto read = read_declaration(at);
             if (!read) break;
             at = read->end + 1;
             read->is_member = true;
+            read->is_public = read->is_public || group.is_public;
             members.push_back(std::move(*read));
         }
         if (at == close && close < text_.size()) {
@@ -119,8 +120,8 @@ private:
         return std::min(close, text_.size() - 1) + 1;
     }
 
-    /// What is declared there, where that can be changed.
-    [[nodiscard]] std::optional<GlobalDeclaration> read_declaration(std::size_t at) const {
+    /// A declaration's modifiers and attributes.
+    [[nodiscard]] GlobalDeclaration read_modifiers(std::size_t at) const {
         GlobalDeclaration global;
         global.modifiers.first = at;
         global.block = text_.size();
@@ -134,6 +135,13 @@ private:
             }
         }
         global.modifiers.second = at;
+        return global;
+    }
+
+    /// What is declared there, where that can be changed.
+    [[nodiscard]] std::optional<GlobalDeclaration> read_declaration(std::size_t at) const {
+        GlobalDeclaration global = read_modifiers(at);
+        at = global.modifiers.second;
         if (!text_.is_word(at) || is_any_word(other_words, text_[at])) return std::nullopt;
         const std::size_t end = type_end(at);
         global.type = {at, end};

@@ -32,18 +32,23 @@ TEST(GlobalParameters, BecomeStaticWithAFunctionThatSetsThem) {
         settable("ParameterBlock<Box<float, 3>> box;"),
         "               static Box<float, 3>  box; export void kf_set_box_1(Box < float , 3 > kf_value) "
         "{ box = kf_value; }");
-    EXPECT_EQ(settable("namespace look { float gain : register(b0); }"),
-              "namespace look { static float gain              ; export void kf_set_gain_1(float kf_value) { "
-              "gain = kf_value; } }");
+    EXPECT_EQ(
+        settable("namespace look { float gain : register(b0); }"),
+        "namespace look { static float gain               ; export void kf_set_gain_1(float kf_value) { "
+        "gain = kf_value; } }");
     EXPECT_EQ(settable("float* p;"),
               "static float* p; export void kf_set_p_1(float * kf_value) { p = kf_value; }");
 }
 
 TEST(GlobalParameters, MembersOfCbuffersAreGlobalsOfTheirOwn) {
     EXPECT_EQ(settable("cbuffer Look : register(b1)\n{\n float a : packoffset(c0), b;\n};\nfloat f;"),
-              "                          \n \n static float a                 , b; export void "
+              "                           \n \n static float a                 , b; export void "
               "kf_set_a_1(float kf_value) { a = kf_value; } export void kf_set_b_2(float kf_value) { b = "
               "kf_value; }\n ;\nstatic float f; export void kf_set_f_3(float kf_value) { f = kf_value; }");
+    EXPECT_EQ(settable("[[vk::binding(0)]] public cbuffer L { float a; }"),
+              "                                      public static float a; export void kf_set_a_1(float "
+              "kf_value) { a "
+              "= kf_value; }  ");
     // One that can't be set stays, and takes no other's place.
     const std::string text = "cbuffer Look { float a : packoffset(c0); float b; }";
     EXPECT_EQ(with_settable_globals(text, {{global_places(text)[1].id}}).substr(0, 49),
