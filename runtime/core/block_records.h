@@ -55,8 +55,13 @@ template <class LikeCall, class HostOf, class IsDifferentiable>
         return index >= host.leaf && index < host.leaf + host.leaves;
     });
     if (parameter == call.parameters.end()) return -1;
-    const ParameterTree& host = host_of(*parameter);
-    for (std::int64_t i = host.leaf; i < host.leaf + host.leaves; ++i) {
+    const ParameterTree* host = &host_of(*parameter);
+    while (host->form == Form::fields) {
+        const auto after = std::find_if(host->fields.begin(), host->fields.end(),
+                                        [&](const ParameterTree& field) { return field.leaf > index; });
+        host = &*std::prev(after);
+    }
+    for (std::int64_t i = host->leaf; i < host->leaf + host->leaves; ++i) {
         const auto& leaf = call.arguments[static_cast<std::size_t>(i)];
         const bool primal = part == Part::data && host_of(leaf).tangent_of < 0;
         const bool sum = part != Part::sums || needs_scratch(host_of(leaf), PassKind::backward, exact);

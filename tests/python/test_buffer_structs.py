@@ -144,8 +144,13 @@ def test_places(module: ModuleType, size: int) -> None:
     counts = [np.arange(size + POISON, dtype=np.uint32), np.full(size + POISON, 9, np.uint32)]
     buffers = [kf.Buffer.from_numpy(one, writable=True) for one in counts]
     sums = [np.full(size + POISON, 9, np.float32) for _ in range(2)]
-    left = {"weights": given[0], "counts": buffers[0], "sums": sums[0]}
-    right = {"weights": given[1].address, "counts": buffers[1], "sums": sums[1]}
+    spots = [np.zeros(size + POISON, module.Spot.dtype) for _ in range(2)]
+    for k in range(2):
+        spots[k]["weight"] = numbers((size + POISON,), FLOAT, 11 + k)
+        spots[k]["place"] = numbers((size + POISON, 3), FLOAT, 13 + k)
+    spot_buffers = [kf.Buffer.from_numpy(one, writable=True) for one in spots]
+    left = {"weights": given[0], "spots": spot_buffers[0], "counts": buffers[0], "sums": sums[0]}
+    right = {"weights": given[1].address, "spots": spot_buffers[1], "counts": buffers[1], "sums": sums[1]}
     module.spread({"left": left, "right": right}, rows(size), x, reads=[given[0]], writes=[given[1]])
     np.testing.assert_array_equal(sums[0][:size], weights[0][:size] * x)
     weights[1][:size] += x
@@ -154,7 +159,34 @@ def test_places(module: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(given[1].to_numpy(), weights[1])
     np.testing.assert_array_equal(buffers[0].to_numpy(), counts[0])
     np.testing.assert_array_equal(buffers[1].to_numpy(), counts[1])
+    np.testing.assert_array_equal(spot_buffers[0].to_numpy(), spots[0])
+    spots[1][:size] = spots[0][:size]
+    spots[1]["place"][:size] *= spots[0]["weight"][:size, None]
+    np.testing.assert_array_equal(spot_buffers[1].to_numpy(), spots[1])
     assert sums[0][size:].tolist() + sums[1].tolist() == [9] * (POISON + size + POISON)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_addresses(module: ModuleType, size: int) -> None:
+    """Structs that go by value, in tensors and in buffers hold addresses as numbers."""
+    values = numbers((size + POISON,), FLOAT, 21)
+    scales = numbers((size,), FLOAT, 22)
+    given = kf.Tensor.from_numpy(values)
+    written = [kf.Tensor.from_numpy(values) for _ in range(2)]
+    by_value = module.Row(first=2, values=given.address, scale=1.5)
+    assert module.Row.dtype["values"] == np.uint64
+    row = np.zeros(size, module.Row.dtype)
+    row["first"], row["values"], row["scale"] = rows(size), given.address, scales
+    others = row.copy()
+    others["values"] = np.where(rows(size) % 2 == 0, written[0].address, written[1].address)
+    y = module.in_rows(by_value, row, kf.Buffer.from_numpy(others), rows(size), reads=[given], writes=written)
+    expected = values[2 : size + 2] * scales + values[:size] * np.float32(1.5) * scales
+    np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-6)
+    np.testing.assert_array_equal(given.to_numpy(), values)
+    for k in range(2):
+        changed = values.copy()
+        changed[k:size:2] += 1
+        np.testing.assert_array_equal(written[k].to_numpy(), changed)
 
 
 def test_shared(module: ModuleType) -> None:

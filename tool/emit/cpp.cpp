@@ -18,6 +18,7 @@
 #include "emit/text.h"
 #include "emit_templates.h"
 #include "plan/globals.h"
+#include "plan/memory_layout.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -61,9 +62,8 @@ std::string options_of(const CppFunction& function) {
     std::string text = sums.empty() ? sums : "`deterministic` is for " + sums;
     const bool leads_elsewhere =
         std::any_of(function.plan->calls.begin(), function.plan->calls.end(), [](const PlannedCall& call) {
-            return std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& argument) {
-                return passed_as(argument.host) == manifest::HostPassing::pointer;
-            });
+            return std::any_of(call.parameters.begin(), call.parameters.end(),
+                               [](const auto& parameter) { return holds_pointer(parameter.type); });
         });
     if (leads_elsewhere)
         text +=

@@ -167,6 +167,7 @@ CppStructs::CppStructs(const Plan& plan, UniqueNames& names) : used_(used_struct
 }
 
 std::string CppStructs::value_type(const Type& type) const {
+    if (type.kind == TypeKind::pointer) return cpp_type(to_string(ScalarType::uint64));
     if (!holds_structs(type)) return cpp_type(kind_name(type));
     if (type.kind == TypeKind::array) {
         return "std::array<" + value_type(type.element.front()) + ", " + std::to_string(type.extent) + ">";

@@ -234,6 +234,10 @@ private:
         for (const ArgumentText& x : leaves_of(kernel_, parameter)) {
             const bool is_there = gradient ? x.host.differentiable && !is_view(x) : is_read(x.host.role);
             if (!is_there || (tangent && (!x.host.differentiable || is_view(x)))) continue;
+            // The fields of a buffer's structs are one buffer.
+            if (supply_of(x.host) == Supply::bound &&
+                leader_of(kernel_.call, x.index, manifest::Part::data) != x.index)
+                continue;
             const std::string field = name + x.planned.path;
             fills.emplace_back(is_view(x) ? field + " = " + add_tensor(body_, x)
                                           : fill_field(body_, x, field, source));

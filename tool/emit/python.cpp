@@ -23,6 +23,7 @@
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
+#include "plan/memory_layout.h"
 #include "plan/structs.h"
 #include "plan/types.h"
 
@@ -410,10 +411,9 @@ private:
     [[nodiscard]] bool leads_elsewhere(const PythonSignature& signature, MethodForm form) const {
         const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
         return std::any_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
-            return std::any_of(calls[call].arguments.begin(), calls[call].arguments.end(),
-                               [](const PlannedArgument& argument) {
-                                   return passed_as(argument.host) == manifest::HostPassing::pointer;
-                               });
+            return std::any_of(
+                calls[call].parameters.begin(), calls[call].parameters.end(),
+                [](const PlannedParameter& parameter) { return holds_pointer(parameter.type); });
         });
     }
 

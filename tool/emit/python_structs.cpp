@@ -20,10 +20,16 @@ std::string class_name(const Type& type) {
     return python_identifier(dot == std::string::npos ? name : name.substr(dot + 1));
 }
 
+/// What the host has of a field: of a pointer its address.
+std::optional<manifest::Element> host_element(const Type& type) {
+    if (type.kind == TypeKind::pointer) return manifest::Element{ScalarType::uint64, {}};
+    return element_of(type);
+}
+
 bool has_layout(const Type& type) {
     if (type.kind == TypeKind::array)
         return type.extent > 0 && type.element.size() == 1 && has_layout(type.element.front());
-    if (type.kind != TypeKind::structure) return element_of(type).has_value();
+    if (type.kind != TypeKind::structure) return host_element(type).has_value();
     return !type.fields.empty() && std::all_of(type.fields.begin(), type.fields.end(),
                                                [](const Field& field) { return has_layout(field.type); });
 }
@@ -117,7 +123,7 @@ std::string PythonStructs::field_type(const Type& type, bool by_field) const {
         text = objects_.contains(type.name) ? objects_.at(type.name).value : "Any";
     } else if (holds_structs(type)) {
         text = "VectorValue";
-    } else if (const std::optional<manifest::Element> element = element_of(type)) {
+    } else if (const std::optional<manifest::Element> element = host_element(type)) {
         const bool vector = type.kind == TypeKind::vector;
         if (element->extents.empty() || vector) {
             text = is_floating(element->scalar)             ? "FloatValue"
@@ -170,7 +176,7 @@ std::string PythonStructs::value_of(const Type& type) const {
         return names_.contains(type.name) ? names_.at(type.name) : "Any";
     }
     if (holds_structs(type)) return "list[" + value_of(type.element.front()) + "]";
-    const std::optional<manifest::Element> element = element_of(type);
+    const std::optional<manifest::Element> element = host_element(type);
     return element ? returned_number(*element) : "Any";
 }
 
@@ -207,7 +213,7 @@ View::List PythonStructs::module_view() const {
         if (inner->kind == TypeKind::structure) {
             base = names_.contains(inner->name) ? names_.at(inner->name) + ".dtype" : std::string();
         } else {
-            const manifest::Element element = element_of(*inner).value();
+            const manifest::Element element = host_element(*inner).value();
             const std::string numpy = numpy_name(element.scalar);
             base = numpy == "bool_" ? "\"bool\"" : "\"" + numpy + "\"";
             for (const std::int64_t extent : element.extents) extents += std::to_string(extent) + ", ";

@@ -53,6 +53,7 @@ MemoryLayout cuda_layout(const Type& type) {
             const MemoryLayout element = cuda_layout(type.element.front());
             return {element.size * type.extent, element.alignment};
         }
+        case TypeKind::pointer: return {sizeof(std::uint64_t), sizeof(std::uint64_t)};
         default: return each_cuda_field(type, [](const Field&, std::int64_t) {});
     }
 }
@@ -96,11 +97,17 @@ bool holds_bool(const Type& type) {
     }
 }
 
+bool holds_pointer(const Type& type) {
+    return type.kind == TypeKind::pointer || std::ranges::any_of(type.element, holds_pointer) ||
+           std::ranges::any_of(type.fields, [](const Field& field) { return holds_pointer(field.type); });
+}
+
 bool is_plain(const Type& type) {
     switch (type.kind) {
         case TypeKind::scalar:
         case TypeKind::vector:
-        case TypeKind::matrix: return true;
+        case TypeKind::matrix:
+        case TypeKind::pointer: return true;
         case TypeKind::array: return type.extent > 0 && is_plain(type.element.front());
         case TypeKind::structure:
             return !type.inherits && !type.no_diff_array && !type.fields.empty() &&

@@ -27,4 +27,7 @@ struct MemoryLayout {
 /// Whether all of it is values whose place is known: no resources, pointers, interfaces or inherited fields.
 [[nodiscard]] bool is_plain(const Type& type);
 
+/// Whether it is a pointer, or has one in it.
+bool holds_pointer(const Type& type);
+
 }  // namespace kf::gen

@@ -343,20 +343,21 @@ private:
             errors_.insert(errors_.end(), fed.errors().begin(), fed.errors().end());
             return {};
         }
-        if (place.depth > 0 || type.element.front().kind == TypeKind::array) {
+        if (type.element.front().kind == TypeKind::array) {
             fail(kind, "type-not-supported",
-                 subject(place.name) + ": a '" + type.name + "' " +
-                     (place.depth > 0 ? "in a struct" : "of arrays") +
-                     " can't be passed by this version of kfgen",
-                 {place.depth > 0 ? "make it a parameter of its own" : "put the array into a struct"});
+                 subject(place.name) + ": a '" + type.name +
+                     "' of arrays can't be passed by this version of kfgen",
+                 {"put the array into a struct"});
             return {};
         }
         KindSpec tensor = kind;
         tensor.kind = Kind::tensor;
         tensor.rank = 1;
         tensor_ = &type;
+        const std::size_t first = tree_.leaves.size();
         ParameterTree parameter = whole(tensor, type.element.front(), place);
         tensor_ = nullptr;
+        for (std::size_t i = first; i < tree_.leaves.size(); ++i) tree_.leaves[i].path = place.path;
         return parameter;
     }
 
@@ -400,11 +401,16 @@ private:
         return "make it a field of one of these types, and convert it in Slang";
     }
 
+    /// Whether it is a pointer whose address the host has as a number.
+    [[nodiscard]] bool takes_addresses(const Type& type) const {
+        return type.kind == TypeKind::pointer && (tensor_ == nullptr || tensor_->kind == TypeKind::buffer);
+    }
+
     /// Every leaf has a host type; says which field has none.
     bool can_be_laid_out(const KindSpec& kind, const Type& type, const Place& place) {
         const Type& inner = innermost(type);
         if (inner.kind != TypeKind::structure) {
-            if (element_of(type)) return true;
+            if (element_of(type) || takes_addresses(type)) return true;
             fail(kind, "struct-layout",
                  "field '" + place.name + "' has type '" + type.name +
                      "', which has no layout on the host; expected a scalar, a vector of 2 to 4, a matrix, a "
@@ -465,9 +471,20 @@ private:
         return parameter;
     }
 
+    /// The number that the host has for an address: Slang converts between both, as between an enum and its
+    /// integer.
+    static Type as_number(const Type& pointer) {
+        Type number;
+        number.kind = TypeKind::scalar;
+        number.scalar = ScalarType::uint64;
+        number.is_enum = true;
+        number.name = pointer.name;
+        return number;
+    }
+
     ParameterTree whole_leaf(const KindSpec& kind, const Type& type, const Place& place,
                              const StructPlace& around) {
-        Type looped = type;
+        Type looped = type.kind == TypeKind::pointer ? as_number(type) : type;
         for (std::size_t i = around.extents.size(); i-- > 0;) looped = array_of(looped, around.extents[i]);
         if (!element_of(looped)) {
             fail(kind, "struct-layout",
@@ -550,6 +567,10 @@ StructLayout layout_of(const Type& type) {
                 ? most_bytes
                 : layout.size * type.extent;
         layout.offsets.clear();
+        return layout;
+    }
+    if (type.kind == TypeKind::pointer) {
+        layout.alignment = layout.size = sizeof(std::uint64_t);
         return layout;
     }
     if (type.kind != TypeKind::structure) {

@@ -10,7 +10,9 @@ namespace {
 
 using buffer_structs::LayerFields;
 using buffer_structs::NetFields;
+using buffer_structs::Row;
 using buffer_structs::SharedFields;
+using buffer_structs::Spot;
 using ::testing::ElementsAre;
 using Indices = Tensor<std::int32_t, 1>;
 
@@ -81,12 +83,28 @@ TEST_P(BufferStructsTest, HoldPointersAndBytes) {
     const RWBuffer<std::uint32_t> counts(device_, std::vector<std::uint32_t>{7, 8, 9});
     const RWBuffer<std::uint32_t> more = device_.zeros<std::uint32_t>({3});
     const auto sums = device_.zeros<float>({3});
-    module_.spread(buffer_structs::PairFields{SharedFields{left, counts, sums},
-                                              SharedFields{right, more, device_.zeros<float>({3})}},
+    const RWBuffer<Spot> spots(device_, std::vector<Spot>{{2, {1, 2, 3}}, {3, {4, 5, 6}}});
+    const RWBuffer<Spot> scaled = device_.zeros<Spot>({3});
+    module_.spread(buffer_structs::PairFields{SharedFields{left, spots, counts, sums},
+                                              SharedFields{right, scaled, more, device_.zeros<float>({3})}},
                    rows_, x_);
+    EXPECT_EQ(scaled.to_vector()[1].place, (float3{12, 15, 18}));
+    EXPECT_EQ(scaled.to_vector()[2].weight, 0);
     EXPECT_THAT(sums.to_vector(), ElementsAre(2, 6, 0));
     EXPECT_THAT(right.to_vector(), ElementsAre(6, 8, 6));
     EXPECT_THAT(more.to_vector(), ElementsAre(8U, 9U, 0U));
+}
+
+TEST_P(BufferStructsTest, HoldAddresses) {
+    const auto values = device_.tensor<float>({1, 2, 3, 4});
+    const auto written = device_.zeros<float>({3});
+    const Row by_value{1, values.address(), 10};
+    const auto row = device_.tensor<Row>({{0, values.address(), 2}, {3, values.address(), 3}});
+    const Buffer<Row> rows(device_, std::vector<Row>{{0, written.address(), 5}, {0, written.address(), 7}});
+    const auto y = module_.in_rows.options({.reads = {values.any()}, .writes = {written.any()}})(
+        by_value, row, rows, rows_);
+    EXPECT_THAT(y.to_vector(), ElementsAre(2 * 2 + 1 * 10 * 5, 3 * 3 + 4 * 10 * 7));
+    EXPECT_THAT(written.to_vector(), ElementsAre(1, 1, 0));
 }
 
 }  // namespace

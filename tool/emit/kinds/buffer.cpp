@@ -1,6 +1,8 @@
 // Buffers.
 #include "emit/kinds/buffer.h"
 
+#include <functional>
+
 #include "emit/kinds/tensor.h"
 #include "emit/text.h"
 #include "plan/memory_layout.h"
@@ -26,11 +28,14 @@ Diagnostics check_cuda_layouts(const PlannedCall& call) {
               "fields before them and at the end; or make it a Tensor, which takes them as they "
               "are"}});
     };
+    const std::function<void(const std::string&, const Type&, const Location&)> check_all =
+        [&](const std::string& name, const Type& type, const Location& location) {
+            check(name, type, location);
+            for (const Field& field : type.fields) check_all(name + "." + field.name, field.type, location);
+        };
     for (const PlannedParameter& parameter : call.parameters) {
         const PlannedArgument& first = call.arguments[static_cast<std::size_t>(parameter.host.leaf)];
-        check(parameter.host.name, parameter.type, first.location);
-        for (const Field& field : parameter.type.fields)
-            check(parameter.host.name + "." + field.name, field.type, first.location);
+        check_all(parameter.host.name, parameter.type, first.location);
     }
     return errors;
 }

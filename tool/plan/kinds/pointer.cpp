@@ -23,6 +23,7 @@ void describe_pointee(const Type& type, manifest::Argument& argument, Pointer& p
     pointer.pointee = Pointee::anything;
     if (type.element.empty() || !is_plain(type.element.front())) return;
     const Type& pointee = type.element.front();
+    if (pointee.kind == TypeKind::pointer) return;
     pointer.alignment = cuda_layout(pointee).alignment;
     const std::int64_t size = layout_of(pointee).size;
     if (const std::optional<manifest::Element> element = element_of(pointee)) {
