@@ -15,6 +15,8 @@ public:
 
     explicit RecordedCalls(ContextPtr owner)
         : context_(std::move(owner)), encoder_(context_->device().encoder()) {}
+    RecordedCalls(ContextPtr owner, Encoder encoder)
+        : context_(std::move(owner)), encoder_(std::move(encoder)) {}
 
     [[nodiscard]] const ContextPtr& context() const { return context_; }
     [[nodiscard]] Encoder& encoder() { return encoder_; }

@@ -12,7 +12,7 @@ import pytest
 
 CPP_FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-Wno-unused"]
 
-# What the snippets of README.md and runtime.md take for granted.
+# What the snippets of README.md, configuring_calls.md and runtime.md take for granted.
 CPP_START = """
 #include <cstdio>
 #include <kf/kf.h>
@@ -53,7 +53,7 @@ def generated_polynomial(generated_folder: Callable[[str], Path]) -> Path:
     return generated_folder("polynomial")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/configuring_calls.md", "docs/runtime.md"])
 def test_cpp_snippets(
     page: str, source_dir: Path, build_dir: Path, generated_polynomial: Path, tmp_path: Path
 ) -> None:
@@ -76,7 +76,7 @@ def test_cpp_snippets(
     run(tmp_path / "snippets")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/configuring_calls.md", "docs/runtime.md"])
 def test_python_snippets(
     page: str, source_dir: Path, generated_polynomial: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

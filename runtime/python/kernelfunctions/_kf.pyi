@@ -1,7 +1,7 @@
 """The extension module: see the C++ headers kf/*.h for the contracts underneath."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Token
 from types import EllipsisType, TracebackType
 from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
@@ -332,6 +332,22 @@ class Encoder:
     ) -> None:
         """Submits, unless an error is on its way out."""
 
+class HookContext:
+    """One call of a function, which its hooks are given before anything of it runs.
+
+    Good until the hook returns.
+    """
+
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
+        """Sets global parameters for this call alone: set(tint=(1, 0, 0)), set({"look.tint": ...})."""
+    @property
+    def encoder(self) -> Encoder:
+        """What is recorded here with append_to() runs right before the call.
+
+        In the encoder of the call's own append_to(), and on the device where the call is made directly. None
+        of it does where the call is refused or a hook raises.
+        """
+
 class Backward:
     """The backward pass of a function, with its configuration.
 
@@ -409,6 +425,12 @@ class Function:
         """A copy with global parameters set: set(tint=(1, 0, 0)), set({"look.tint": ...}).
 
         What isn't named stays as it is, fields of a struct that is given as a dict too.
+        """
+    def hook(self, callback: Callable[[HookContext], None], /) -> Self:
+        """A copy that calls `callback` before each dispatch, after the hooks that it has.
+
+        Its derivatives' dispatches and recorded ones too. What the callback raises, the call raises, and
+        nothing of it runs.
         """
     def options(
         self,
