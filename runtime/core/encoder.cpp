@@ -21,9 +21,14 @@ Encoder::~Encoder() = default;
 
 void Encoder::submit() {
     detail::EncoderState& open = state();
-    if (open.of_hook) {
+    if (open.target == detail::EncoderState::Target::hook) {
         throw ArgumentError(ErrorCode::hook_context,
                             "a hook's encoder isn't submitted: what it holds goes right before the call");
+    }
+    if (open.target == detail::EncoderState::Target::command_buffer) {
+        throw ArgumentError(ErrorCode::encoder_submitted,
+                            "the encoder records into a command buffer of yours: call finish(), and submit "
+                            "that");
     }
     open.device->driver().admit();
     // Moved out first: a submission that failed is over too.
@@ -36,10 +41,15 @@ bool Encoder::is_open() const noexcept { return state_ && state_->recorder; }
 Device Encoder::device() const { return state_ ? Device(state_->device) : Device(); }
 
 detail::EncoderState& Encoder::state() {
-    if (state_ && !state_->recorder && state_->of_hook) {
+    using Target = detail::EncoderState::Target;
+    if (state_ && !state_->recorder && state_->target == Target::hook) {
         throw ArgumentError(
             ErrorCode::hook_context,
             "the encoder was a hook's, and its call is over; make one with Device::encoder()");
+    }
+    if (state_ && !state_->recorder && state_->target == Target::command_buffer) {
+        throw ArgumentError(ErrorCode::encoder_submitted,
+                            "the encoder was finished; make another one to record more");
     }
     if (!state_ || !state_->recorder) {
         throw ArgumentError(ErrorCode::encoder_submitted,
@@ -54,7 +64,7 @@ Encoder hook_encoder(std::shared_ptr<DeviceState> device) {
     auto state = std::make_unique<EncoderState>();
     state->recorder = std::make_unique<CommandLog>();
     state->device = std::move(device);
-    state->of_hook = true;
+    state->target = EncoderState::Target::hook;
     return Encoder(std::move(state));
 }
 
