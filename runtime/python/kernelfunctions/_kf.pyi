@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
+from kernelfunctions.typing import Stream
+
 __version__: str
 
 class Error(Exception):
@@ -72,8 +74,27 @@ class Device:
     def name(self) -> str: ...
     @property
     def backend(self) -> str: ...
-    def encoder(self) -> Encoder:
-        """A list of calls to record with append_to() and run with submit()."""
+    @staticmethod
+    def adopt(
+        *,
+        instance: int,
+        physical_device: int,
+        device: int,
+        queue: int,
+        queue_family: int = 0,
+        features: Sequence[str] = ...,
+        owner: object = None,
+    ) -> Device:
+        """Runs on a Vulkan device of yours, whose handles are given.
+
+        `features` are the words of what it was made with (none: all that there is), `owner` is kept with it.
+        """
+    def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
+        """A list of calls to record with append_to() and run with submit().
+
+        On a CUDA stream of yours where `stream` is given. `command_buffer`, the handle of a VkCommandBuffer
+        that you are recording and submit yourself, takes the calls as they come, up to finish().
+        """
     def flush(self) -> None:
         """Hands what was issued to the GPU, without waiting."""
     def wait(self) -> None:
@@ -321,6 +342,8 @@ class Encoder:
 
     def submit(self) -> None:
         """Runs what was recorded, once; using the encoder afterwards is an error."""
+    def finish(self) -> RecordedCommands:
+        """Ends calls that were recorded into a command buffer of yours, which stays open."""
     @property
     def device(self) -> Device: ...
     def __enter__(self) -> Self: ...
@@ -331,6 +354,15 @@ class Encoder:
         trace: TracebackType | None,
     ) -> None:
         """Submits, unless an error is on its way out."""
+
+class RecordedCommands:
+    """Calls in a command buffer of yours.
+
+    What they use is kept until release(), or until the device closes.
+    """
+
+    def release(self) -> None:
+        """Says that the command buffer is done, and won't be submitted again."""
 
 class HookContext:
     """One call of a function, which its hooks are given before anything of it runs.
