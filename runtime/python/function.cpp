@@ -12,6 +12,7 @@
 #include "core/choose.h"
 #include "core/describe.h"
 #include "core/items.h"
+#include "core/mapping.h"
 #include "core/python_names.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -268,6 +269,38 @@ Function variant(const Function& self, const detail::VariantRequest& request) {
     if (!request.says_anything()) return self;
     const FunctionInfo& info = self.info();
     const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
+    if (index == info.index) return self;
+    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+}
+
+/// {"w": [1]}, or w=[1].
+Function mapped(const Function& self, const py::object& given, const py::kwargs& named) {
+    const FunctionInfo& info = self.info();
+    const Where where{info.function.name, "map"};
+    constexpr const char* form =
+        "arguments and their dimensions in the call are needed, as in {\"w\": [1]}, not ";
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> maps;
+    const auto add = [&](const py::dict& chosen) {
+        for (const auto& [name, map] : chosen) {
+            if (!py::isinstance<py::str>(name) ||
+                (!py::isinstance<py::list>(map) && !py::isinstance<py::tuple>(map)))
+                refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+            auto& dimensions =
+                maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
+            for (const py::handle dimension : map) {
+                if (PyIndex_Check(dimension.ptr()) == 0)
+                    refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+                dimensions.push_back(py::cast<std::int64_t>(dimension));
+            }
+        }
+    };
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) refuse(ErrorCode::type_mismatch, where, form + shown(given));
+        add(py::reinterpret_borrow<py::dict>(given));
+    }
+    add(named);
+    const std::vector<Mapping> chosen(maps.begin(), maps.end());
+    const std::size_t index = detail::mapped_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
     return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
 }
@@ -670,6 +703,14 @@ void bind_function(py::module_& module) {
             "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What "
             "isn't "
             "named stays as it is.")
+        .def(
+            "map",
+            [](const Function& self, const py::object& chosen, const py::kwargs& named) {
+                return make(mapped(self, chosen, named));
+            },
+            py::arg("chosen") = py::none(), py::pos_only(),
+            "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
+            "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere.")
         .def_property_readonly("name", name)
         .def_property_readonly("signatures",
                                [](const Function& self) {

@@ -85,6 +85,26 @@ std::string ways_of(const std::vector<manifest::Choice>& choices) {
     return text;
 }
 
+/// {"w", {1}} of "by_column"; …
+std::string maps_of(const PlannedFunction& function) {
+    std::string text;
+    std::set<std::string> seen;
+    for (const PlannedCall& call : function.calls) {
+        for (const PlannedVariant& variant : call.variants) {
+            if (variant.maps.empty() || !seen.insert(variant.name).second) continue;
+            std::string maps;
+            for (const MapSpec& map : variant.maps) {
+                std::string dimensions;
+                for (const int dimension : map.map)
+                    dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dimension);
+                maps += (maps.empty() ? "{\"" : ", {\"") + map.argument + "\", {" + dimensions + "}}";
+            }
+            text += (text.empty() ? "" : "; ") + maps + " of \"" + variant.name + "\"";
+        }
+    }
+    return text;
+}
+
 View::List if_any(const std::string& text) { return text.empty() ? View::List{} : View::List{text}; }
 
 std::string signature(const CppMethod& method) {
@@ -391,6 +411,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"launched", is_launched(*function.plan)},
                          {"options", if_any(options_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
+                         {"maps", if_any(maps_of(*function.plan))},
                          {"overloads", overloads(function, CppPart::function, structs)}});
     }
     View::List asserts = layouts(plan);
@@ -406,8 +427,9 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List headers{"cstddef", "cstdint", "functional", "string", "type_traits"};
     View::List globals = globals_view(plan, structs);
     if (!globals.empty()) headers.insert(headers.begin() + 3, "optional");
-    if (std::any_of(functions.begin(), functions.end(),
-                    [](const CppFunction& function) { return !function.plan->choices.empty(); }))
+    if (std::any_of(functions.begin(), functions.end(), [](const CppFunction& function) {
+            return !function.plan->choices.empty() || !maps_of(*function.plan).empty();
+        }))
         headers.insert(headers.begin() + 3, "initializer_list");
     if (!whole.empty()) headers.insert(headers.begin(), "array");
     if (!definitions.empty()) headers.emplace_back("utility");

@@ -51,6 +51,10 @@ inline FunctionRef FunctionRef::with(const Options& chosen) const {
 /// for what the call spec doesn't offer.
 FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulation> chosen);
 
+/// The function, or the variant of it, that places arguments so in the call; what isn't named may lie
+/// anywhere. Throws ArgumentError (unknown_name) for what wasn't generated.
+FunctionRef mapped(const FunctionRef& function, std::span<const Mapping> chosen);
+
 /// Its forward derivative, which must be there: a function with the arguments and their tangents.
 FunctionRef jvp_of(const FunctionRef& function);
 

@@ -494,6 +494,11 @@ class Function:
         Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named
         stays as it is.
         """
+    def map(self, chosen: Mapping[str, Sequence[int]] | None = ..., /, **maps: Sequence[int]) -> Self:
+        """A copy that has the dimensions of arguments there in the call, of what the call spec has.
+
+        {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
+        """
 
 class Module:
     """An artifact's functions. Verified when loaded; kernels are made ready per device, on first use."""
