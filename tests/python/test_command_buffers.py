@@ -92,8 +92,8 @@ def test_an_owner_is_kept_with_the_device(application: VulkanApplication) -> Non
     assert kept() is None
 
 
-REFUSALS: list[tuple[Callable[[kf.Device, Any, Any], Any], str, str]] = [
-    (lambda _d, _e, m: kf.Device.adopt(instance=None, **m), "type-mismatch", "a Vulkan handle is needed"),
+REFUSALS: list[tuple[Callable[[Any, Any, Any], Any], str, str]] = [
+    (lambda d, _e, m: type(d).adopt(instance=None, **m), "type-mismatch", "a Vulkan handle is needed"),
     (lambda d, _e, _m: d.encoder(command_buffer=0), "type-mismatch", "'command_buffer': a Vulkan handle"),
     (lambda d, _e, _m: d.encoder(command_buffer="x"), "type-mismatch", "an int, not 'x'"),
     (lambda d, _e, _m: d.encoder(stream=1, command_buffer=1), "type-mismatch", "give one of them"),
