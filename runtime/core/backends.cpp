@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/device_state.h"
+#include "core/encoder_state.h"
 #include "core/process.h"
 #include "cuda/driver.h"
 #include "vulkan/driver.h"
@@ -35,6 +36,34 @@ Device adopt(const VulkanHandles& handles) {
     adopted.owner = handles.owner;
     detail::start_drivers();
     return detail::make_device(vulkan::adopt_vulkan(adopted));
+}
+
+namespace {
+
+std::unique_ptr<detail::EncoderState> command_buffer_state(const Device& device,
+                                                           VkCommandBuffer_T* commands) {
+    auto state = std::make_unique<detail::EncoderState>();
+    state->recorder = vulkan::record_into(device.state()->driver(), commands);
+    state->device = device.state();
+    state->target = detail::EncoderState::Target::command_buffer;
+    return state;
+}
+
+}  // namespace
+
+CommandBufferEncoder::CommandBufferEncoder(const Device& device, VkCommandBuffer_T* commands)
+    : Encoder(command_buffer_state(device, commands)) {}
+
+RecordedCommands CommandBufferEncoder::finish() {
+    detail::EncoderState& open = state();
+    return {open.device, vulkan::finish(open.device->driver(), std::move(open.recorder))};
+}
+
+void RecordedCommands::release() {
+    if (device_ != nullptr) {
+        vulkan::release(device_->driver(), commands_);
+        device_ = nullptr;
+    }
 }
 
 }  // namespace kf

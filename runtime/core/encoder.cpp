@@ -2,6 +2,7 @@
 #include <kf/device.h>
 #include <kf/encoder.h>
 
+#include "core/command_log.h"
 #include "core/encoder_state.h"
 
 namespace kf {
@@ -12,21 +13,44 @@ Encoder::Encoder(std::shared_ptr<detail::DeviceState> device)
     state_->device = std::move(device);
 }
 
+Encoder::Encoder(std::unique_ptr<detail::EncoderState> state) : state_(std::move(state)) {}
+
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 Encoder::~Encoder() = default;
 
 void Encoder::submit() {
     detail::EncoderState& open = state();
+    if (open.target == detail::EncoderState::Target::hook) {
+        throw ArgumentError(ErrorCode::hook_context,
+                            "a hook's encoder isn't submitted: what it holds goes right before the call");
+    }
+    if (open.target == detail::EncoderState::Target::command_buffer) {
+        throw ArgumentError(ErrorCode::encoder_submitted,
+                            "the encoder records into a command buffer of yours: call finish(), and submit "
+                            "that");
+    }
     open.device->driver().admit();
     // Moved out first: a submission that failed is over too.
     std::unique_ptr<driver::Recorder> recorder = std::move(open.recorder);
     open.device->driver().submit(std::move(recorder));
 }
 
+bool Encoder::is_open() const noexcept { return state_ && state_->recorder; }
+
 Device Encoder::device() const { return state_ ? Device(state_->device) : Device(); }
 
 detail::EncoderState& Encoder::state() {
+    using Target = detail::EncoderState::Target;
+    if (state_ && !state_->recorder && state_->target == Target::hook) {
+        throw ArgumentError(
+            ErrorCode::hook_context,
+            "the encoder was a hook's, and its call is over; make one with Device::encoder()");
+    }
+    if (state_ && !state_->recorder && state_->target == Target::command_buffer) {
+        throw ArgumentError(ErrorCode::encoder_submitted,
+                            "the encoder was finished; make another one to record more");
+    }
     if (!state_ || !state_->recorder) {
         throw ArgumentError(ErrorCode::encoder_submitted,
                             "the encoder was already submitted; make another with Device::encoder()");
@@ -34,4 +58,21 @@ detail::EncoderState& Encoder::state() {
     return *state_;
 }
 
+namespace detail {
+
+Encoder hook_encoder(std::shared_ptr<DeviceState> device) {
+    auto state = std::make_unique<EncoderState>();
+    state->recorder = std::make_unique<CommandLog>();
+    state->device = std::move(device);
+    state->target = EncoderState::Target::hook;
+    return Encoder(std::move(state));
+}
+
+void close_hook_encoder(Encoder& encoder) noexcept {
+    if (encoder.is_open()) {
+        encoder.state().recorder.reset();
+    }
+}
+
+}  // namespace detail
 }  // namespace kf

@@ -3,6 +3,7 @@
 
 #include <kf/encoder.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "core/device_state.h"
@@ -12,6 +13,15 @@ namespace kf::detail {
 struct EncoderState {
     std::shared_ptr<DeviceState> device;
     std::unique_ptr<driver::Recorder> recorder;  ///< null once submitted
+    /// Where the commands go: to the device when they are submitted, before a call, or to a command buffer of
+    /// the caller's, as they come.
+    enum class Target : std::uint8_t { device, hook, command_buffer };
+    Target target = Target::device;
 };
+
+/// An encoder for hooks, whose recorder is a CommandLog.
+[[nodiscard]] Encoder hook_encoder(std::shared_ptr<DeviceState> device);
+/// Ends its use. Does nothing to one that was moved from.
+void close_hook_encoder(Encoder& encoder) noexcept;
 
 }  // namespace kf::detail

@@ -9,6 +9,7 @@
 
 #include "core/bind.h"
 #include "core/bind_error.h"
+#include "core/command_log.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
 #include "core/items.h"
@@ -182,10 +183,11 @@ Arg field_arg(const Arg& given, const Argument& field) {
 class Invocation {
 public:
     Invocation(const FunctionRef& ref, std::size_t call_index, PassKind pass, std::span<Arg> args,
-               Encoder* encoder, const Device* on, const LaunchKey* key)
+               Encoder* encoder, const Device* on, const LaunchKey* key, const CommandLog* before)
         : ref_(ref),
           call_index_(call_index),
           key_(key),
+          before_(before),
           module_(*ref.module),
           function_(module_.manifest().functions.at(ref.function)),
           call_(function_.calls.at(call_index)),
@@ -542,7 +544,18 @@ private:
         }
     }
 
+    void replay_before() {
+        if (recorder_ != nullptr) {
+            before_->replay(*recorder_);
+        } else {
+            before_->replay(driver_);
+        }
+    }
+
     void record(const BindRequest& request) {
+        if (before_ != nullptr) {
+            replay_before();
+        }
         zero_overwritten();
         zero_combined();
         zero_pushed();
@@ -641,7 +654,8 @@ private:
 
     const FunctionRef& ref_;
     std::size_t call_index_;
-    const LaunchKey* key_;  ///< null when the launch isn't to be remembered
+    const LaunchKey* key_;      ///< null when the launch isn't to be remembered
+    const CommandLog* before_;  ///< what hooks recorded; null for none
     const ModuleState& module_;
     const manifest::Function& function_;
     const manifest::Call& call_;
@@ -699,26 +713,56 @@ void give_globals(const FunctionRef& function, const manifest::Call& call, std::
     }
 }
 
-}  // namespace
-
-void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
-            Encoder* encoder, const Dims* shape, const Device* on) {
+/// Makes a call whose hooks were called.
+void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
+            Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
     // All that may be waited for before anything is recorded: a call isn't left half done.
     driver::Device& driver = function.module->device().state()->driver();
     if (encoder == nullptr) {
         driver.admit();
+    }
+    const CommandLog* log = nullptr;
+    if (before != nullptr) {
+        const EncoderState& state = before->state();
+        if (!state.device->is_same(*function.module->device().state())) {
+            throw ArgumentError(
+                ErrorCode::device_mismatch,
+                "hook: the encoder that was recorded into is of another device than the call");
+        }
+        log = static_cast<const CommandLog*>(state.recorder.get());
+        log = log->is_empty() ? nullptr : log;
     }
     if (function.globals != nullptr) {
         give_globals(function, function.module->manifest().functions[function.function].calls[call_index],
                      args);
     }
     LaunchKey key;
-    const bool known = encoder == nullptr && shape == nullptr && key.read(args, pass, function.options);
+    const bool known =
+        encoder == nullptr && shape == nullptr && log == nullptr && key.read(args, pass, function.options);
     if (known &&
         function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
         return;
     }
-    Invocation(function, call_index, pass, args, encoder, on, known ? &key : nullptr).run(shape);
+    Invocation(function, call_index, pass, args, encoder, on, known ? &key : nullptr, log).run(shape);
+}
+
+}  // namespace
+
+void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
+            Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
+    if (function.hooks == nullptr) {
+        launch(function, call_index, pass, args, encoder, shape, on, before);
+        return;
+    }
+    if (encoder != nullptr) {
+        (void)encoder->state();  // refuses one that is over before anybody is called
+    }
+    HookedCall call(function.module->device(), function.globals);
+    for (const Hook& hook : *function.hooks) {
+        hook(call);
+    }
+    const FunctionRef configured{function.module, function.function, function.options, call.globals()};
+    launch(configured, call_index, pass, args, encoder, shape, on, call.recorded());
 }
 
 }  // namespace kf::detail

@@ -41,7 +41,9 @@ const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, dr
 
 FunctionRef jvp_of(const FunctionRef& function) {
     const std::int64_t index = function.module->manifest().functions.at(function.function).jvp;
-    return {function.module, static_cast<std::size_t>(index), function.options, function.globals};
+    FunctionRef made = function;
+    made.function = static_cast<std::size_t>(index);
+    return made;
 }
 
 }  // namespace detail

@@ -39,7 +39,7 @@ std::string described(const OptionSet& set) {
     for (const OptionSet::Conformance& one : set.conformances) {
         add(one.type + ": " + one.interface_name);
     }
-    return "'" + set.name + "' (" + text + ")";
+    return "'" + set.name + "'" + (text.empty() ? "" : " (" + text + ")");
 }
 
 std::string texts_of(const std::vector<const OptionSet*>& sets) {
@@ -61,7 +61,7 @@ std::string requested(const VariantRequest& request) {
     if (request.name.empty()) {
         return "with " + text.substr(4, text.size() - 5);
     }
-    return text.ends_with(" ()") ? text.substr(0, text.size() - 3) : text;
+    return text;
 }
 
 std::vector<std::int64_t> three(std::vector<std::int64_t> threads) {

@@ -69,7 +69,7 @@ public:
         }
     }
 
-    py::object run(const py::tuple& arguments, const py::dict& keywords) {
+    py::object run(const py::tuple& arguments, const py::dict& keywords, Encoder* before) {
         take(arguments, keywords);
         std::size_t index = info_.has_structs ? choose_overload() : 0;
         if (!info_.has_structs) take_items(info_.calls.front());
@@ -90,7 +90,7 @@ public:
             const GilRelease release;
             detail::invoke(function, index, pass_, args_,
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr,
-                           on ? &*on : nullptr);
+                           on ? &*on : nullptr, before);
         }
         if (runs_backward(pass_)) collect_gradients();
         if (!runs_forward(pass_)) return py::none();
@@ -684,10 +684,10 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
 }  // namespace
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
-                const py::dict& keywords, const Options& options) {
+                const py::dict& keywords, const Options& options, Encoder* before) {
     const FunctionInfo& chosen =
         info.others.empty() ? info : choose(info, pass, encoder, arguments, keywords);
-    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, keywords);
+    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, keywords, before);
 }
 
 }  // namespace kf::python

@@ -30,6 +30,7 @@ void bind_buffer(py::module_& module);
 void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
 void bind_generator(py::module_& module);
+void bind_hook(py::module_& module);
 void bind_function(py::module_& module);
 
 }  // namespace kf::python

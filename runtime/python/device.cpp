@@ -3,11 +3,14 @@
 
 #include <utility>
 
+#include <kf/vulkan.h>
+
 #include "core/device_state.h"
 #include "python/context.h"
 #include "python/encoder.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/stream.h"
 
 namespace kf::python {
 namespace {
@@ -51,6 +54,61 @@ ContextPtr open(const std::string& name) {
     }
     device.state()->driver().while_waiting = &check_signals;
     return std::make_shared<Context>(std::move(device));
+}
+
+/// A handle that Vulkan's bindings give as an int.
+template <class Handle>
+Handle* vulkan_handle(const py::handle& value, const Where& where) {
+    void* const handle = PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0
+                             ? PyLong_AsVoidPtr(value.ptr())
+                             : nullptr;
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();
+    if (handle == nullptr) {
+        refuse(ErrorCode::type_mismatch, where, "a Vulkan handle is needed, an int, not " + shown(value));
+    }
+    return static_cast<Handle*>(handle);
+}
+
+ContextPtr adopted(const py::object& instance, const py::object& physical_device, const py::object& device,
+                   const py::object& queue, std::uint32_t queue_family,
+                   const std::vector<std::string>& features, const py::object& owner) {
+    VulkanHandles handles;
+    handles.instance = vulkan_handle<VkInstance_T>(instance, {"adopt", "instance"});
+    handles.physical_device =
+        vulkan_handle<VkPhysicalDevice_T>(physical_device, {"adopt", "physical_device"});
+    handles.device = vulkan_handle<VkDevice_T>(device, {"adopt", "device"});
+    handles.queue = vulkan_handle<VkQueue_T>(queue, {"adopt", "queue"});
+    handles.queue_family = queue_family;
+    handles.features = features;
+    if (!owner.is_none()) {
+        handles.owner = std::shared_ptr<void>(owner.inc_ref().ptr(), [](void* kept) {
+            if (Py_IsInitialized() == 0) return;
+            const py::gil_scoped_acquire lock;
+            Py_DECREF(static_cast<PyObject*>(kept));
+        });
+    }
+    Device made;
+    {
+        const GilRelease release;
+        made = adopt(handles);
+    }
+    made.state()->driver().while_waiting = &check_signals;
+    return std::make_shared<Context>(std::move(made));
+}
+
+RecordedCalls encoder(const py::object& self, const py::object& stream, const py::object& command_buffer) {
+    const ContextPtr context = context_of(self, {"encoder", "device"});
+    if (!stream.is_none() && !command_buffer.is_none()) {
+        refuse(ErrorCode::type_mismatch, {"encoder", {}},
+               "stream= is for CUDA devices, command_buffer= for Vulkan's: give one of them");
+    }
+    if (!command_buffer.is_none()) {
+        auto* const commands =
+            vulkan_handle<VkCommandBuffer_T>(command_buffer, {"encoder", "command_buffer"});
+        return {context, CommandBufferEncoder(context->device(), commands)};
+    }
+    if (stream.is_none()) return {context, context->device().encoder()};
+    return {context, context->device().with_stream(parse_stream(stream, {"encoder", "stream"})).encoder()};
 }
 
 std::string device_text(const DeviceInfo& info) {
@@ -115,12 +173,16 @@ void bind_device(py::module_& module) {
         .def_property_readonly("info", [](const Context& self) { return self.device().info(); })
         .def_property_readonly("name", [](const Context& self) { return self.device().info().name; })
         .def_property_readonly("backend", [](const Context& self) { return self.device().info().backend; })
-        .def(
-            "encoder",
-            [](const py::object& self) {
-                return RecordedCalls(context_of(self, {"encoder", "device"}));
-            },
-            "A list of calls to record with append_to() and run with submit().")
+        .def_static("adopt", &adopted, py::kw_only(), py::arg("instance"), py::arg("physical_device"),
+                    py::arg("device"), py::arg("queue"), py::arg("queue_family") = 0,
+                    py::arg("features") = std::vector<std::string>(), py::arg("owner") = py::none(),
+                    "Runs on a Vulkan device of yours, whose handles are given as ints. `features` are the "
+                    "words of what it was made with (none: all that there is), `owner` is kept with it.")
+        .def("encoder", &encoder, py::kw_only(), py::arg("stream") = py::none(),
+             py::arg("command_buffer") = py::none(),
+             "A list of calls to record with append_to() and run with submit(), on a CUDA stream of yours "
+             "where `stream` is given. `command_buffer`, the handle of a VkCommandBuffer that you are "
+             "recording and submit yourself, takes the calls as they come, up to finish().")
         .def(
             "flush", [](const Context& self) { self.device().flush(); }, py::call_guard<GilRelease>(),
             "Hands what was issued to the GPU, without waiting.")

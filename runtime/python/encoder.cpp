@@ -1,5 +1,6 @@
 // kf.Encoder: calls recorded for one device and run together.
 #include "python/encoder.h"
+#include "python/errors.h"
 #include "python/gil.h"
 
 namespace kf::python {
@@ -10,24 +11,46 @@ void submit(RecordedCalls& self) {
     self.encoder().submit();
 }
 
+RecordedCommandBuffer finish(RecordedCalls& self) {
+    CommandBufferEncoder* const encoder = self.command_buffer();
+    if (encoder == nullptr) {
+        refuse(ErrorCode::type_mismatch, {"finish", {}},
+               "the encoder is submitted: finish() ends those that device.encoder(command_buffer=...) makes");
+    }
+    const GilRelease release;
+    return {self.context(), encoder->finish()};
+}
+
+/// Ends a with statement: what was finished in it already stays as it is.
+void leave(RecordedCalls& self, const py::object& kind, const py::object&, const py::object&) {
+    const bool is_finished = self.command_buffer() != nullptr && !self.encoder().is_open();
+    if (kind.is_none() && !is_finished) submit(self);
+}
+
 }  // namespace
 
 void bind_encoder(py::module_& module) {
     py::class_<RecordedCalls>(module, "Encoder",
                               "Calls recorded for one device and run together, in order. Not thread-safe.")
         .def("submit", &submit, "Runs what was recorded, once; using the encoder afterwards is an error.")
+        .def("finish", &finish,
+             "Ends calls that were recorded into a command buffer of yours, which stays open; release() of "
+             "the "
+             "result says when it is done.")
         .def_property_readonly("device", [](const RecordedCalls& self) { return self.context(); })
         .def("__enter__",
              [](const py::object& self) {
                  (void)py::cast<RecordedCalls&>(self);  // refuses what holds none
                  return self;
              })
+        .def("__exit__", &leave, py::arg("kind"), py::arg("error"), py::arg("trace"));
+    py::class_<RecordedCommandBuffer>(module, "RecordedCommands",
+                                      "Calls in a command buffer of yours. What they use is kept until "
+                                      "release(), or until the device closes.")
         .def(
-            "__exit__",
-            [](RecordedCalls& self, const py::object& kind, const py::object&, const py::object&) {
-                if (kind.is_none()) submit(self);
-            },
-            py::arg("kind"), py::arg("error"), py::arg("trace"));
+            "release", [](RecordedCommandBuffer& self) { self.commands.release(); },
+            py::call_guard<GilRelease>(),
+            "Says that the command buffer is done, and won't be submitted again.");
 }
 
 }  // namespace kf::python

@@ -12,10 +12,12 @@
 #include "core/choose.h"
 #include "core/describe.h"
 #include "core/items.h"
+#include "core/mapping.h"
 #include "core/python_names.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/globals.h"
+#include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
 
@@ -29,41 +31,88 @@ public:
     using PythonClass = Function;
 
     explicit Function(std::shared_ptr<const FunctionInfo> info, const Options& options = {},
-                      GlobalValues globals = {})
+                      GlobalValues globals = {}, py::object hooks = {})
         : info_(std::move(info)),
           options_(options),
           globals_(std::move(globals)),
-          reached_(keywords_of(globals_, info_->globals)) {}
+          reached_(keywords_of(globals_, info_->globals)),
+          hooks_(std::move(hooks)) {}
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
     [[nodiscard]] const GlobalValues& globals() const { return globals_; }
     [[nodiscard]] Function with(const Options& chosen) const {
-        return Function(info_, options_.with(chosen), globals_);
+        return Function(info_, options_.with(chosen), globals_, hooks_);
     }
     /// The function of other kernels, configured as this one.
     [[nodiscard]] Function with(std::shared_ptr<const FunctionInfo> info) const {
-        return Function(std::move(info), options_, globals_);
+        return Function(std::move(info), options_, globals_, hooks_);
     }
     [[nodiscard]] Function with_globals(const py::object& given, const py::kwargs& named) const {
         return Function(info_, options_,
-                        set_values(info_->function.name, globals_, info_->globals, given, named));
+                        set_values(info_->function.name, globals_, info_->globals, given, named), hooks_);
+    }
+    [[nodiscard]] Function with_hook(const py::object& callback) const {
+        return Function(info_, options_, globals_, python::with_hook(info_->function.name, hooks_, callback));
     }
     /// Runs a call, with the globals that it reaches.
     py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
                    const py::dict& keywords, const Options& options) const {
-        if (reached_.empty()) return call(*info_, pass, encoder, arguments, keywords, options);
-        if (keywords.empty()) return call(*info_, pass, encoder, arguments, reached_, options);
-        const auto all = py::reinterpret_steal<py::dict>(PyDict_Copy(reached_.ptr()));
-        if (!all || PyDict_Update(all.ptr(), keywords.ptr()) != 0) throw py::error_already_set();
-        return call(*info_, pass, encoder, arguments, all, options);
+        if (hooks_) return run_hooked(pass, encoder, arguments, keywords, options);
+        return run(pass, encoder, arguments, keywords, options, reached_, nullptr);
+    }
+
+    /// Shows Python's garbage collector what it holds: hooks are often methods of what holds the function.
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(globals_.ptr());
+        Py_VISIT(reached_.ptr());
+        Py_VISIT(hooks_.ptr());
+        return 0;
+    }
+    void clear() {
+        py::object hooks;
+        py::dict globals;
+        py::dict reached;
+        std::swap(hooks, hooks_);
+        std::swap(globals, globals_);
+        std::swap(reached, reached_);
     }
 
 private:
+    py::object run_hooked(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
+                          const py::dict& keywords, const Options& options) const;
+    py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
+                   const py::dict& keywords, const Options& options, const py::dict& globals,
+                   Encoder* before) const {
+        if (globals.empty()) return call(*info_, pass, encoder, arguments, keywords, options, before);
+        if (keywords.empty()) return call(*info_, pass, encoder, arguments, globals, options, before);
+        const auto all = py::reinterpret_steal<py::dict>(PyDict_Copy(globals.ptr()));
+        if (!all || PyDict_Update(all.ptr(), keywords.ptr()) != 0) throw py::error_already_set();
+        return call(*info_, pass, encoder, arguments, all, options, before);
+    }
+
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
     GlobalValues globals_;
     py::dict reached_;  ///< those of `globals_` that it reaches, as keywords of a call
+    py::object hooks_;  ///< a tuple, in the order in which they are called; null for none
 };
+
+/// Hooks come first: what they set takes part in choosing the overload.
+py::object Function::run_hooked(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
+                                const py::dict& keywords, const Options& options) const {
+    if (encoder != nullptr) (void)encoder->encoder().state();  // refuses one that is over
+    const auto context = std::make_shared<HookContext>(
+        info_, globals_, encoder != nullptr ? encoder->context() : nullptr, arguments, keywords);
+    struct End {
+        ~End() { context.end(); }
+        HookContext& context;
+    } const end{*context};
+    const py::object given = py::cast(context);
+    for (const py::handle hook : py::reinterpret_borrow<py::tuple>(hooks_))
+        call_hook(info_->function.name, hook, given);
+    return run(pass, encoder, arguments, keywords, options, keywords_of(context->globals(), info_->globals),
+               context->recorded());
+}
 
 /// A call of a function that is launched by threads, before anybody has said how many.
 class UnlaunchedCall {
@@ -224,6 +273,38 @@ Function variant(const Function& self, const detail::VariantRequest& request) {
     return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
 }
 
+/// {"w": [1]}, or w=[1].
+Function mapped(const Function& self, const py::object& given, const py::kwargs& named) {
+    const FunctionInfo& info = self.info();
+    const Where where{info.function.name, "map"};
+    constexpr const char* form =
+        "arguments and their dimensions in the call are needed, as in {\"w\": [1]}, not ";
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> maps;
+    const auto add = [&](const py::dict& chosen) {
+        for (const auto& [name, map] : chosen) {
+            if (!py::isinstance<py::str>(name) ||
+                (!py::isinstance<py::list>(map) && !py::isinstance<py::tuple>(map)))
+                refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+            auto& dimensions =
+                maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
+            for (const py::handle dimension : map) {
+                if (PyIndex_Check(dimension.ptr()) == 0)
+                    refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+                dimensions.push_back(py::cast<std::int64_t>(dimension));
+            }
+        }
+    };
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) refuse(ErrorCode::type_mismatch, where, form + shown(given));
+        add(py::reinterpret_borrow<py::dict>(given));
+    }
+    add(named);
+    const std::vector<Mapping> chosen(maps.begin(), maps.end());
+    const std::size_t index = detail::mapped_function(info.artifact->manifest, info.index, chosen);
+    if (index == info.index) return self;
+    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+}
+
 Function with_options(const Function& self, const py::kwargs& given) {
     py::dict rest = given.attr("copy")();
     const std::string& name = self.info().function.name;
@@ -322,6 +403,49 @@ py::object launched(const Function& self, const char* what, const py::args& coun
     return make(self.with(chosen));
 }
 
+/// Takes part in Python's garbage collection with the function that a class holds.
+template <class T, Function& (*function_of)(T&)>
+py::custom_type_setup collected() {
+    return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
+        PyTypeObject& type = heap_type->ht_type;
+        static constexpr auto held = [](PyObject* self) -> Function* {
+            // Objects that __new__() alone has made hold nothing.
+            const bool is_made =
+                reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().holder_constructed();
+            return is_made ? &function_of(py::cast<T&>(py::handle(self))) : nullptr;
+        };
+        const bool has_dict = (type.tp_flags & Py_TPFLAGS_HAVE_GC) != 0;
+        type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+        if (has_dict) {
+            type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+                const Function* function = held(self);
+                const int result = function == nullptr ? 0 : function->traverse(visit, arg);
+                return result != 0 ? result : py::detail::pybind11_traverse(self, visit, arg);
+            };
+            type.tp_clear = [](PyObject* self) {
+                if (Function* function = held(self)) function->clear();
+                return py::detail::pybind11_clear(self);
+            };
+            return;
+        }
+        type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+            Py_VISIT(Py_TYPE(self));
+            const Function* function = held(self);
+            return function == nullptr ? 0 : function->traverse(visit, arg);
+        };
+        type.tp_clear = [](PyObject* self) {
+            if (Function* function = held(self)) function->clear();
+            return 0;
+        };
+    });
+}
+
+Function& itself(Function& function) { return function; }
+template <class Pass>
+Function& function_of(Pass& pass) {
+    return pass.function;
+}
+
 constexpr auto forward = detail::PassKind::forward;
 constexpr auto backward = detail::PassKind::backward;
 constexpr auto fused = detail::PassKind::fused;
@@ -335,7 +459,8 @@ void bind_backward(py::module_& module) {
         "The backward pass of a function, with its configuration.\n\n"
         "Takes the function's arguments, then its result, whose gradient flows in (1 where there "
         "is none).\nGradients of inputs accumulate into tensors' `grad_out` and differentiable "
-        "values' `grad`.")
+        "values' `grad`.",
+        collected<Backward, function_of<Backward>>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",
@@ -355,7 +480,8 @@ void bind_fused(py::module_& module) {
         module, "Fused",
         "A loss and its gradients in one launch.\n\n"
         "Takes the function's arguments and returns its result, as the function does; the gradients "
-        "of the\nresult's sum are added to those that inputs carry, as by the backward pass.")
+        "of the\nresult's sum are added to those that inputs carry, as by the backward pass.",
+        collected<Fused, function_of<Fused>>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",
@@ -377,7 +503,8 @@ void bind_jvp(py::module_& module) {
         "The forward derivative of a function: a Jacobian times a vector.\n\n"
         "Takes the function's arguments, and tangents={\"x\": dx} for any of its differentiable "
         "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
-        "its tangent.")
+        "its tangent.",
+        collected<Jvp, function_of<Jvp>>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",
@@ -503,7 +630,7 @@ void bind_function(py::module_& module) {
         .def("__repr__", [](const UnlaunchedCall& self) {
             return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";
         });
-    py::class_<Function>(module, "Function", py::dynamic_attr())
+    py::class_<Function>(module, "Function", py::dynamic_attr(), collected<Function, itself>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",
@@ -534,6 +661,13 @@ void bind_function(py::module_& module) {
             "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
             "named stays as it is, fields of a struct that is given as a dict too.")
         .def_property_readonly("globals", [](const Function& self) { return self.info().globals; })
+        .def(
+            "hook",
+            [](const Function& self, const py::object& callback) { return make(self.with_hook(callback)); },
+            py::arg("callback"), py::pos_only(),
+            "A copy that calls `callback` with a kf.HookContext before each dispatch, its derivatives' and "
+            "recorded ones too, after the hooks that it has. What the callback raises, the call raises, and "
+            "nothing of it runs.")
         .def(
             "options",
             [](const Function& self, const py::kwargs& given) { return make(with_options(self, given)); },
@@ -569,6 +703,14 @@ void bind_function(py::module_& module) {
             "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What "
             "isn't "
             "named stays as it is.")
+        .def(
+            "map",
+            [](const Function& self, const py::object& chosen, const py::kwargs& named) {
+                return make(mapped(self, chosen, named));
+            },
+            py::arg("chosen") = py::none(), py::pos_only(),
+            "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
+            "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere.")
         .def_property_readonly("name", name)
         .def_property_readonly("signatures",
                                [](const Function& self) {

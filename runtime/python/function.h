@@ -69,8 +69,10 @@ inline bool is_returned(const HostParameter& parameter) { return parameter.role 
 
 /// Converts, resolves and runs one call; `encoder` is null for a call that runs at once. Returns the result
 /// of a forward call: a number, array or tensor, a named tuple of several, or None. A forward derivative has
-/// two of that, the second for the tangents (None for what has none).
+/// two of that, the second for the tangents (None for what has none). `before`, unless it is null, is what
+/// hooks recorded.
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
-                const py::tuple& arguments, const py::dict& keywords, const Options& options);
+                const py::tuple& arguments, const py::dict& keywords, const Options& options,
+                Encoder* before = nullptr);
 
 }  // namespace kf::python

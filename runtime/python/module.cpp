@@ -13,5 +13,6 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_encoder(module);
     kf::python::bind_generator(module);
     kf::python::bind_options(module);
+    kf::python::bind_hook(module);
     kf::python::bind_function(module);
 }

@@ -53,8 +53,15 @@ CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostP
     }
 }
 
+CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters,
+                         VkCommandBuffer callers)
+    : context_(std::move(context)),
+      parameters_(std::move(parameters)),
+      buffer_(callers),
+      descriptors_(context_) {}
+
 CommandList::~CommandList() {
-    if (context_->process.is_here()) {
+    if (!is_callers() && context_->process.is_here()) {
         context_->vk.vkDestroyCommandPool(context_->device, pool_, nullptr);
     }
 }
@@ -78,10 +85,12 @@ void CommandList::begin() {
     if (recording_) {
         return;
     }
-    VkCommandBufferBeginInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    check(context_->vk.vkBeginCommandBuffer(buffer_, &info), "vkBeginCommandBuffer");
+    if (!is_callers()) {
+        VkCommandBufferBeginInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+        check(context_->vk.vkBeginCommandBuffer(buffer_, &info), "vkBeginCommandBuffer");
+    }
     recording_ = true;
     // Submissions of one queue start in order but overlap: wait for whatever came before, the caller's own
     // work on an adopted queue included.
@@ -327,6 +336,14 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
 }
 
 VkCommandBuffer CommandList::finish() {
+    if (is_callers()) {
+        if (recording_) {
+            memory_barrier(context_->vk, buffer_, our_stages, our_writes,
+                           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
+                           VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT);
+        }
+        return buffer_;
+    }
     begin();
     // Read-backs: a semaphore makes nothing visible to the host.
     memory_barrier(context_->vk, buffer_, our_stages, our_writes, VK_PIPELINE_STAGE_HOST_BIT,

@@ -19,6 +19,9 @@ class CommandList {
 public:
     /// `parameters` serves kernels whose blocks lie in memory.
     CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters);
+    /// Records into a command buffer of the caller's, which is being recorded.
+    CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters,
+                VkCommandBuffer callers);
     ~CommandList();
     CommandList(const CommandList&) = delete;
     CommandList& operator=(const CommandList&) = delete;
@@ -41,8 +44,10 @@ public:
     [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
         return allocations_;
     }
-    /// Ends the command buffer and returns it; it may be submitted once.
+    /// Ends the command buffer and returns it; it may be submitted once. The caller's own isn't ended: what
+    /// follows in it sees what was written.
     VkCommandBuffer finish();
+    [[nodiscard]] bool is_callers() const { return pool_ == VK_NULL_HANDLE; }
     /// Empties the list for its next use and lets go of what it owned. The GPU must be done with it.
     void reset();
 
@@ -64,7 +69,7 @@ private:
 
     std::shared_ptr<Context> context_;
     std::shared_ptr<HostPool> parameters_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandPool pool_ = VK_NULL_HANDLE;  ///< null for a command buffer of the caller's
     VkCommandBuffer buffer_ = VK_NULL_HANDLE;
     bool recording_ = false;
     std::size_t size_ = 0;

@@ -88,8 +88,13 @@ VulkanDevice::~VulkanDevice() {
         info.pValues = &submitted_;
         (void)context_->vk.vkWaitSemaphores(context_->device, &info, UINT64_MAX);
     }
+    if (!callers_.empty()) {
+        const QueueLock lock(lock_queue_, unlock_queue_);
+        (void)context_->vk.vkQueueWaitIdle(context_->queue);
+    }
     current_.reset();
     in_flight_.clear();
+    callers_.clear();
     idle_.clear();
     context_->vk.vkDestroySemaphore(context_->device, timeline_, nullptr);
 }
@@ -226,7 +231,7 @@ void VulkanDevice::upload(const std::shared_ptr<driver::Allocation>& target, std
     if (bytes.empty()) {
         return;
     }
-    if (to.mapped() != nullptr) {
+    if (to.mapped() != nullptr && to.callers_uses == 0) {
         if (to.last_use > completed_) {
             reclaim();
         }
@@ -283,7 +288,7 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
     if (bytes.empty()) {
         return;
     }
-    if (from.mapped() != nullptr) {
+    if (from.mapped() != nullptr && from.callers_uses == 0) {
         if (from.last_use > submitted_) {
             flush_current();
         }
@@ -389,19 +394,59 @@ std::unique_ptr<driver::Recorder> VulkanDevice::make_recorder() {
 }
 
 void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
-    auto* ours = dynamic_cast<VulkanRecorder*>(recorder.get());
-    if (ours == nullptr || ours->list().context() != context_.get()) {
-        throw ArgumentError(ErrorCode::device_mismatch,
-                            "vulkan: the recorder to submit is not of this device");
-    }
+    std::unique_ptr<CommandList> list = take_list(recorder.get());
     const Lock lock(*this);
     check_usable();
     flush_current();
-    std::unique_ptr<CommandList> list = ours->take();
     if (list->size() != 0) {
         submit_list(std::move(list));
     } else {
         idle_.push_back(std::move(list));
+    }
+}
+
+std::unique_ptr<CommandList> VulkanDevice::take_list(driver::Recorder* recorder) const {
+    auto* ours = dynamic_cast<VulkanRecorder*>(recorder);
+    if (ours == nullptr || ours->list().context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            "vulkan: the recorder to submit is not of this device");
+    }
+    return ours->take();
+}
+
+std::unique_ptr<driver::Recorder> VulkanDevice::record_into(VkCommandBuffer commands) {
+    const Lock lock(*this);
+    check_usable();
+    return std::make_unique<VulkanRecorder>(std::make_unique<CommandList>(context_, parameters_, commands));
+}
+
+std::uint64_t VulkanDevice::finish(std::unique_ptr<driver::Recorder> recorder) {
+    std::unique_ptr<CommandList> list = take_list(recorder.get());
+    const Lock lock(*this);
+    // First into the books: whatever fails, the caller may submit what is recorded.
+    const std::uint64_t commands = next_of_callers_++;
+    const CommandList& kept = *(callers_[commands] = std::move(list));
+    count_callers_use(kept, 1);
+    check_usable();
+    (void)callers_[commands]->finish();
+    flush_current();
+    return commands;
+}
+
+void VulkanDevice::release(std::uint64_t commands) {
+    const Lock lock(*this);
+    const auto found = callers_.find(commands);
+    if (found == callers_.end()) {
+        return;
+    }
+    count_callers_use(*found->second, -1);
+    depart(*found->second);
+    callers_.erase(found);
+}
+
+void VulkanDevice::count_callers_use(const CommandList& list, std::int32_t change) {
+    for (const std::shared_ptr<driver::Allocation>& allocation : list.allocations()) {
+        static_cast<VulkanAllocation&>(*allocation).callers_uses += static_cast<std::uint32_t>(change);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -48,6 +49,11 @@ public:
     void wait() override;
     std::unique_ptr<driver::Recorder> make_recorder() override;
     void submit(std::unique_ptr<driver::Recorder> recorder) override;
+
+    /// See vulkan/driver.h.
+    std::unique_ptr<driver::Recorder> record_into(VkCommandBuffer commands);
+    std::uint64_t finish(std::unique_ptr<driver::Recorder> recorder);
+    void release(std::uint64_t commands);
 
     [[nodiscard]] std::vector<std::string> validation_messages() const;
     [[nodiscard]] Statistics statistics() const;
@@ -94,6 +100,8 @@ private:
     void check_usable() const;
     std::unique_ptr<CommandList> new_list();
     CommandList& current();
+    std::unique_ptr<CommandList> take_list(driver::Recorder* recorder) const;
+    static void count_callers_use(const CommandList& list, std::int32_t change);
     void used_now(driver::Allocation* allocation);
     void flush_if_full();
     void flush_current();
@@ -135,6 +143,8 @@ private:
     std::deque<Submission> in_flight_;
     std::atomic<std::size_t> waiting_ = 0;  ///< the size of in_flight_
     std::vector<std::unique_ptr<CommandList>> idle_;
+    std::map<std::uint64_t, std::unique_ptr<CommandList>> callers_;  ///< in command buffers of the caller's
+    std::uint64_t next_of_callers_ = 1;
 };
 
 }  // namespace kf::vulkan

@@ -133,6 +133,35 @@ std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const
                                           adopted.unlock_queue);
 }
 
+namespace {
+
+VulkanDevice& vulkan_device(driver::Device& device) {
+    auto* ours = dynamic_cast<VulkanDevice*>(&device);
+    if (ours == nullptr) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            "a Vulkan command buffer takes calls of a Vulkan "
+                            "device, not of " +
+                                device.info().backend + " (" + device.info().name + ")");
+    }
+    return *ours;
+}
+
+}  // namespace
+
+std::unique_ptr<driver::Recorder> record_into(driver::Device& device, void* command_buffer) {
+    VulkanDevice& ours = vulkan_device(device);
+    if (command_buffer == nullptr) {
+        throw ArgumentError(ErrorCode::missing_argument, "vulkan: the command buffer to record into is null");
+    }
+    return ours.record_into(static_cast<VkCommandBuffer>(command_buffer));
+}
+
+std::uint64_t finish(driver::Device& device, std::unique_ptr<driver::Recorder> recorder) {
+    return vulkan_device(device).finish(std::move(recorder));
+}
+
+void release(driver::Device& device, std::uint64_t commands) { vulkan_device(device).release(commands); }
+
 std::vector<std::string> validation_messages(const driver::Device& device) {
     const auto* ours = dynamic_cast<const VulkanDevice*>(&device);
     return ours == nullptr ? std::vector<std::string>{} : ours->validation_messages();

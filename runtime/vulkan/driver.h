@@ -57,6 +57,16 @@ std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& option
 /// kf::ArgumentError for null handles and a queue family that can't compute.
 std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const OpenOptions& options = {});
 
+/// A list of commands for a VkCommandBuffer of the device's, which the caller is recording, outside of a
+/// render pass, and submits to the queue that the device uses. The first command waits for all before it.
+/// Throws kf::ArgumentError: missing_argument for null, device_mismatch for another backend's device.
+std::unique_ptr<driver::Recorder> record_into(driver::Device& device, void* command_buffer);
+/// Ends such a list: all after it waits for it. Hands over what was issued on the device before. What the
+/// list uses is kept until release() says that the command buffer will not run again, or the device closes,
+/// which waits for the queue. The device stays as it was where the recorder isn't of such a list.
+std::uint64_t finish(driver::Device& device, std::unique_ptr<driver::Recorder> recorder);
+void release(driver::Device& device, std::uint64_t commands);
+
 /// What the validation layer has said of this device so far; empty unless the environment variable
 /// KF_VULKAN_VALIDATION was set when it was opened. Each message also goes to stderr ("kf: validation: ...")
 /// and to the file that KF_VULKAN_VALIDATION_LOG names; "kf: N validation messages" follows when the device

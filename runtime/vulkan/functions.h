@@ -27,6 +27,7 @@
     X(vkDestroyDevice)                \
     X(vkGetDeviceQueue)               \
     X(vkQueueSubmit)                  \
+    X(vkQueueWaitIdle)                \
     X(vkAllocateMemory)               \
     X(vkFreeMemory)                   \
     X(vkMapMemory)                    \

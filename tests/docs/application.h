@@ -48,19 +48,47 @@ public:
         device_info.ppEnabledExtensionNames = &extension;
         check(vkCreateDevice(physical_device, &device_info, nullptr, &device));
         vkGetDeviceQueue(device, queue_family, 0, &queue);
+        VkCommandPoolCreateInfo pool_info{};
+        pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+        check(vkCreateCommandPool(device, &pool_info, nullptr, &pool));
     }
     ~Application() {
+        vkDestroyCommandPool(device, pool, nullptr);
         vkDestroyDevice(device, nullptr);
         vkDestroyInstance(instance, nullptr);
     }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
 
+    [[nodiscard]] VkCommandBuffer begin() const {
+        VkCommandBufferAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+        info.commandPool = pool;
+        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        info.commandBufferCount = 1;
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        check(vkAllocateCommandBuffers(device, &info, &commands));
+        VkCommandBufferBeginInfo begin_info{};
+        begin_info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        check(vkBeginCommandBuffer(commands, &begin_info));
+        return commands;
+    }
+    void run(VkCommandBuffer commands) const {
+        check(vkEndCommandBuffer(commands));
+        VkSubmitInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+        info.commandBufferCount = 1;
+        info.pCommandBuffers = &commands;
+        check(vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE));
+        check(vkQueueWaitIdle(queue));
+    }
+
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
+    VkCommandPool pool = VK_NULL_HANDLE;
 
 private:
     static void check(VkResult result) {

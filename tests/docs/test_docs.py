@@ -12,7 +12,7 @@ import pytest
 
 CPP_FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-Wno-unused"]
 
-# What the snippets of README.md and runtime.md take for granted.
+# What the snippets of README.md, configuring_calls.md and runtime.md take for granted.
 CPP_START = """
 #include <cstdio>
 #include <kf/kf.h>
@@ -27,7 +27,14 @@ const auto x = device.tensor<float>({1, 2, 3, 4}).with_grads();
 """
 ADOPTED_CONTEXT = """
 const Application application;
-const auto& [instance, physical_device, device, queue, queue_family] = application;
+const auto& [instance, physical_device, device, queue, queue_family, pool] = application;
+"""
+COMMAND_BUFFER_CONTEXT = """
+const Application application;
+const kf::Device adopted = kf::adopt({application.instance, application.physical_device, application.device,
+                                      application.queue, 0, {"int64"}, {}, {}, {}});
+const polynomial::Module module(adopted);
+const auto x = adopted.tensor<float>({1, 2, 3, 4});
 """
 
 
@@ -53,7 +60,7 @@ def generated_polynomial(generated_folder: Callable[[str], Path]) -> Path:
     return generated_folder("polynomial")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/configuring_calls.md", "docs/runtime.md"])
 def test_cpp_snippets(
     page: str, source_dir: Path, build_dir: Path, generated_polynomial: Path, tmp_path: Path
 ) -> None:
@@ -63,6 +70,7 @@ def test_cpp_snippets(
         includes = "".join(re.findall(r"^#include.*\n", code, re.MULTILINE))
         body = re.sub(r"^#include.*\n", "", code, flags=re.MULTILINE)
         context = ADOPTED_CONTEXT if "kf::adopt(" in body else CPP_CONTEXT
+        context = COMMAND_BUFFER_CONTEXT if "kf::CommandBufferEncoder" in body else context
         text += f"{includes}\nvoid block{number}() {{\n{context}\n{{\n{body}\n}}\n}}\n"
         calls += f"block{number}(); "
     (tmp_path / "snippets.cpp").write_text(f"{text}\nint main() {{ {calls} }}\n")
@@ -76,7 +84,7 @@ def test_cpp_snippets(
     run(tmp_path / "snippets")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/runtime.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/configuring_calls.md", "docs/runtime.md"])
 def test_python_snippets(
     page: str, source_dir: Path, generated_polynomial: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,26 @@ std::string ways_of(const std::vector<manifest::Choice>& choices) {
     return text;
 }
 
+/// {"w", {1}} of "by_column"; …
+std::string maps_of(const PlannedFunction& function) {
+    std::string text;
+    std::set<std::string> seen;
+    for (const PlannedCall& call : function.calls) {
+        for (const PlannedVariant& variant : call.variants) {
+            if (variant.maps.empty() || !seen.insert(variant.name).second) continue;
+            std::string maps;
+            for (const MapSpec& map : variant.maps) {
+                std::string dimensions;
+                for (const int dimension : map.map)
+                    dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dimension);
+                maps += (maps.empty() ? "{\"" : ", {\"") + map.argument + "\", {" + dimensions + "}}";
+            }
+            text += (text.empty() ? "" : "; ") + maps + " of \"" + variant.name + "\"";
+        }
+    }
+    return text;
+}
+
 View::List if_any(const std::string& text) { return text.empty() ? View::List{} : View::List{text}; }
 
 std::string signature(const CppMethod& method) {
@@ -201,9 +221,9 @@ View::List globals_view(const Plan& plan, const CppStructs& structs) {
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
-    taken.insert(
-        {"Module", "artifact_bytes", "artifact_path", "checked", "loaded", "loaded_", "options", "try_load"});
-    if (!globals_of(plan).empty()) taken.insert("set");
+    taken.insert({"Module", "artifact_bytes", "artifact_path", "checked", "hook", "loaded", "loaded_",
+                  "options", "try_load"});
+    if (!globals_of(plan).empty()) taken.insert({"put_values", "set", "with_values"});
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)
         taken.insert(pascal_case(function.name) + "Function");
@@ -325,6 +345,11 @@ bool is_launched(const PlannedFunction& function) {
                        [](const PlannedCall& call) { return call.dispatch != manifest::Dispatch::elements; });
 }
 
+/// What hooks of the module's functions are given.
+std::string hook_context(const Plan& plan) {
+    return globals_of(plan).empty() ? "kf::HookContext" : "kf::HookContextOf<Globals>";
+}
+
 /// One entry for each call that has methods of this pass.
 View::List overloads(const CppFunction& function, CppPart part, const CppStructs& structs) {
     const std::size_t indent = part == CppPart::function ? 4 : 8;
@@ -391,6 +416,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         views.emplace_back(
             View::Object{{"class", function.class_name},
                          {"member", function.member},
+                         {"context", hook_context(plan)},
                          {"results", std::move(results)},
                          {"has_doc", !doc.empty()},
                          {"doc", std::move(doc)},
@@ -402,6 +428,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"launched", is_launched(*function.plan)},
                          {"options", if_any(options_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
+                         {"maps", if_any(maps_of(*function.plan))},
                          {"overloads", overloads(function, CppPart::function, structs)}});
     }
     View::List asserts = layouts(plan);
@@ -414,16 +441,18 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List owners = structs.owners_view(members);
     View::List by_field = structs.templates_view(members);
     View::List definitions = structs.definitions_view(members);
-    View::List headers{"cstddef", "cstdint", "string", "type_traits"};
+    View::List headers{"cstddef", "cstdint", "functional", "string", "type_traits"};
     View::List globals = globals_view(plan, structs);
-    if (!globals.empty()) headers.insert(headers.begin() + 2, "optional");
-    if (std::any_of(functions.begin(), functions.end(),
-                    [](const CppFunction& function) { return !function.plan->choices.empty(); }))
-        headers.insert(headers.begin() + 2, "initializer_list");
+    if (!globals.empty()) headers.insert(headers.begin() + 3, "optional");
+    if (std::any_of(functions.begin(), functions.end(), [](const CppFunction& function) {
+            return !function.plan->choices.empty() || !maps_of(*function.plan).empty();
+        }))
+        headers.insert(headers.begin() + 3, "initializer_list");
     if (!whole.empty()) headers.insert(headers.begin(), "array");
     if (!definitions.empty()) headers.emplace_back("utility");
     return View::Object{{"name", plan.name},
                         {"namespace", plan.cpp_namespace},
+                        {"context", hook_context(plan)},
                         {"standard_headers", std::move(headers)},
                         {"has_globals", !globals.empty()},
                         {"globals", std::move(globals)},
@@ -546,7 +575,12 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
     View::List configured;
     View::List reaching;
+    View::List hooked;
+    const std::string hook = globals_of(plan).empty()
+                                 ? "kf::detail::hooked(function_, std::move(callback))"
+                                 : "kf::detail::hooked<Globals>(function_, std::move(callback), put_values)";
     for (const CppFunction& function : functions) {
+        hooked.emplace_back(function.member);
         if (reaches_globals(*function.plan)) reaching.emplace_back(function.member);
         if (!options_of(function).empty()) configured.emplace_back(function.member);
         View::List methods;
@@ -558,6 +592,8 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         parts.emplace_back("function_(function)");
         views.emplace_back(
             View::Object{{"class", function.class_name},
+                         {"context", hook_context(plan)},
+                         {"hooked", hook},
                          {"sets_globals", reaches_globals(*function.plan)},
                          {"constructor", constructor(function.class_name + "::" + function.class_name +
                                                          "(const kf::detail::FunctionRef& function)",
@@ -581,7 +617,10 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                         {"namespace", plan.cpp_namespace},
                         {"device", variable_name("device", functions)},
                         {"artifact", variable_name("artifact", functions)},
+                        {"callback", variable_name("callback", functions)},
                         {"chosen", variable_name("chosen", functions)},
+                        {"context", hook_context(plan)},
+                        {"hooked", std::move(hooked)},
                         {"copy", variable_name("copy", functions)},
                         {"standard_headers", std::move(headers)},
                         {"embedded", std::move(embedded)},

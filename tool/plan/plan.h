@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ struct LaunchValue {
     bool operator==(const LaunchValue&) const = default;
 };
 
+struct PlannedCall;
+
 /// One of a call's named sets of options.
 struct PlannedVariant {
     std::string name;
@@ -76,6 +79,8 @@ struct PlannedVariant {
     LinkSpec given;                      ///< what it says itself
     LinkTime link;                       ///< that, and what the spec says
     Location location;
+    std::vector<MapSpec> maps = {};                       ///< where they place arguments in the call
+    std::shared_ptr<const PlannedCall> mapped = nullptr;  ///< the call with these; null: the call's own do
 
     bool operator==(const PlannedVariant&) const = default;
 };

@@ -758,6 +758,13 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
         for (const Diagnostics& found : {check_fields(planned, module), check_variant_sizes(planned)})
             errors.insert(errors.end(), found.begin(), found.end());
     }
+    for (std::size_t v = 0; errors.empty() && v < call.variants.size(); ++v) {
+        if (call.variants[v].maps.empty()) continue;
+        const Outcome<CallSpec> mapped = with_maps(call, call.variants[v]);
+        if (!mapped) return mapped.errors();
+        std::vector<PlannedCall> calls = CallPlanner(mapped.value(), lookup, errors).plan(candidates.value());
+        if (errors.empty()) errors = set_mapped(plan.calls, v, std::move(calls));
+    }
     if (!errors.empty()) return errors;
     plan.doc = candidates.value().front()->doc;
     plan.shorter = shorter_calls(given, candidates.value());

@@ -2,6 +2,8 @@
 #include "plan/variants.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "plan/types.h"
 
@@ -21,7 +23,22 @@ bool is_same(const PlannedVariant& a, const PlannedVariant& b) {
     const auto size = [](const PlannedVariant& one) {
         return one.threads ? one.threads->size : std::array<int, 3>{};
     };
-    return size(a) == size(b) && a.link == b.link;
+    const auto maps = [](const PlannedVariant& one) {
+        std::map<std::string, std::vector<int>> all;
+        for (const MapSpec& map : one.maps) all.emplace(map.argument, map.map);
+        return all;
+    };
+    return size(a) == size(b) && a.link == b.link && maps(a) == maps(b);
+}
+
+/// Whether hosts pass the same for both.
+bool are_alike(const PlannedCall& a, const PlannedCall& b) {
+    return a.rank == b.rank &&
+           std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(),
+                      [](const PlannedArgument& x, const PlannedArgument& y) {
+                          return x.host.kind == y.host.kind && x.host.rank == y.host.rank &&
+                                 x.host.element == y.host.element;
+                      });
 }
 
 /// What run time needs to find it by.
@@ -65,11 +82,11 @@ Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const L
     std::vector<PlannedVariant> variants;
     Diagnostics errors;
     for (const VariantSpec& spec : call.variants) {
-        PlannedVariant variant{spec.name, spec.threads, spec.link, {}, spec.location};
-        if (!spec.threads && spec.link == LinkSpec{}) {
+        PlannedVariant variant{spec.name, spec.threads, spec.link, {}, spec.location, spec.maps};
+        if (!spec.threads && spec.link == LinkSpec{} && spec.maps.empty()) {
             errors.push_back(variant_error(variant, "the variant '" + spec.name + "' says nothing",
-                                           {"it may have \"threads\", \"constants\", \"types\" and "
-                                            "\"conformances\""}));
+                                           {"it may have \"threads\", \"constants\", \"types\", "
+                                            "\"conformances\" and \"map\""}));
         }
         Outcome<LinkTime> link = link_time(spec.link, base, module, types);
         if (link) {
@@ -95,6 +112,48 @@ Diagnostics check_variant_sizes(const PlannedCall& call) {
                 {"all variants are passed the same: give the call another \"name\" in a spec of its own, or "
                  "make the size a generic parameter of the function"})};
         }
+    }
+    return {};
+}
+
+Outcome<CallSpec> with_maps(CallSpec call, const VariantSpec& variant) {
+    Diagnostics errors;
+    for (const MapSpec& given : variant.maps) {
+        std::vector<KindSpec>* kinds = given.argument == "result" ? &call.result : nullptr;
+        for (ArgumentSpec& argument : call.arguments) {
+            if (argument.name == given.argument) kinds = &argument.alternatives;
+        }
+        if (kinds == nullptr || kinds->empty()) {
+            errors.push_back({Severity::error,
+                              "variant-options",
+                              given.location,
+                              "the variant '" + variant.name + "' maps '" + given.argument +
+                                  "', of which the call of '" + call.written() + "' states no kind",
+                              {R"(name one of its "args", or the "result", and give it a kind there)"}});
+            continue;
+        }
+        for (KindSpec& kind : *kinds) {
+            kind.map = given.map;
+            kind.location = given.location;
+        }
+    }
+    if (!errors.empty()) return errors;
+    return call;
+}
+
+Diagnostics set_mapped(std::vector<PlannedCall>& calls, std::size_t variant,
+                       std::vector<PlannedCall> mapped) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        PlannedVariant& own = calls[i].variants.at(variant);
+        if (i >= mapped.size() || !are_alike(calls[i], mapped[i])) {
+            return {variant_error(
+                own,
+                "the variant '" + own.name + "' has maps with which hosts would pass '" + calls[i].function +
+                    "' other things, or get others back",
+                {"all variants are passed the same, and their calls have one rank: give the call another "
+                 "\"name\""})};
+        }
+        own.mapped = std::make_shared<const PlannedCall>(std::move(mapped[i]));
     }
     return {};
 }
@@ -128,10 +187,16 @@ Diagnostics add_variants(Plan& plan) {
             made.name += ".options(variant=" + variant.name + ")";
             made.is_choice = true;
             for (PlannedCall& call : made.calls) {
-                const bool has =
-                    std::any_of(call.variants.begin(), call.variants.end(),
-                                [&](const PlannedVariant& one) { return one.name == variant.name; });
-                if (!has) continue;
+                const auto own =
+                    std::find_if(call.variants.begin(), call.variants.end(),
+                                 [&](const PlannedVariant& one) { return one.name == variant.name; });
+                if (own == call.variants.end()) continue;
+                if (own->mapped != nullptr) {
+                    PlannedCall mapped = *own->mapped;
+                    mapped.module = call.module;
+                    mapped.variants = std::move(call.variants);
+                    call = std::move(mapped);
+                }
                 if (variant.threads) {
                     const std::array<std::uint32_t, 3> declared = call.group_size;
                     call.group_size = group_size_of(call, *variant.threads);

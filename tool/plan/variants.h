@@ -21,6 +21,13 @@ Outcome<std::vector<PlannedVariant>> plan_variants(const CallSpec& call, const L
 /// "variant" where constants of a variant could change the size of what the call is passed.
 Diagnostics check_variant_sizes(const PlannedCall& call);
 
+/// The call with the maps of a variant. Errors: "variant-options" for what there is no argument of.
+Outcome<CallSpec> with_maps(CallSpec call, const VariantSpec& variant);
+
+/// Gives the calls their variant number `variant`, planned with its maps. Errors: "variant-options" where
+/// hosts would have to pass other things.
+Diagnostics set_mapped(std::vector<PlannedCall>& calls, std::size_t variant, std::vector<PlannedCall> mapped);
+
 /// Makes a function of each variant, behind the one that has none.
 Diagnostics add_variants(Plan& plan);
 

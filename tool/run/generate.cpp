@@ -63,6 +63,9 @@ std::vector<std::filesystem::path> OutputPaths::all() const {
 
 namespace {
 
+/// Counts the changes to what kfgen makes of Slang's code, which caches of kernels must not outlive.
+constexpr int code_revision = 1;
+
 void drop_backward_passes(Plan& plan) {
     for (PlannedFunction& function : plan.functions) {
         for (PlannedCall& call : function.calls) {
@@ -251,7 +254,8 @@ private:
     }
 
     std::string kernel_environment() const {
-        std::string compilers = producers_.at("slang");
+        std::string compilers =
+            producers_.at("slang") + " kfgen " KFGEN_VERSION "." + std::to_string(code_revision);
         for (const SupportModule& module : support_modules()) compilers += module.text;
         return environment_hash(settings_, settings_.sources, compilers);
     }

@@ -89,11 +89,20 @@ private:
         if (flag(node, "forward_diff")) result.forward_diff = node.find("forward_diff")->location;
         result.strict_broadcasting = flag(node, "strict_broadcasting");
         for (const JsonMember& member : members(node, "variants")) {
-            result.variants.push_back(
-                {member.key, threads(member.value), link_values(member.value), member.location});
+            result.variants.push_back({member.key, threads(member.value), link_values(member.value),
+                                       member.location, maps(member.value)});
         }
         for (const JsonMember& member : members(node, "accumulate")) {
             result.accumulate.push_back({member.key, accumulate(member.value), member.location});
+        }
+        return result;
+    }
+
+    static std::vector<MapSpec> maps(const JsonNode& node) {
+        std::vector<MapSpec> result;
+        for (const JsonMember& member : members(node, "map")) {
+            MapSpec& added = result.emplace_back(MapSpec{member.key, {}, member.location});
+            for (const JsonNode& dimension : member.value.items) added.map.push_back(to_integer(dimension));
         }
         return result;
     }

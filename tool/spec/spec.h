@@ -80,12 +80,22 @@ struct LinkSpec {
     bool operator==(const LinkSpec&) const = default;
 };
 
+/// Where the dimensions of an argument, or the "result", are in one variant's call.
+struct MapSpec {
+    std::string argument;
+    std::vector<int> map;
+    Location location;
+
+    bool operator==(const MapSpec&) const = default;
+};
+
 /// What replaces the spec's in one variant.
 struct VariantSpec {
     std::string name;
     std::optional<ThreadsSpec> threads;
     LinkSpec link;
     Location location;
+    std::vector<MapSpec> maps = {};
 
     bool operator==(const VariantSpec&) const = default;
 };

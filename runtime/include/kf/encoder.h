@@ -20,6 +20,8 @@ struct EncoderState;
 class Encoder {
 public:
     explicit Encoder(std::shared_ptr<detail::DeviceState> device);
+    /// For the runtime itself.
+    explicit Encoder(std::unique_ptr<detail::EncoderState> state);
     Encoder(Encoder&&) noexcept;
     Encoder& operator=(Encoder&&) noexcept;
     ~Encoder();
@@ -30,6 +32,9 @@ public:
         return attempt([&] { submit(); });
     }
     [[nodiscard]] Device device() const;
+
+    /// Whether calls can be recorded.
+    [[nodiscard]] bool is_open() const noexcept;
 
     /// Returns the state, for the runtime itself. Throws once the encoder is submitted.
     [[nodiscard]] detail::EncoderState& state();

@@ -3,19 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include <kf/any_tensor.h>
 #include <kf/buffer.h>
 #include <kf/dual.h>
 #include <kf/encoder.h>
+#include <kf/function_ref.h>
 #include <kf/generator.h>
-#include <kf/global_values.h>
 #include <kf/module.h>
-#include <kf/options.h>
 #include <kf/pass_kind.h>
 #include <kf/pointer.h>
 #include <kf/scalar_arg.h>
@@ -132,40 +128,6 @@ struct Arg {
     }
 };
 
-/// A function of a loaded module, and how it is configured. Copies are cheap and independent.
-struct FunctionRef {
-    std::shared_ptr<ModuleState> module;
-    std::size_t function = 0;
-    Options options{};
-    std::shared_ptr<const GlobalValues> globals{};  ///< null: none is set
-
-    /// A copy with what is set in `chosen`. Throws ArgumentError (unknown_name) for a variant that the
-    /// function doesn't have.
-    [[nodiscard]] FunctionRef with(const Options& chosen) const;
-    /// A copy with other values of globals; those that it doesn't reach count for nothing.
-    [[nodiscard]] FunctionRef with(GlobalValues values) const {
-        return {module, function, options, std::make_shared<const GlobalValues>(std::move(values))};
-    }
-    /// The values that are set, to set more of them.
-    [[nodiscard]] GlobalValues global_values() const { return globals ? *globals : GlobalValues(); }
-};
-
-/// The variant of that name, with the function's options and ways to accumulate. Throws as with().
-FunctionRef variant_of(const FunctionRef& function, std::string_view name);
-
-inline FunctionRef FunctionRef::with(const Options& chosen) const {
-    FunctionRef made = chosen.variant.empty() ? *this : variant_of(*this, chosen.variant);
-    made.options = options.with(chosen);
-    return made;
-}
-
-/// The function that combines them so; what isn't named stays as it is. Throws ArgumentError (unknown_name)
-/// for what the call spec doesn't offer.
-FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulation> chosen);
-
-/// Its forward derivative, which must be there: a function with the arguments and their tangents.
-FunctionRef jvp_of(const FunctionRef& function);
-
 /// Checks, binds and runs call `call_index` (one of the function's overloads).
 ///
 /// Every check comes first: when this throws ArgumentError, nothing was recorded, allocated outputs don't
@@ -181,8 +143,11 @@ FunctionRef jvp_of(const FunctionRef& function);
 /// else gives).
 /// `on`, when given, is the module's device on a stream of the caller's (Device::with_stream), which the call
 /// uses and nothing else remembers: allocated outputs are the module's device's own.
+/// The function's hooks come before all of that. `before`, when given, is what hooks that were called already
+/// have recorded: it goes right before the call's own commands.
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
-            Encoder* encoder = nullptr, const Dims* shape = nullptr, const Device* on = nullptr);
+            Encoder* encoder = nullptr, const Dims* shape = nullptr, const Device* on = nullptr,
+            Encoder* before = nullptr);
 
 /// What an overload resolver needs to know of one argument.
 struct ArgShape {

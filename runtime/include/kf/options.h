@@ -66,4 +66,7 @@ struct Options {
 /// {"result", "sum"}, {"a.grad", "push"}.
 using Accumulation = std::pair<std::string_view, std::string_view>;
 
+/// Where the dimensions of an argument are in the call, of what the call spec has: {"w", {1}}.
+using Mapping = std::pair<std::string_view, std::vector<std::int64_t>>;
+
 }  // namespace kf

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kf/device.h>
@@ -13,6 +14,7 @@ struct VkInstance_T;
 struct VkPhysicalDevice_T;
 struct VkDevice_T;
 struct VkQueue_T;
+struct VkCommandBuffer_T;
 
 namespace kf {
 
@@ -37,5 +39,46 @@ struct VulkanHandles {
 /// Throws DeviceError (missing_feature) when the device lacks what the runtime needs, ArgumentError for
 /// null handles.
 [[nodiscard]] Device adopt(const VulkanHandles& handles);
+
+/// What a finished CommandBufferEncoder recorded uses memory of ours, which is kept for it.
+class RecordedCommands {
+public:
+    /// Nothing.
+    RecordedCommands() = default;
+
+    /// Says that the command buffer is done, and won't be submitted again: what it used may go. Without this
+    /// it is kept until the device closes. Later calls do nothing.
+    void release();
+
+private:
+    friend class CommandBufferEncoder;
+    RecordedCommands(std::shared_ptr<detail::DeviceState> device, std::uint64_t commands)
+        : device_(std::move(device)), commands_(commands) {}
+
+    std::shared_ptr<detail::DeviceState> device_;
+    std::uint64_t commands_ = 0;
+};
+
+/// An Encoder whose calls go into a command buffer of the caller's as they are recorded. The command buffer
+/// is of the device's VkDevice and queue family, is being recorded, outside of a render pass, and is
+/// submitted by the caller, to the device's queue.
+///
+/// The first call waits for all commands before it, and those after finish() wait for the calls: what either
+/// side has written, the other one sees. In between the command buffer is the encoder's alone. It binds
+/// compute pipelines, descriptor sets and push constants, which the caller binds anew. Dropped without
+/// finish(), it leaves a command buffer that must be reset.
+class CommandBufferEncoder : public Encoder {
+public:
+    /// Throws ArgumentError: missing_argument for null, device_mismatch for a device that isn't Vulkan's.
+    CommandBufferEncoder(const Device& device, VkCommandBuffer_T* commands);
+
+    /// Ends the calls; the command buffer stays open. What was issued on the device before goes to its queue
+    /// now, and so before the command buffer. The host reads and writes tensors behind what the queue has
+    /// when it does, as ever.
+    [[nodiscard]] RecordedCommands finish();
+    Result<RecordedCommands> try_finish() {
+        return attempt([&] { return finish(); });
+    }
+};
 
 }  // namespace kf

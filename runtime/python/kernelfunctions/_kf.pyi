@@ -1,7 +1,7 @@
 """The extension module: see the C++ headers kf/*.h for the contracts underneath."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Token
 from types import EllipsisType, TracebackType
 from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
@@ -9,6 +9,8 @@ from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
+
+from kernelfunctions.typing import Stream
 
 __version__: str
 
@@ -72,8 +74,27 @@ class Device:
     def name(self) -> str: ...
     @property
     def backend(self) -> str: ...
-    def encoder(self) -> Encoder:
-        """A list of calls to record with append_to() and run with submit()."""
+    @staticmethod
+    def adopt(
+        *,
+        instance: int,
+        physical_device: int,
+        device: int,
+        queue: int,
+        queue_family: int = 0,
+        features: Sequence[str] = ...,
+        owner: object = None,
+    ) -> Device:
+        """Runs on a Vulkan device of yours, whose handles are given.
+
+        `features` are the words of what it was made with (none: all that there is), `owner` is kept with it.
+        """
+    def encoder(self, *, stream: Stream | None = None, command_buffer: int | None = None) -> Encoder:
+        """A list of calls to record with append_to() and run with submit().
+
+        On a CUDA stream of yours where `stream` is given. `command_buffer`, the handle of a VkCommandBuffer
+        that you are recording and submit yourself, takes the calls as they come, up to finish().
+        """
     def flush(self) -> None:
         """Hands what was issued to the GPU, without waiting."""
     def wait(self) -> None:
@@ -321,6 +342,8 @@ class Encoder:
 
     def submit(self) -> None:
         """Runs what was recorded, once; using the encoder afterwards is an error."""
+    def finish(self) -> RecordedCommands:
+        """Ends calls that were recorded into a command buffer of yours, which stays open."""
     @property
     def device(self) -> Device: ...
     def __enter__(self) -> Self: ...
@@ -331,6 +354,31 @@ class Encoder:
         trace: TracebackType | None,
     ) -> None:
         """Submits, unless an error is on its way out."""
+
+class RecordedCommands:
+    """Calls in a command buffer of yours.
+
+    What they use is kept until release(), or until the device closes.
+    """
+
+    def release(self) -> None:
+        """Says that the command buffer is done, and won't be submitted again."""
+
+class HookContext:
+    """One call of a function, which its hooks are given before anything of it runs.
+
+    Good until the hook returns.
+    """
+
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
+        """Sets global parameters for this call alone: set(tint=(1, 0, 0)), set({"look.tint": ...})."""
+    @property
+    def encoder(self) -> Encoder:
+        """What is recorded here with append_to() runs right before the call.
+
+        In the encoder of the call's own append_to(), and on the device where the call is made directly. None
+        of it does where the call is refused or a hook raises.
+        """
 
 class Backward:
     """The backward pass of a function, with its configuration.
@@ -410,6 +458,12 @@ class Function:
 
         What isn't named stays as it is, fields of a struct that is given as a dict too.
         """
+    def hook(self, callback: Callable[[HookContext], None], /) -> Self:
+        """A copy that calls `callback` before each dispatch, after the hooks that it has.
+
+        Its derivatives' dispatches and recorded ones too. What the callback raises, the call raises, and
+        nothing of it runs.
+        """
     def options(
         self,
         *,
@@ -439,6 +493,11 @@ class Function:
 
         Of what the call spec offers: {"result": "sum", "a.grad": "push"}, or result="sum". What isn't named
         stays as it is.
+        """
+    def map(self, chosen: Mapping[str, Sequence[int]] | None = ..., /, **maps: Sequence[int]) -> Self:
+        """A copy that has the dimensions of arguments there in the call, of what the call spec has.
+
+        {"w": [1]}, or w=[1]. What isn't named may lie anywhere.
         """
 
 class Module:

@@ -16,7 +16,12 @@ from kernelfunctions._kf import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+    from typing_extensions import Self
+
+    from kernelfunctions._kf import HookContext
 
 _Function = TypeVar("_Function", bound=Function)
 
@@ -190,6 +195,10 @@ class BoundFunction:
     def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
         """Records the call: append_to(encoder, ...)."""
         return self._function.append_to(encoder, self._this, *arguments, **keywords)
+
+    def hook(self, callback: "Callable[[HookContext], None]", /) -> "Self":
+        """A copy that calls `callback` before each dispatch; see Function.hook()."""
+        return type(self)(self._function.hook(callback), self._this)
 
     @property
     def backward(self) -> Any:

@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 LookUpFunction::LookUpFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+LookUpFunction LookUpFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return LookUpFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 1> LookUpFunction::operator()(const kf::Tensor<float, 1>& table,
                                                 const kf::Tensor<std::int32_t, 1>& at) const {
     std::array args{Arg::in(table), Arg::in(at), Arg::none()};
@@ -114,6 +118,10 @@ kf::Result<void> LookUpFunction::Backward::try_append_to(kf::Encoder& encoder,
 LookUpHalfFunction::LookUpHalfFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+LookUpHalfFunction LookUpHalfFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return LookUpHalfFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<kf::half, 1> LookUpHalfFunction::operator()(const kf::Tensor<kf::half, 2>& table,
                                                        const kf::Tensor<kf::int2, 1>& at) const {
     std::array args{Arg::in(table), Arg::in(at), Arg::none()};
@@ -193,6 +201,10 @@ kf::Result<void> LookUpHalfFunction::Backward::try_append_to(kf::Encoder& encode
 
 LookUpDoubleFunction::LookUpDoubleFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
+
+LookUpDoubleFunction LookUpDoubleFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return LookUpDoubleFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<double, 1> LookUpDoubleFunction::operator()(const kf::Tensor<double, 1>& table,
                                                        const kf::Tensor<std::int32_t, 1>& at) const {
@@ -296,6 +308,14 @@ Module Module::options(const kf::Options& chosen) const {
     copy.look_up = look_up.options(chosen);
     copy.look_up_half = look_up_half.options(chosen);
     copy.look_up_double = look_up_double.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.look_up = look_up.hook(callback);
+    copy.look_up_half = look_up_half.hook(callback);
+    copy.look_up_double = look_up_double.hook(callback);
     return copy;
 }
 

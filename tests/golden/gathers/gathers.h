@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -11,6 +12,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -90,6 +92,10 @@ public:
         return LookUpFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] LookUpFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit LookUpFunction(const kf::detail::FunctionRef& function);
@@ -157,6 +163,10 @@ public:
         return LookUpHalfFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] LookUpHalfFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit LookUpHalfFunction(const kf::detail::FunctionRef& function);
@@ -222,6 +232,10 @@ public:
         return LookUpDoubleFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] LookUpDoubleFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit LookUpDoubleFunction(const kf::detail::FunctionRef& function);
@@ -248,6 +262,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -33,6 +33,10 @@ kf::Module checked(kf::Module loaded) {
 
 PlaceFunction::PlaceFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+PlaceFunction PlaceFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return PlaceFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 2> PlaceFunction::operator()(const kf::Shape<2>& shape) const {
     std::array args{Arg::none(), Arg::none()};
     const kf::Dims extents(shape);
@@ -77,6 +81,10 @@ kf::Result<void> PlaceFunction::try_append_to(kf::Encoder& encoder,
 
 SpreadFunction::SpreadFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+SpreadFunction SpreadFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return SpreadFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 2> SpreadFunction::operator()(const kf::Grid<2>& at) const {
     std::array args{Arg::in(at), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
@@ -120,6 +128,10 @@ kf::Result<void> SpreadFunction::try_append_to(kf::Encoder& encoder, const kf::G
 }
 
 StepFunction::StepFunction(const kf::detail::FunctionRef& function) : function_(function) {}
+
+StepFunction StepFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return StepFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<std::int32_t, 1> StepFunction::operator()(const kf::Range& i) const {
     std::array args{Arg::in(i), Arg::none(), Arg::none()};
@@ -252,6 +264,10 @@ kf::Result<void> StepFunction::try_append_to(kf::Encoder& encoder, const kf::Ten
 
 ShuffleFunction::ShuffleFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+ShuffleFunction ShuffleFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ShuffleFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<std::uint32_t, 1> ShuffleFunction::operator()(const kf::WangHash& keys,
                                                          const kf::Shape<1>& shape) const {
     std::array args{Arg::in(keys), Arg::none()};
@@ -303,6 +319,10 @@ kf::Result<void> ShuffleFunction::try_append_to(kf::Encoder& encoder, const kf::
 
 JitterFunction::JitterFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
+
+JitterFunction JitterFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return JitterFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<float, 2> JitterFunction::operator()(const kf::RandFloat& noise,
                                                 const kf::Tensor<float, 2>& x) const {
@@ -401,6 +421,16 @@ Module::Module(kf::Module loaded)
 Module Module::options(const kf::Options& chosen) const {
     Module copy = *this;
     copy.jitter = jitter.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.place = place.hook(callback);
+    copy.spread = spread.hook(callback);
+    copy.step = step.hook(callback);
+    copy.shuffle = shuffle.hook(callback);
+    copy.jitter = jitter.hook(callback);
     return copy;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -11,6 +12,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -42,6 +44,10 @@ public:
     void append_to(kf::Encoder& encoder, const kf::Out<kf::Tensor<float, 2>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Out<kf::Tensor<float, 2>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] PlaceFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit PlaceFunction(const kf::detail::FunctionRef& function);
@@ -66,6 +72,10 @@ public:
                    const kf::Out<kf::Tensor<float, 2>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Grid<2>& at,
                                    const kf::Out<kf::Tensor<float, 2>>& result) const;
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] SpreadFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
 private:
     friend class Module;
@@ -124,6 +134,10 @@ public:
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<std::int32_t, 1>& i,
                                    const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] StepFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit StepFunction(const kf::detail::FunctionRef& function);
@@ -153,6 +167,10 @@ public:
                    const kf::Out<kf::Tensor<std::uint32_t, 1>>& result) const;
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::WangHash& keys,
                                    const kf::Out<kf::Tensor<std::uint32_t, 1>>& result) const;
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ShuffleFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
 private:
     friend class Module;
@@ -221,6 +239,10 @@ public:
         return JitterFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] JitterFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit JitterFunction(const kf::detail::FunctionRef& function);
@@ -247,6 +269,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 LineErrorFunction::LineErrorFunction(const kf::detail::FunctionRef& function)
     : backward(function), fused(function), function_(function) {}
 
+LineErrorFunction LineErrorFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return LineErrorFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 2> LineErrorFunction::operator()(kf::ScalarArg<float> a, const kf::Tensor<float, 2>& x,
                                                    const kf::Tensor<float, 2>& y) const {
     std::array args{Arg::in(a), Arg::in(x), Arg::in(y), Arg::none()};
@@ -272,6 +276,10 @@ kf::Result<void> LineErrorFunction::Fused::try_append_to(kf::Encoder& encoder, c
 OneErrorFunction::OneErrorFunction(const kf::detail::FunctionRef& function)
     : backward(function), fused(function), function_(function) {}
 
+OneErrorFunction OneErrorFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return OneErrorFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 float OneErrorFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x,
                                    kf::ScalarArg<float> y) const {
     float result{};
@@ -312,6 +320,10 @@ kf::Result<float> OneErrorFunction::Fused::try_call(kf::DiffArg<float> a, kf::Di
 
 HitFunction::HitFunction(const kf::detail::FunctionRef& function)
     : backward(function), fused(function), function_(function) {}
+
+HitFunction HitFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return HitFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<float, 1> HitFunction::operator()(const Ray& ray, const kf::Tensor<kf::float3, 1>& at,
                                              const kf::Out<kf::Tensor<std::int32_t, 1>>& face) const {
@@ -675,6 +687,14 @@ Module Module::options(const kf::Options& chosen) const {
     copy.line_error = line_error.options(chosen);
     copy.one_error = one_error.options(chosen);
     copy.hit = hit.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.line_error = line_error.hook(callback);
+    copy.one_error = one_error.hook(callback);
+    copy.hit = hit.hook(callback);
     return copy;
 }
 

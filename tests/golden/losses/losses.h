@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +13,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -217,6 +219,10 @@ public:
         return LineErrorFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] LineErrorFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
     Fused fused;
 
 private:
@@ -286,6 +292,10 @@ public:
     [[nodiscard]] OneErrorFunction options(const kf::Options& chosen) const {
         return OneErrorFunction(function_.with(chosen));
     }
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] OneErrorFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
     Fused fused;
 
@@ -510,6 +520,10 @@ public:
         return HitFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] HitFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
     Fused fused;
 
 private:
@@ -538,6 +552,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

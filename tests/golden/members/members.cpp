@@ -33,6 +33,10 @@ kf::Module checked(kf::Module loaded) {
 
 MakeFunction::MakeFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+MakeFunction MakeFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return MakeFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 Particle MakeFunction::operator()(kf::ScalarArg<float> speed) const {
     Particle result{};
     std::array args{Arg::in(speed), Arg::out(result)};
@@ -90,6 +94,10 @@ kf::Result<void> MakeFunction::try_append_to(kf::Encoder& encoder, const kf::Ten
 
 ParticleMoveFunction::ParticleMoveFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+ParticleMoveFunction ParticleMoveFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ParticleMoveFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 void ParticleMoveFunction::operator()(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const {
     std::array args{Arg::inout(this_), Arg::in(dt)};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
@@ -138,6 +146,10 @@ kf::Result<void> ParticleMoveFunction::try_append_to(
 
 ParticleAtFunction::ParticleAtFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
+
+ParticleAtFunction ParticleAtFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ParticleAtFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<kf::float2, 1> ParticleAtFunction::operator()(const Particle& this_,
                                                          const kf::Tensor<float, 1>& module) const {
@@ -291,6 +303,10 @@ kf::Result<void> ParticleAtFunction::Backward::try_append_to(kf::Encoder& encode
 
 ParticleLimitFunction::ParticleLimitFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+ParticleLimitFunction ParticleLimitFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ParticleLimitFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 1> ParticleLimitFunction::operator()(const kf::Tensor<float, 1>& speed) const {
     std::array args{Arg::in(speed), Arg::none()};
     kf::detail::invoke(function_, 0, PassKind::forward, args);
@@ -337,6 +353,10 @@ kf::Result<void> ParticleLimitFunction::try_append_to(kf::Encoder& encoder, cons
 
 ToolsClampFunction::ToolsClampFunction(const kf::detail::FunctionRef& function) : function_(function) {}
 
+ToolsClampFunction ToolsClampFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ToolsClampFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 float ToolsClampFunction::operator()(kf::ScalarArg<float> x) const {
     float result{};
     std::array args{Arg::in(x), Arg::out(result)};
@@ -372,6 +392,16 @@ Module::Module(kf::Module loaded)
 Module Module::options(const kf::Options& chosen) const {
     Module copy = *this;
     copy.Particle_at = Particle_at.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.make = make.hook(callback);
+    copy.Particle_move = Particle_move.hook(callback);
+    copy.Particle_at = Particle_at.hook(callback);
+    copy.Particle_limit = Particle_limit.hook(callback);
+    copy.Tools_clamp = Tools_clamp.hook(callback);
     return copy;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -137,6 +139,10 @@ public:
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& speed,
                                    const kf::Out<kf::Tensor<Particle, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] MakeFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit MakeFunction(const kf::detail::FunctionRef& function);
@@ -172,6 +178,10 @@ public:
     kf::Result<void> try_append_to(kf::Encoder& encoder,
                                    const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
                                    kf::ScalarArg<float> dt) const;
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ParticleMoveFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
 private:
     friend class Module;
@@ -277,6 +287,10 @@ public:
         return ParticleAtFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ParticleAtFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit ParticleAtFunction(const kf::detail::FunctionRef& function);
@@ -305,6 +319,10 @@ public:
     kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& speed,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ParticleLimitFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit ParticleLimitFunction(const kf::detail::FunctionRef& function);
@@ -320,6 +338,10 @@ public:
     /// - result: returned, float
     [[nodiscard]] float operator()(kf::ScalarArg<float> x) const;
     kf::Result<float> try_call(kf::ScalarArg<float> x) const;
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ToolsClampFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
 private:
     friend class Module;
@@ -347,6 +369,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

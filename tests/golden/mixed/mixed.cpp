@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 SplitFunction::SplitFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+SplitFunction SplitFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return SplitFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<float, 1> SplitFunction::operator()(const kf::Tensor<float, 1>& x,
                                                const kf::Out<kf::Tensor<float, 1>>& whole,
                                                const kf::Tensor<float, 1>& total) const {
@@ -151,6 +155,10 @@ kf::Result<void> SplitFunction::Backward::try_append_to(kf::Encoder& encoder, co
 
 ShadeFunction::ShadeFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
+
+ShadeFunction ShadeFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return ShadeFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<kf::float3, 1> ShadeFunction::operator()(const kf::Tensor<float, 2>& normal,
                                                     kf::float3 light) const {
@@ -299,6 +307,10 @@ kf::Result<void> ShadeFunction::Backward::try_append_to(kf::Encoder& encoder,
 SoftenFunction::SoftenFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+SoftenFunction SoftenFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return SoftenFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::Tensor<kf::half, 2> SoftenFunction::operator()(const kf::Tensor<kf::half, 2>& x,
                                                    const kf::Tensor<kf::half, 1>& amount) const {
     std::array args{Arg::in(x), Arg::in(amount), Arg::none()};
@@ -376,6 +388,10 @@ kf::Result<void> SoftenFunction::Backward::try_append_to(kf::Encoder& encoder,
 }
 
 CountFunction::CountFunction(const kf::detail::FunctionRef& function) : function_(function) {}
+
+CountFunction CountFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return CountFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<std::int64_t, 1> CountFunction::operator()(const kf::Tensor<kf::bool4, 1>& flags,
                                                       kf::ScalarArg<std::uint8_t> not_) const {
@@ -504,6 +520,15 @@ Module Module::options(const kf::Options& chosen) const {
     copy.split = split.options(chosen);
     copy.shade = shade.options(chosen);
     copy.soften = soften.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.split = split.hook(callback);
+    copy.shade = shade.hook(callback);
+    copy.soften = soften.hook(callback);
+    copy.count = count.hook(callback);
     return copy;
 }
 

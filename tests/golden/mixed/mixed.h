@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -11,6 +12,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -116,6 +118,10 @@ public:
         return SplitFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] SplitFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit SplitFunction(const kf::detail::FunctionRef& function);
@@ -217,6 +223,10 @@ public:
         return ShadeFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] ShadeFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit ShadeFunction(const kf::detail::FunctionRef& function);
@@ -283,6 +293,10 @@ public:
         return SoftenFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] SoftenFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit SoftenFunction(const kf::detail::FunctionRef& function);
@@ -346,6 +360,10 @@ public:
                                    const kf::Tensor<std::uint8_t, 1>& not_,
                                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] CountFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit CountFunction(const kf::detail::FunctionRef& function);
@@ -372,6 +390,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 PolynomialFunction::PolynomialFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+PolynomialFunction PolynomialFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return PolynomialFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 float PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                      kf::ScalarArg<float> x) const {
     float result{};
@@ -248,6 +252,12 @@ Module::Module(kf::Module loaded) : loaded_(std::move(loaded)), polynomial(loade
 Module Module::options(const kf::Options& chosen) const {
     Module copy = *this;
     copy.polynomial = polynomial.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.polynomial = polynomial.hook(callback);
     return copy;
 }
 

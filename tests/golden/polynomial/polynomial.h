@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -11,6 +12,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -163,6 +165,10 @@ public:
         return PolynomialFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] PolynomialFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit PolynomialFunction(const kf::detail::FunctionRef& function);
@@ -189,6 +195,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

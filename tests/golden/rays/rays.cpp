@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 RaytraceFunction::RaytraceFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+RaytraceFunction RaytraceFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return RaytraceFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 kf::float3 RaytraceFunction::operator()(const Ray& ray, kf::ScalarArg<float> t) const {
     kf::float3 result{};
     std::array args{Arg::in(ray), Arg::in(t), Arg::out(result)};
@@ -213,6 +217,10 @@ kf::Result<void> RaytraceFunction::Backward::try_append_to(
 AdvanceFunction::AdvanceFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+AdvanceFunction AdvanceFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return AdvanceFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 Ray AdvanceFunction::operator()(const Scene& scene, Ray& ray) const {
     Ray result{};
     std::array args{Arg::in(scene), Arg::inout(ray), Arg::out(result)};
@@ -237,6 +245,10 @@ kf::Result<void> AdvanceFunction::Backward::try_call(kf::DiffArg<Scene> scene, k
 
 AdvanceAllFunction::AdvanceAllFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
+
+AdvanceAllFunction AdvanceAllFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return AdvanceAllFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>> AdvanceAllFunction::operator()(
     const kf::Tensor<Scene, 1>& scene,
@@ -362,6 +374,14 @@ Module Module::options(const kf::Options& chosen) const {
     copy.raytrace = raytrace.options(chosen);
     copy.advance = advance.options(chosen);
     copy.advance_all = advance_all.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.raytrace = raytrace.hook(callback);
+    copy.advance = advance.hook(callback);
+    copy.advance_all = advance_all.hook(callback);
     return copy;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +13,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -226,6 +228,10 @@ public:
         return RaytraceFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] RaytraceFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit RaytraceFunction(const kf::detail::FunctionRef& function);
@@ -268,6 +274,10 @@ public:
     [[nodiscard]] AdvanceFunction options(const kf::Options& chosen) const {
         return AdvanceFunction(function_.with(chosen));
     }
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] AdvanceFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
 private:
     friend class Module;
@@ -348,6 +358,10 @@ public:
         return AdvanceAllFunction(function_.with(chosen));
     }
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] AdvanceAllFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
 private:
     friend class Module;
     explicit AdvanceAllFunction(const kf::detail::FunctionRef& function);
@@ -374,6 +388,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 PolynomialFunction::PolynomialFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
 
+PolynomialFunction PolynomialFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return PolynomialFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 float PolynomialFunction::operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const {
     float result{};
     std::array args{Arg::in(a), Arg::in(x), Arg::out(result)};
@@ -160,6 +164,10 @@ kf::Result<kf::Dual<kf::Tensor<float, 1>>> PolynomialFunction::Jvp::try_append_t
 
 SplitFunction::SplitFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
+
+SplitFunction SplitFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return SplitFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<std::int32_t, 1> SplitFunction::operator()(const kf::Tensor<float, 1>& x,
                                                       kf::ScalarArg<std::int32_t> n,
@@ -311,6 +319,10 @@ kf::Result<kf::Dual<SplitResult>> SplitFunction::Jvp::try_append_to(
 
 RaytraceFunction::RaytraceFunction(const kf::detail::FunctionRef& function)
     : jvp(kf::detail::jvp_of(function)), function_(function) {}
+
+RaytraceFunction RaytraceFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return RaytraceFunction(kf::detail::hooked(function_, std::move(callback)));
+}
 
 kf::Tensor<kf::float3, 1> RaytraceFunction::operator()(const kf::Tensor<Ray, 1>& ray,
                                                        kf::ScalarArg<float> t) const {
@@ -530,6 +542,14 @@ Module::Module(kf::Module loaded)
 
 Module Module::options(const kf::Options& /*chosen*/) const {
     Module copy = *this;
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.polynomial = polynomial.hook(callback);
+    copy.split = split.hook(callback);
+    copy.raytrace = raytrace.hook(callback);
     return copy;
 }
 

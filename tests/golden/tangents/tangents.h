@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +13,7 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/hook.h>
 #include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
@@ -134,6 +136,10 @@ public:
                                    const kf::Tensor<float, 1>& x,
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] PolynomialFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
     Jvp jvp;
 
 private:
@@ -229,6 +235,10 @@ public:
     kf::Result<SplitResult> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
                                           kf::ScalarArg<std::int32_t> n,
                                           const kf::Tensor<kf::half, 1>& total) const;
+
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] SplitFunction hook(std::function<void(kf::HookContext&)> callback) const;
 
     Jvp jvp;
 
@@ -341,6 +351,10 @@ public:
                                    kf::ScalarArg<float> t,
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
+    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
+    /// the callback throws, the call throws, and nothing of it runs.
+    [[nodiscard]] RaytraceFunction hook(std::function<void(kf::HookContext&)> callback) const;
+
     Jvp jvp;
 
 private:
@@ -369,6 +383,9 @@ public:
 
     /// A copy whose functions are called so.
     [[nodiscard]] Module options(const kf::Options& chosen) const;
+
+    /// A copy whose functions have this hook.
+    [[nodiscard]] Module hook(const std::function<void(kf::HookContext&)>& callback) const;
 
 private:
     explicit Module(kf::Module loaded);

@@ -6,6 +6,7 @@
 
 #include "core/artifact.h"
 #include "core/items.h"
+#include "core/mapping.h"
 #include "runtime/core/manifests.h"
 
 namespace kf::detail {
@@ -38,6 +39,35 @@ Manifest eight() {
             {"wide", {8, 8, 2}, {{"N", "5"}}, {}, {{"I", "A", 3}, {"I", "B", 4}}, 3}};
     }
     return builder.get();
+}
+
+TEST(Variants, AreFoundByWhereArgumentsLie) {
+    Manifest manifest = eight();
+    for (std::size_t i = 0; i < 8; ++i) {
+        Function& function = manifest.functions[i];
+        function.option_sets = manifest.functions[0].option_sets;
+        function.calls[0].arguments[0].map = {i % 4 == 3 ? 1 : 0};
+    }
+    const auto found = [&](const std::vector<Mapping>& maps, std::size_t from = 0) {
+        return mapped_function(manifest, from, maps);
+    };
+    EXPECT_EQ(found({{"a", {1}}}), 3U);
+    EXPECT_EQ(found({{"a", {1}}}, 2), 3U);
+    EXPECT_EQ(found({{"a", {1}}}, 5), 7U) << "with the way to accumulate that it has";
+    EXPECT_EQ(found({{"a", {0}}}, 1), 1U) << "itself first";
+    EXPECT_EQ(found({}, 6), 6U);
+    const auto refusal = [&](const std::vector<Mapping>& maps, std::size_t from) -> std::string {
+        try {
+            (void)found(maps, from);
+        } catch (const ArgumentError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(refusal({{"a", {0}}}, 3),
+                HasSubstr("map: more than one was generated with a [0]; there is: f (a [0]"));
+    EXPECT_THAT(refusal({{"a", {2}}, {"b", {0}}}, 0),
+                HasSubstr("f: map: nothing was generated with a [2], b [0]; there is: f (a [0]"));
 }
 
 TEST(Variants, AreFoundByWhatTheyHave) {

@@ -2,6 +2,7 @@
 #include <kf/half.h>
 #include <kf/invoke.h>
 #include <kf/kf.h>
+#include <kf/vulkan.h>
 
 #include "core/artifact.h"
 #include "core/device_state.h"
@@ -126,6 +127,45 @@ TEST_F(CallTest, AModuleOnTheCallersStream) {
     EXPECT_EQ(z.to_vector()[0], 2 * 81 + 8 * 9 - 1);
     EXPECT_THAT(y.to_vector(), ElementsAre(9, 23, 41, 63));
     EXPECT_EQ(on.with_stream(stream_), device_) << "a handle's stream is replaced, not stacked";
+}
+
+TEST_F(CallTest, RecordedCallsOnTheCallersStream) {
+    const auto f = load_polynomial();
+    const auto x = device_.tensor<float>({1, 2, 3, 4});
+    const auto y = device_.zeros<float>({4});
+    const auto z = device_.zeros<float>({4});
+    const auto to_y = out(y);
+    const auto to_z = out(z);
+    Encoder encoder = device_.with_stream(stream_).encoder();
+    // A hook's commands go with the call, to the same stream.
+    const auto hooked = detail::with_hook(f, [&](detail::HookedCall& call) {
+        auto args = polynomial_args(x);
+        args[4] = Arg::out(to_y);
+        invoke(f, 0, PassKind::forward, args, &call.encoder());
+    });
+    auto args = polynomial_args(y);
+    args[4] = Arg::out(to_z);
+    invoke(hooked, 0, PassKind::forward, args, &encoder);
+    module_.load_all();
+    device_.wait();
+    EXPECT_EQ(fake_.calls["cuLaunchKernel"], 0);
+    fake_.begin_capture(stream_);
+    encoder.submit();
+    const auto graph = fake_.end_capture(stream_);
+    EXPECT_THAT(z.to_vector(), ElementsAre(0, 0, 0, 0)) << "it is the stream that has them";
+    fake_.launch(graph, stream_);
+    fake_.synchronize(stream_);
+    EXPECT_THAT(y.to_vector(), ElementsAre(9, 23, 41, 63));
+    EXPECT_THAT(z.to_vector(), ElementsAre(2 * 81 + 8 * 9 - 1, 2 * 529 + 8 * 23 - 1, 2 * 1681 + 8 * 41 - 1,
+                                           2 * 3969 + 8 * 63 - 1));
+    fake_.destroy(graph);
+}
+
+TEST_F(CallTest, CommandBuffersAreVulkans) {
+    VkCommandBuffer_T* const commands = reinterpret_cast<VkCommandBuffer_T*>(std::uintptr_t{16});
+    EXPECT_THAT(
+        error_of([&] { CommandBufferEncoder(device_, commands); }),
+        HasSubstr("device-mismatch: a Vulkan command buffer takes calls of a Vulkan device, not of cuda"));
 }
 
 TEST_F(CallTest, DevicesWithoutStreamsSaySo) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "application.h"
 #include "runtime/fake_driver/vulkan.h"
 #include "testing.h"
 #include "vulkan/memory.h"
@@ -398,65 +399,17 @@ TEST_F(FakeDriverTest, AnyNumberOfThreadsReadBack) {
     }
 }
 
-/// An application's own Vulkan.
 class AdoptTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        void* library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        get_ = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-        VkApplicationInfo application{};
-        application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
-        application.apiVersion = VK_API_VERSION_1_2;
-        VkInstanceCreateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
-        info.pApplicationInfo = &application;
-        VkInstance instance = VK_NULL_HANDLE;
-        ASSERT_EQ(vulkan::GlobalFunctions::load(get_).vkCreateInstance(&info, nullptr, &instance),
-                  VK_SUCCESS);
-        vk_ = vulkan::InstanceFunctions::load(get_, instance);
-        std::uint32_t count = 1;
-        VkPhysicalDevice physical = VK_NULL_HANDLE;
-        ASSERT_GE(vk_.vkEnumeratePhysicalDevices(instance, &count, &physical), 0);
-
-        VkPhysicalDeviceVulkan12Features features12{};
-        features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-        features12.bufferDeviceAddress = VK_TRUE;
-        features12.scalarBlockLayout = VK_TRUE;
-        features12.timelineSemaphore = VK_TRUE;
-        VkPhysicalDeviceFeatures2 features{};
-        features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-        features.pNext = &features12;
-        features.features.shaderInt64 = VK_TRUE;
-        const float priority = 1;
-        VkDeviceQueueCreateInfo queue{};
-        queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-        queue.queueCount = 1;
-        queue.pQueuePriorities = &priority;
-        VkDeviceCreateInfo device_info{};
-        device_info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-        device_info.pNext = &features;
-        device_info.queueCreateInfoCount = 1;
-        device_info.pQueueCreateInfos = &queue;
-        VkDevice device = VK_NULL_HANDLE;
-        ASSERT_EQ(vk_.vkCreateDevice(physical, &device_info, nullptr, &device), VK_SUCCESS);
-        device_vk_ = vulkan::DeviceFunctions::load(vk_.vkGetDeviceProcAddr, device);
-        VkQueue handle = VK_NULL_HANDLE;
-        device_vk_.vkGetDeviceQueue(device, 0, 0, &handle);
-        adopted_.instance = instance;
-        adopted_.physical_device = physical;
-        adopted_.device = device;
-        adopted_.queue = handle;
-        adopted_.features = {"int64"};
+        adopted_.instance = application_.instance();
+        adopted_.physical_device = application_.physical_device();
+        adopted_.device = application_.device();
+        adopted_.queue = application_.queue();
+        adopted_.features = VulkanApplication::features();
     }
 
-    void TearDown() override {
-        device_vk_.vkDestroyDevice(static_cast<VkDevice>(adopted_.device), nullptr);
-        vk_.vkDestroyInstance(static_cast<VkInstance>(adopted_.instance), nullptr);
-    }
-
-    PFN_vkGetInstanceProcAddr get_ = nullptr;
-    vulkan::InstanceFunctions vk_;
-    vulkan::DeviceFunctions device_vk_;
+    VulkanApplication application_;
     vulkan::AdoptedVulkan adopted_;
 };
 
@@ -483,37 +436,10 @@ TEST_F(AdoptTest, RunsOnTheCallersQueueUnderTheCallersLock) {
 }
 
 TEST_F(AdoptTest, BuffersOfTheCallersAreUsedInPlace) {
-    auto* const device = static_cast<VkDevice>(adopted_.device);
-    VkBufferCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-    info.size = 4000;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    VkBuffer buffer = VK_NULL_HANDLE;
-    ASSERT_EQ(device_vk_.vkCreateBuffer(device, &info, nullptr, &buffer), VK_SUCCESS);
-    VkMemoryRequirements needs{};
-    device_vk_.vkGetBufferMemoryRequirements(device, buffer, &needs);
-    VkMemoryAllocateFlagsInfo flags{};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-    VkMemoryAllocateInfo allocate{};
-    allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    allocate.pNext = &flags;
-    allocate.allocationSize = needs.size;
-    while ((needs.memoryTypeBits >> allocate.memoryTypeIndex & 1U) == 0) {
-        ++allocate.memoryTypeIndex;
-    }
-    VkDeviceMemory memory = VK_NULL_HANDLE;
-    ASSERT_EQ(device_vk_.vkAllocateMemory(device, &allocate, nullptr, &memory), VK_SUCCESS);
-    ASSERT_EQ(device_vk_.vkBindBufferMemory(device, buffer, memory, 0), VK_SUCCESS);
-
     bool freed = false;
     {
-        const std::shared_ptr<void> owner(nullptr, [&](void*) {
-            device_vk_.vkDestroyBuffer(device, buffer, nullptr);
-            device_vk_.vkFreeMemory(device, memory, nullptr);
-            freed = true;
-        });
+        std::shared_ptr<void> owner;
+        auto* const buffer = application_.make_buffer(4000, owner, [&] { freed = true; });
         const auto adopted = vulkan::adopt_vulkan(adopted_);
         const auto kernel = adopted->load_kernel(add_step_kernel());
         expect_foreign_memory(*adopted, kernel, {reinterpret_cast<std::uintptr_t>(buffer), 36, 1600, owner});

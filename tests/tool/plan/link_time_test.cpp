@@ -223,6 +223,47 @@ TEST(Variants, ThatSayNothingOrTooMuchAreErrors) {
     EXPECT_TRUE(linked_plan("", R"(, "variants": {"a": {"threads": [32]}})", sized));
 }
 
+TEST(Variants, MapsKeepWhatHostsPass) {
+    const auto plan = [](const std::string& map) {
+        return linked_plan("", R"(, "variants": {"a": {"map": {)" + map + "}}}");
+    };
+    const Outcome<Plan> same = plan(R"("x": [0])");
+    ASSERT_TRUE(same) << same.errors().front().message;
+    ASSERT_EQ(same.value().functions.size(), 2U);
+    EXPECT_EQ(same.value().functions[1].name, "f.options(variant=a)");
+    EXPECT_THAT(same.value().functions[1].calls[0].arguments[0].host.map, ElementsAre(0));
+    EXPECT_THAT(ids(plan(R"("x": [1])")), ElementsAre("variant-options")) << "a call of rank 2";
+    EXPECT_THAT(ids(plan(R"("x": [0, 1])")), ElementsAre("argument-map"));
+    EXPECT_THAT(ids(plan(R"("y": [0])")), ElementsAre("variant-options"));
+    const Outcome<Plan> result = plan(R"("result": [0])");
+    ASSERT_THAT(ids(result), ElementsAre("variant-options"));
+    EXPECT_THAT(result.errors().front().message,
+                HasSubstr("maps 'result', of which the call of 'f' states no kind"));
+}
+
+TEST(Variants, MapsPlaceArgumentsAnew) {
+    const std::string text = R"({"version": 1, "name": "functions", "modules": ["functions.slang"], "calls": [
+        {"function": "g", "args": {"x": "tensor[2]", "w": {"kind": "tensor[1]", "map": [0]}},
+         "variants": {"columns": {"map": {"w": [1]}}, "wide": {"map": {"w": [2]}}}}]})";
+    const auto plan = [&](const std::string& spec) {
+        Module module = declared;
+        module.functions.push_back(module.functions.front());
+        module.functions.back().name = "g";
+        module.functions.back().parameters.push_back(module.functions.back().parameters.front());
+        module.functions.back().parameters.back().name = "w";
+        FewTypes types;
+        return resolve(parse_spec(spec, "functions.kf.json").value(), module, &types);
+    };
+    EXPECT_THAT(ids(plan(text)), ElementsAre("variant-options")) << "'wide' makes a call of rank 3";
+    std::string good = text;
+    good.replace(good.find(R"(, "wide": {"map": {"w": [2]}})"), 29, "");
+    const Outcome<Plan> outcome = plan(good);
+    ASSERT_TRUE(outcome) << outcome.errors().front().message;
+    ASSERT_EQ(outcome.value().functions.size(), 2U);
+    EXPECT_THAT(outcome.value().functions[0].calls[0].arguments[1].host.map, ElementsAre(0));
+    EXPECT_THAT(outcome.value().functions[1].calls[0].arguments[1].host.map, ElementsAre(1));
+}
+
 TEST(Variants, OverloadsAgreeOnThem) {
     const auto plan = [](const std::string& second) {
         return linked_plan("", R"(, "variants": {"a": {"threads": [32]}}},

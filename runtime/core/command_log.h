@@ -1,0 +1,74 @@
+// Commands that are kept until it is known that they are to run: what hooks record.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/driver.h"
+
+namespace kf::detail {
+
+/// Owns what its commands use. They were checked by the calls that made them, and drivers check them again
+/// when they are replayed. Not thread-safe.
+class CommandLog final : public driver::Recorder {
+public:
+    void dispatch(const driver::Dispatch& dispatch) override;
+    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
+              std::uint32_t word) override;
+    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
+              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
+              std::uint64_t size) override;
+
+    [[nodiscard]] bool is_empty() const { return commands_.empty(); }
+    /// Gives them, in order, to a driver::Recorder or a driver::Device.
+    template <class Target>
+    void replay(Target& target) const {
+        for (const Command& command : commands_) {
+            std::visit([&](const auto& kept) { kept.replay(target); }, command);
+        }
+    }
+
+private:
+    struct Dispatch {
+        std::shared_ptr<driver::Kernel> kernel;
+        driver::Grid groups{};
+        std::vector<std::byte> block;
+        std::vector<driver::Use> uses;
+        std::vector<driver::Resource> resources;
+
+        template <class Target>
+        void replay(Target& target) const {
+            target.dispatch({kernel, groups, block, uses, resources});
+        }
+    };
+    struct Fill {
+        std::shared_ptr<driver::Allocation> target;
+        std::uint64_t offset = 0;
+        std::uint64_t size = 0;
+        std::uint32_t word = 0;
+
+        template <class Target>
+        void replay(Target& into) const {
+            into.fill(target, offset, size, word);
+        }
+    };
+    struct Copy {
+        std::shared_ptr<driver::Allocation> target;
+        std::uint64_t target_offset = 0;
+        std::shared_ptr<driver::Allocation> source;
+        std::uint64_t source_offset = 0;
+        std::uint64_t size = 0;
+
+        template <class Target>
+        void replay(Target& into) const {
+            into.copy(target, target_offset, source, source_offset, size);
+        }
+    };
+    using Command = std::variant<Dispatch, Fill, Copy>;
+
+    std::vector<Command> commands_;
+};
+
+}  // namespace kf::detail

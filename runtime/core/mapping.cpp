@@ -1,0 +1,121 @@
+// Picks among the functions whose arguments lie in different dimensions of a call.
+#include "core/mapping.h"
+
+#include <kf/error.h>
+#include <kf/invoke.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/module_state.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::Argument;
+using manifest::Call;
+using manifest::Function;
+
+/// "w [1]"
+std::string map_text(std::string_view name, std::span<const std::int64_t> map) {
+    std::string text;
+    for (const std::int64_t dimension : map) {
+        text += (text.empty() ? "" : ", ") + std::to_string(dimension);
+    }
+    return std::string(name) + " [" + text + "]";
+}
+
+/// "(x [0, 1], w [1])" of the first overload with the most dimensions.
+std::string maps_text(const Function& function) {
+    const Call& call = *std::ranges::max_element(function.calls, {}, &Call::rank);
+    std::string text;
+    for (const Argument& argument : call.arguments) {
+        if (argument.map.empty()) continue;
+        text += (text.empty() ? "" : ", ") + map_text(argument.name, argument.map);
+    }
+    return "(" + text + ")";
+}
+
+/// Whether an overload has the argument there, and none has as many dimensions of it elsewhere.
+bool places(const Function& function, const Mapping& chosen) {
+    bool found = false;
+    for (const Call& call : function.calls) {
+        for (const Argument& argument : call.arguments) {
+            if (argument.name != chosen.first || argument.map.size() != chosen.second.size()) continue;
+            if (argument.map != chosen.second) return false;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/// The function and its variants, with the ways to accumulate that it has, by number; itself first.
+std::vector<std::size_t> family(const manifest::Manifest& manifest, std::size_t index) {
+    const Function& function = manifest.functions.at(index);
+    const auto own = std::ranges::find(function.chosen, static_cast<std::int64_t>(index));
+    const auto place = own - function.chosen.begin();
+    std::vector<std::size_t> all{index};
+    const auto add = [&](std::size_t candidate) {
+        const Function& other = manifest.functions.at(candidate);
+        const std::size_t number =
+            own == function.chosen.end()
+                ? candidate
+                : static_cast<std::size_t>(other.chosen.at(static_cast<std::size_t>(place)));
+        if (std::ranges::find(all, number) == all.end()) all.push_back(number);
+    };
+    // The function without a variant has the same variants and isn't one.
+    for (std::size_t i = 0; i < manifest.functions.size(); ++i) {
+        const Function& other = manifest.functions[i];
+        const bool is_combined =
+            !other.chosen.empty() && other.chosen.front() != static_cast<std::int64_t>(i);
+        const bool is_variant = std::ranges::any_of(other.option_sets, [&](const manifest::OptionSet& set) {
+            return set.function == static_cast<std::int64_t>(i);
+        });
+        if (!function.option_sets.empty() && other.option_sets == function.option_sets && !is_combined &&
+            !is_variant) {
+            add(i);
+        }
+    }
+    for (const manifest::OptionSet& set : function.option_sets) {
+        add(static_cast<std::size_t>(set.function));
+    }
+    return all;
+}
+
+}  // namespace
+
+std::size_t mapped_function(const manifest::Manifest& manifest, std::size_t index,
+                            std::span<const Mapping> chosen) {
+    const std::vector<std::size_t> all = family(manifest, index);
+    std::vector<std::size_t> found;
+    for (const std::size_t candidate : all) {
+        if (std::ranges::all_of(
+                chosen, [&](const Mapping& one) { return places(manifest.functions[candidate], one); })) {
+            found.push_back(candidate);
+        }
+    }
+    if (found.size() == 1 || (!found.empty() && found.front() == index)) {
+        return found.front();
+    }
+    std::string wanted;
+    for (const auto& [name, map] : chosen) {
+        wanted += (wanted.empty() ? "" : ", ") + map_text(name, map);
+    }
+    std::string there;
+    for (const std::size_t candidate : found.empty() ? all : found) {
+        const Function& function = manifest.functions[candidate];
+        there += (there.empty() ? "" : ", ") + function.name + " " + maps_text(function);
+    }
+    throw ArgumentError(ErrorCode::unknown_name, manifest.functions[index].name + ": map: " +
+                                                     (found.empty() ? "nothing was" : "more than one was") +
+                                                     " generated with " + wanted + "; there is: " + there);
+}
+
+FunctionRef mapped(const FunctionRef& function, std::span<const Mapping> chosen) {
+    FunctionRef made = function;
+    made.function = mapped_function(function.module->manifest(), function.function, chosen);
+    return made;
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,122 @@
+// kf.HookContext: what a hook, which is called before each dispatch of a function, is given.
+#include "python/hook.h"
+
+#include "core/encoder_state.h"
+#include "python/differentiable.h"
+#include "python/encoder.h"
+#include "python/errors.h"
+#include "python/structs.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+namespace {
+
+/// How deep arguments are looked into: structs and lists in each other.
+constexpr int deepest = 8;
+
+/// The device of the first tensor in an argument; null where there is none.
+ContextPtr device_in(const py::handle& value, int depth);
+
+template <class Values>
+ContextPtr first_device(const Values& values, int depth) {
+    for (const py::handle value : values) {
+        if (ContextPtr found = device_in(value, depth)) return found;
+    }
+    return nullptr;
+}
+
+ContextPtr device_in(const py::handle& value, int depth) {
+    if (const Tensor* tensor = as_tensor(value)) return tensor->context;
+    if (const Differentiable* given = as_differentiable(value)) return device_in(given->value, depth);
+    if (depth == 0) return nullptr;
+    if (PyDict_Check(value.ptr()) != 0) {
+        for (const auto& [key, field] : py::reinterpret_borrow<py::dict>(value)) {
+            if (ContextPtr found = device_in(field, depth - 1)) return found;
+        }
+        return nullptr;
+    }
+    if (PyTuple_Check(value.ptr()) != 0)
+        return first_device(py::reinterpret_borrow<py::tuple>(value), depth - 1);
+    // Lists may be long, and are all of one kind.
+    if (PyList_Check(value.ptr()) != 0)
+        return PyList_Size(value.ptr()) == 0 ? nullptr : device_in(PyList_GetItem(value.ptr(), 0), depth - 1);
+    if (!is_struct_like(value) || !py::hasattr(value, "__dict__")) return nullptr;
+    return device_in(value.attr("__dict__"), depth - 1);
+}
+
+}  // namespace
+
+HookContext::HookContext(std::shared_ptr<const FunctionInfo> info, GlobalValues globals, ContextPtr device,
+                         py::tuple arguments, py::dict keywords)
+    : info_(std::move(info)),
+      globals_(std::move(globals)),
+      device_(std::move(device)),
+      arguments_(std::move(arguments)),
+      keywords_(std::move(keywords)) {}
+
+void HookContext::check_open() const {
+    if (is_over_) {
+        refuse(ErrorCode::hook_context, {info_->function.name, {}},
+               "a hook's context is used after its call; it is good until the hook returns");
+    }
+}
+
+void HookContext::set(const py::object& values, const py::kwargs& named) {
+    check_open();
+    globals_ = set_values(info_->function.name, globals_, info_->globals, values, named);
+}
+
+py::object HookContext::encoder() {
+    check_open();
+    if (!encoder_) {
+        if (device_ == nullptr) device_ = device_in(arguments_, deepest);
+        if (device_ == nullptr) device_ = device_in(keywords_, deepest);
+        if (device_ == nullptr) device_ = default_context();
+        encoder_ = py::cast(RecordedCalls(device_, detail::hook_encoder(device_->device().state())));
+    }
+    return encoder_;
+}
+
+Encoder* HookContext::recorded() const {
+    return encoder_ ? &py::cast<RecordedCalls&>(encoder_).encoder() : nullptr;
+}
+
+void HookContext::end() {
+    is_over_ = true;
+    if (encoder_) detail::close_hook_encoder(*recorded());
+    arguments_ = py::tuple();
+    keywords_ = py::dict();
+}
+
+py::tuple with_hook(const std::string& function, const py::object& hooks, const py::object& callback) {
+    if (PyCallable_Check(callback.ptr()) == 0) {
+        refuse(ErrorCode::type_mismatch, {function, "hook"},
+               "a callable is needed, which takes a kf.HookContext, not " + shown(callback));
+    }
+    const py::tuple one = py::make_tuple(callback);
+    return hooks ? py::tuple(hooks + one) : one;
+}
+
+void call_hook(const std::string& function, const py::handle& hook, const py::object& context) {
+    const py::object returned = hook(context);
+    if (PyCoro_CheckExact(returned.ptr()) == 0) return;
+    returned.attr("close")();
+    refuse(ErrorCode::type_mismatch, {function, "hook"},
+           shown(hook) + " is a coroutine function, for which no call waits: write a plain one");
+}
+
+void bind_hook(py::module_& module) {
+    py::class_<HookContext, std::shared_ptr<HookContext>>(
+        module, "HookContext",
+        "One call of a function, which its hooks are given before anything of it runs. Good until the hook "
+        "returns.")
+        .def("set", &HookContext::set, py::arg("values") = py::none(), py::pos_only(),
+             "Sets global parameters for this call alone: set(tint=(1, 0, 0)), set({\"look.tint\": …}).")
+        .def_property_readonly(
+            "encoder", &HookContext::encoder,
+            "What is recorded here with append_to() runs right before the call: in the encoder of the "
+            "call's own append_to(), and on the device where the call is made directly. None of it does "
+            "where the call is refused or a hook raises.");
+}
+
+}  // namespace kf::python
