@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +74,9 @@ def generate(kfgen: Path, architecture: str, target: Path, spec: Path) -> None:
 
 def main() -> None:
     kfgen, architecture, target, *specs = sys.argv[1:]
+    names = Counter(json.loads(Path(spec).read_text())["name"] for spec in specs)
+    if same := [name for name, count in names.items() if count > 1]:
+        sys.exit(f"generate.py: several specs are named {', '.join(same)}, and would share a folder")
     for spec in specs:
         generate(Path(kfgen).resolve(), architecture, Path(target).resolve(), Path(spec).resolve())
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "views.h"
+#include "tensor_views.h"
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr int samples = 100;
 constexpr int side = 32;
 constexpr int steps = 200;
 constexpr float softness = 0.1F;
-const views::Camera camera{{0, 0}, {1, 1}};
+const tensor_views::Camera camera{{0, 0}, {1, 1}};
 
 /// A matrix of two columns, or a picture, by plain code.
 using Numbers = std::vector<double>;
@@ -65,7 +65,7 @@ struct Subject {
 };
 
 /// Gradient descent from `start` to what draws `wanted`. Nothing of it waits for the GPU.
-Numbers fit(const kf::Device& device, const views::Module& module, const Subject& subject,
+Numbers fit(const kf::Device& device, const tensor_views::Module& module, const Subject& subject,
             const Numbers& wanted) {
     const auto rows = static_cast<std::uint32_t>(subject.shape[0]);
     const auto columns = static_cast<std::uint32_t>(subject.shape[1]);
@@ -83,7 +83,7 @@ Numbers fit(const kf::Device& device, const views::Module& module, const Subject
     return {fitted.begin(), fitted.end()};
 }
 
-void report(const kf::Device& device, const views::Module& module, const Subject& subject) {
+void report(const kf::Device& device, const tensor_views::Module& module, const Subject& subject) {
     const Numbers wanted = subject.plain(subject.goal);
     const Numbers expected = subject.plain(subject.start);
     Numbers flow;
@@ -144,7 +144,7 @@ Numbers triangle(const Numbers& vertices) {
 
 int main() {
     const kf::Device device = kf::Device::open();
-    const views::Module module(device);
+    const tensor_views::Module module(device);
 
     std::vector<float> places;
     for (int i = 0; i < samples; ++i) places.push_back(place_of(i));

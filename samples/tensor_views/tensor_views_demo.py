@@ -5,7 +5,7 @@ from typing import Any
 
 import kernelfunctions as kf
 import numpy as np
-from kf_samples.views import Camera, bezier, compare, descend, rasterize
+from kf_samples.tensor_views import Camera, bezier, compare, descend, rasterize
 
 SAMPLES = 100
 SIDE = 32
