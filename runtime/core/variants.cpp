@@ -57,7 +57,7 @@ std::string requested(const VariantRequest& request) {
             set.conformances.push_back({interface_name, type, 0});
         }
     }
-    const std::string text = described(set);
+    std::string text = described(set);
     if (request.name.empty()) {
         return "with " + text.substr(4, text.size() - 5);
     }

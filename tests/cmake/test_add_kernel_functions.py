@@ -154,7 +154,7 @@ def test_device_header_is_an_output_too(ninja: Project, tmp_path: Path) -> None:
     subprocess.run(["ninja", "-C", ninja.build_dir, "clean"], check=True, capture_output=True)
     assert not header.exists(), "the build doesn't know that it is made"
     ninja.build()
-    install = ["cmake", "--install", ninja.build_dir, "--prefix", tmp_path / "prefix"]
+    install = ["cmake", "--install", str(ninja.build_dir), "--prefix", str(tmp_path / "prefix")]
     subprocess.run(install, check=True, capture_output=True)
     assert (tmp_path / "prefix" / "include" / "numbers.cuh").exists()
 

@@ -218,7 +218,7 @@ def kinds(path: Path, lines: list[str]) -> Iterator[str]:
 
 
 DECLARED = re.compile(
-    r"^(?:using (?:[\w]+::)+|(?:inline |static )*(?:constexpr|const|constinit const) [\w:<>, ]*?)(\w+)"
+    r"^(?:using (?:[\w]+::)+|(?:inline |static )*(?:constexpr|const|constinit const) [\w:<>,*& ]*?)(\w+)"
     r"(?:\[\w*\])?\s*(?:;|=|\{)",
     re.MULTILINE,
 )

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "plan/structs.h"
-#include "slang/global_parameters.h"
+#include "slang/kernel_source.h"
 
 namespace kf::gen {
 

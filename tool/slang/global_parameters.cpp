@@ -305,9 +305,6 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
 
 }  // namespace
 
-std::string setter_name(const std::string& id) { return "kf_set_" + id; }
-std::string getter_name(const std::string& id) { return "kf_get_" + id; }
-
 std::vector<GlobalPlace> global_places(std::string_view text) {
     std::vector<GlobalPlace> places;
     const LexedText lexed(text);

@@ -23,10 +23,6 @@ struct GlobalPlace {
 
 [[nodiscard]] std::vector<GlobalPlace> global_places(std::string_view text);
 
-/// How kernels name the function that sets a global, or that makes it.
-[[nodiscard]] std::string setter_name(const std::string& id);
-[[nodiscard]] std::string getter_name(const std::string& id);
-
 /// Returns the text in which those of `forms` are no parameters. One that is a variable becomes static, of
 /// the type that is in the block or buffer, with a function behind it that sets it, which kernels declare
 /// `extern`; one that is made is what a function returns that kernels `export`. Lines stay, and columns but

@@ -18,6 +18,7 @@
 #include "slang/lost_gradients.h"
 #include "slang/module_texts.h"
 #include "slang/named_modules.h"
+#include "slang/pointer_variables.h"
 #include "slang/reflect.h"
 #include "slang/session.h"
 #include "slang/settable_globals.h"
@@ -668,7 +669,7 @@ private:
         kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
             if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code) ||
-                !expand_logical_copies(kernel.code)) {
+                !expand_logical_copies(kernel.code) || !settle_pointer_variables(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             for (const Workaround* workaround : workarounds_) {

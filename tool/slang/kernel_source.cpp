@@ -3,6 +3,9 @@
 
 namespace kf::gen {
 
+std::string setter_name(const std::string& id) { return "kf_set_" + id; }
+std::string getter_name(const std::string& id) { return "kf_get_" + id; }
+
 std::string KernelSource::code_text() const {
     std::string all = text + values;
     for (const Conformance& one : conformances)

@@ -26,6 +26,10 @@ struct GlobalForm {
     bool operator==(const GlobalForm&) const = default;
 };
 
+/// How kernels name the function that sets a global, or that makes it.
+[[nodiscard]] std::string setter_name(const std::string& id);
+[[nodiscard]] std::string getter_name(const std::string& id);
+
 /// The entry point is a compute shader with one uniform parameter: a struct, a ConstantBuffer of one
 /// or a pointer to one. It keeps its name in the compiled code.
 struct KernelSource {

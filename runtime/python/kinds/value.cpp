@@ -76,7 +76,7 @@ Arg convert_one(CallItems& items, std::size_t i) {
 /// One gradient for each call; of a number that all components are, their sum.
 py::object pushed_gradient(CallItems& items, std::size_t i) {
     const Host& host = items.host(i);
-    const py::array list = download(host.uploaded);
+    py::array list = download(host.uploaded);
     if (!is_repeated(host, items.leaf(i))) return list;
     const auto axes = static_cast<py::ssize_t>(items.leaf(i).element.extents.size());
     const py::ssize_t calls = list.ndim() - axes;

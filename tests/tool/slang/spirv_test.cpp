@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "slang/logical_copies.h"
+#include "slang/pointer_variables.h"
 #include "slang/workarounds/folded_vectors.h"
 
 namespace kf::gen {
@@ -108,6 +109,25 @@ TEST(Spirv, CopiesStructsMemberByMember) {
     EXPECT_EQ(code, copied);
     std::string bad = "no SPIR-V";
     EXPECT_FALSE(expand_logical_copies(bad));
+}
+
+TEST(Spirv, SettlesVariablesThatHoldOneBuffer) {
+    // 46 is OpConstantNull, 59 OpVariable, 61 OpLoad, 62 OpStore, 83 OpCopyObject. Of type 1: null 2, buffers
+    // 3 and 4; variables 5 (null and 3), 6 (3 and 4), 7 (3 and a value from elsewhere), 8 (a scalar).
+    const auto with = [](const std::vector<std::vector<std::uint32_t>>& loads) {
+        std::vector<std::vector<std::uint32_t>> all = {
+            {46, 1, 2},    {59, 1, 3, 12}, {59, 1, 4, 12}, {59, 9, 5, 7}, {59, 9, 6, 7},
+            {59, 9, 7, 7}, {59, 9, 8, 7},  {62, 5, 2},     {62, 5, 3},    {62, 6, 3},
+            {62, 6, 4},    {62, 7, 3},     {62, 7, 30},    {62, 8, 31}};
+        all.insert(all.end(), loads.begin(), loads.end());
+        return spirv(all);
+    };
+    std::string code =
+        with({{61, 1, 20, 5}, {61, 1, 21, 6}, {61, 1, 22, 7}, {61, 10, 23, 8}, {61, 1, 24, 5, 2, 4}});
+    ASSERT_TRUE(settle_pointer_variables(code));
+    EXPECT_EQ(code, with({{83, 1, 20, 3}, {61, 1, 21, 6}, {61, 1, 22, 7}, {61, 10, 23, 8}, {83, 1, 24, 3}}));
+    std::string bad = "no SPIR-V";
+    EXPECT_FALSE(settle_pointer_variables(bad));
 }
 
 TEST(Spirv, RepairsVectorsThatAreNull) {
