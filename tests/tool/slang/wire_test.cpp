@@ -20,6 +20,7 @@ TEST(Wire, Requests) {
     EXPECT_EQ(compile.source.text, source.text);
     EXPECT_EQ(compile.source.origin, source.origin);
     EXPECT_EQ(compile.source.hint, source.hint);
+    EXPECT_EQ(compile.source.globals, source.globals);
     EXPECT_EQ(compile.source.values, source.values);
     EXPECT_EQ(compile.source.conformances, source.conformances);
     EXPECT_EQ(compile.target, CodeTarget::cuda_source);
