@@ -34,6 +34,10 @@ kf::Module checked(kf::Module loaded) {
 DistanceToFunction::DistanceToFunction(const kf::detail::FunctionRef& function)
     : backward(function), function_(function) {}
 
+DistanceToFunction DistanceToFunction::hook(std::function<void(kf::HookContext&)> callback) const {
+    return DistanceToFunction(kf::detail::hooked(function_, std::move(callback)));
+}
+
 float DistanceToFunction::operator()(const Sphere& sphere, kf::float3 p) const {
     float result{};
     std::array args{Arg::in(sphere), Arg::in(p), Arg::out(result)};
@@ -75,6 +79,12 @@ Module::Module(kf::Module loaded)
 Module Module::options(const kf::Options& chosen) const {
     Module copy = *this;
     copy.distance_to = distance_to.options(chosen);
+    return copy;
+}
+
+Module Module::hook(const std::function<void(kf::HookContext&)>& callback) const {
+    Module copy = *this;
+    copy.distance_to = distance_to.hook(callback);
     return copy;
 }
 
