@@ -293,21 +293,16 @@ TEST(Compile, VersionNeedsNoSession) {
     EXPECT_THAT(make_compiler()->version(), testing::MatchesRegex("v?[0-9]+\\.[0-9].*"));
 }
 
-TEST(Compile, SupportModulesAreLoadedWhenTheyAreImported) {
+TEST(Compile, SupportModulesAreLoadedBeforeModules) {
     const ScratchFolder folder;
-    const SupportModules support = {{"kf_always", "public float kf_two() { return 2; }\n"},
-                                    {"kf_rarely", "public float kf_three() { return nothing; }\n"}};
-    const auto compiler = make_compiler({}, support);
-    const Outcome<Module> without = compiler->reflect(
-        {folder.write("without.slang", "import kf_always;\nfloat f() { return kf_two(); }\n")});
-    EXPECT_TRUE(without.ok()) << describe(without.errors());
-    const Outcome<Module> with = compiler->reflect(
-        {folder.write("with.slang", "import kf_rarely;\nfloat f() { return kf_three(); }\n")});
-    ASSERT_FALSE(with.ok());
-    EXPECT_THAT(describe(with.errors()), testing::HasSubstr("nothing"));
-    const Outcome<Module> again =
-        compiler->reflect({folder.write("again.slang", "float f() { return 1; }\n")});
-    EXPECT_TRUE(again.ok()) << describe(again.errors());
+    const auto module = folder.write("two.slang", "import kf_base;\nfloat f() { return kf_two(); }\n");
+    const Outcome<Module> found =
+        make_compiler({}, {{"kf_base", "public float kf_two() { return 2; }\n"}})->reflect({module});
+    EXPECT_TRUE(found.ok()) << describe(found.errors());
+    const Outcome<Module> wrong =
+        make_compiler({}, {{"kf_base", "public float kf_two() { return nothing; }\n"}})->reflect({module});
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_THAT(describe(wrong.errors()), testing::HasSubstr("nothing"));
 }
 
 // Sessions of other targets and other compilers read later than the one that reflected.
