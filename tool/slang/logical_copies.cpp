@@ -14,7 +14,6 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t op_undef = 1;
 constexpr std::uint32_t op_type_array = 28;
 constexpr std::uint32_t op_type_struct = 30;
 constexpr std::uint32_t op_constant_composite = 44;

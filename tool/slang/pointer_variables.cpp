@@ -1,6 +1,7 @@
 // Looks for what is stored to variables that hold pointers.
 #include "slang/pointer_variables.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -12,7 +13,6 @@ namespace kf::gen {
 
 namespace {
 
-constexpr std::uint32_t op_undef = 1;
 constexpr std::uint32_t storage_function = 7;
 constexpr std::uint32_t storage_buffer = 12;
 constexpr std::uint32_t word_count_shift = 16;
@@ -73,9 +73,9 @@ bool settle_pointer_variables(std::string& code) {
             settled.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
             return;
         }
-        const std::uint32_t words[] = {4U << word_count_shift | op_copy_object, word_at(code, index + 1),
-                                       word_at(code, index + 2), buffer};
-        settled.append(reinterpret_cast<const char*>(words), sizeof words);
+        const std::array<std::uint32_t, 4> words{4U << word_count_shift | op_copy_object,
+                                                 word_at(code, index + 1), word_at(code, index + 2), buffer};
+        settled.append(reinterpret_cast<const char*>(words.data()), sizeof words);
     });
     code = std::move(settled);
     return true;

@@ -13,6 +13,7 @@ namespace kf::gen {
 // Numbers from the SPIR-V specification, section 3.
 /// The instructions that we look for.
 enum Op : std::uint32_t {
+    op_undef = 1,
     op_name = 5,
     op_member_name = 6,
     op_string = 7,
