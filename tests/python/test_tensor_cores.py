@@ -46,7 +46,8 @@ def smooth(random: np.random.Generator, parameters: Array, count: int) -> Array:
     """Samples for which no unit is so near its kink that a half could be on its other side."""
     weights, bias = layers(parameters)[0]
     drawn = random.normal(size=(3 * count, 4)).astype(np.float32)
-    return drawn[(np.abs(drawn @ weights.T + bias) > 0.01).all(1)][:count]
+    found: Array = drawn[(np.abs(drawn @ weights.T + bias) > 0.01).all(1)][:count]
+    return found
 
 
 # The tensor cores multiply halves, so a product has 11 bits.
