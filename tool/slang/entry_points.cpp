@@ -109,12 +109,6 @@ bool is_of_entry(std::string_view attribute) {
            name == "AutoPyBindCUDA" || name == "WaveSize";
 }
 
-void blank(std::string& text, std::size_t begin, std::size_t end) {
-    std::replace_if(
-        text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
-        [](char c) { return c != '\n' && c != '\r'; }, ' ');
-}
-
 /// What `[[…]]` or `[a, b]` has besides entry points' own attributes stays.
 void blank_attributes(const LexedText& text, const EntryText& entry, std::string& changed) {
     std::size_t number = 0;
@@ -124,7 +118,7 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
         const auto begin = entry.attributes.begin() + static_cast<std::ptrdiff_t>(first);
         const auto end = entry.attributes.begin() + static_cast<std::ptrdiff_t>(number);
         if (std::all_of(begin, end, is_of_entry)) {
-            blank(changed, text.offset(list.open), text.offset(list.close) + 1);
+            blank_text(changed, text.offset(list.open), text.offset(list.close) + 1);
             continue;
         }
         bool keeps = false;
@@ -132,8 +126,9 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
             const auto [from, to] = list.attributes[i];
             const bool drops = is_of_entry(entry.attributes[first + i]);
             // The comma before what is kept goes where nothing is kept before it.
-            if (i > 0 && (drops || !keeps)) blank(changed, text.offset(from - 1), text.offset(from - 1) + 1);
-            if (drops) blank(changed, text.offset(from), text.offset(to));
+            if (i > 0 && (drops || !keeps))
+                blank_text(changed, text.offset(from - 1), text.offset(from - 1) + 1);
+            if (drops) blank_text(changed, text.offset(from), text.offset(to));
             keeps = keeps || !drops;
         }
     }

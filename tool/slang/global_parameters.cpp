@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/sha256.h"
+#include "slang/block_values.h"
 #include "slang/lexed_text.h"
 
 namespace kf::gen {
@@ -60,7 +61,6 @@ constexpr std::array<std::string_view, 31> other_words{
     "volatile",   "shared",       "in",        "out",        "inout",       "attribute_syntax",
     "__extension"};
 
-bool is_block(std::string_view word) { return word == "ParameterBlock" || word == "ConstantBuffer"; }
 bool is_group(std::string_view word) { return word == "cbuffer" || word == "tbuffer"; }
 
 class GlobalFinder {
@@ -240,9 +240,8 @@ public:
 
     /// Leaves the lines that the lexemes are on.
     void blank(const Lexemes& range) {
-        if (range.first >= range.second) return;
-        for (std::size_t at = lexed_.offset(range.first); at < end_of(range.second - 1); ++at)
-            if (text_[at] != '\n') text_[at] = ' ';
+        if (range.first < range.second)
+            blank_text(text_, lexed_.offset(range.first), end_of(range.second - 1));
     }
     void put_before(std::size_t lexeme, const std::string& text) { puts_[lexed_.offset(lexeme)] += text; }
     void put_behind(std::size_t lexeme, const std::string& text) { puts_[end_of(lexeme)] += text; }

@@ -34,4 +34,10 @@ std::size_t LexedText::closing(std::size_t open) const {
     return size();
 }
 
+void blank_text(std::string& text, std::size_t begin, std::size_t end) {
+    std::replace_if(
+        text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+        [](char c) { return c != '\n' && c != '\r'; }, ' ');
+}
+
 }  // namespace kf::gen

@@ -33,4 +33,7 @@ private:
     std::vector<Lexeme> lexemes_;
 };
 
+/// Makes blanks of [begin, end), but for what ends lines, so that all behind it stays at its place.
+void blank_text(std::string& text, std::size_t begin, std::size_t end);
+
 }  // namespace kf::gen

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "slang/block_values.h"
 #include "slang/entry_points.h"
 #include "slang/field_access.h"
 #include "slang/global_parameters.h"
@@ -98,7 +99,8 @@ std::string Sources::as_compiled(const std::string& text) {
 }
 
 std::string Sources::as_module(const std::string& text) {
-    return as_compiled(as_functions(with_settable_globals(text, globals_))) + behind_functions(text);
+    return as_compiled(with_block_values(as_functions(with_settable_globals(text, globals_)))) +
+           behind_functions(text);
 }
 
 const std::string* Sources::find(const fs::path& path) {

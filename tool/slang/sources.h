@@ -43,7 +43,8 @@ public:
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Returns what Slang is given for a text.
     [[nodiscard]] std::string as_compiled(const std::string& text);
-    /// The same for a file's, whose entry points become functions: see entry_points.h.
+    /// The same for a file's, whose entry points become functions and whose parameters take what blocks hold:
+    /// see entry_points.h and block_values.h.
     [[nodiscard]] std::string as_module(const std::string& text);
 
     /// Whether Slang is given other text than that of some file read so far.
