@@ -135,6 +135,58 @@ def test_methods(module: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(own.grads.to_numpy()[:size], 0)
 
 
+def counted(elements: Any, count: int, *, writable: bool = True) -> dict[str, Any]:
+    """A buffer that counts, as calls take it."""
+    number = kf.Buffer.from_numpy(np.array([count], np.uint32), writable=True)
+    return {"elements": kf.Buffer.from_numpy(elements, writable=writable), "count": number}
+
+
+def ordered(spots: Array) -> list[bytes]:
+    return sorted(spot.tobytes() for spot in spots)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_counters(module: ModuleType, size: int) -> None:
+    """What is appended is there once, in any order; what is too much is counted, and what is left stays."""
+    weights = numbers((size,), FLOAT, 16)
+    places = numbers((size, 3), FLOAT, 17)
+    kept = np.zeros(int((weights > 0).sum()), module.Spot.dtype)
+    kept["weight"], kept["place"] = weights[weights > 0], places[weights > 0]
+    poison = np.full(size + POISON, -9, FLOAT).astype(module.Spot.dtype)
+    spots = counted(poison, 2)
+    module.keep(spots, weights, places)
+    end = 2 + len(kept)
+    assert spots["count"].to_numpy().tolist() == [end]
+    found = spots["elements"].to_numpy()
+    assert ordered(found[2:end]) == ordered(kept)
+    np.testing.assert_array_equal(np.concatenate([found[:2], found[end:]]), poison[len(kept) :])
+    full = counted(poison[:1], 0)
+    module.keep(full, weights, places)
+    assert full["count"].to_numpy().tolist() == [len(kept)]
+    # One call more than there are elements gets zeros.
+    spots["elements"] = kf.Buffer.from_numpy(found)
+    to = counted(np.full(end + 2, 77, FLOAT), 0)
+    module.drain(spots, to, np.full(end + 1, 2, FLOAT))
+    assert (spots["count"].to_numpy().tolist(), to["count"].to_numpy().tolist()) == ([0], [end + 1])
+    got = to["elements"].to_numpy()
+    assert sorted(got[:-1].tolist()) == sorted([*(2 * found["weight"][:end]).tolist(), 0])
+    assert got[-1] == 77
+
+
+def test_counters_refused(module: ModuleType) -> None:
+    spots = counted(np.zeros(4, module.Spot.dtype), 0)
+    one = np.ones(1, FLOAT), np.ones((1, 3), FLOAT)
+    for wrong, message in (
+        (spots | {"count": kf.Buffer.zeros(1, np.uint32, writable=False)}, "spots.count.*only read"),
+        (spots | {"count": kf.Buffer.zeros(1, np.float32)}, "spots.count.*uint"),
+        ({"elements": spots["elements"]}, "count"),
+        (spots["elements"], "spots"),
+    ):
+        with pytest.raises(kf.ArgumentError, match=message):
+            module.keep(wrong, *one)
+    assert spots["count"].to_numpy().tolist() == [0]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_places(module: ModuleType, size: int) -> None:
     """Pointers, raw buffers and tensors in nested structs, given in all their ways."""

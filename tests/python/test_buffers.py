@@ -1,7 +1,7 @@
 """Parameters that are buffers, and buffers given where calls take tensors."""
 
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import kernelfunctions as kf
@@ -89,6 +89,51 @@ def test_structs(buffers: ModuleType, size: int) -> None:
     buffers.step_particles(given, new, indices(size), 0.5)
     np.testing.assert_array_equal(new.to_numpy(), stepped(old, 0.5))
     np.testing.assert_array_equal(given.to_numpy(), old)
+
+
+def tinted(points: Array, old: Array, look: dict[str, Any], shift: int) -> Array:
+    """What tint leaves, of float32 throughout."""
+    new: Array = old.copy()
+    taken = points[shift:] * np.array(look["tint"], np.float32) * np.float32(look["gains"][1])
+    new[: len(taken)] = np.clip(taken, np.float32(-1), np.float32(1.5))
+    new[:, 2] += points[:, 2]
+    return new
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_typed(buffers: ModuleType, size: int) -> None:
+    """Buffer and RWBuffer hold memory's own elements; a constant buffer is a value, or memory with one."""
+    points = numbers((size, 3), FLOAT, 21)
+    old = numbers((size + 2, 3), FLOAT, 22)
+    fields = {"tint": (1, -2, 0.5), "gains": [9, 0.25], "shift": 1}
+    memory = np.zeros(1, buffers.Look.dtype)
+    for name, value in fields.items():
+        memory[name] = value
+    expected = np.concatenate([tinted(points, old[:size], fields, 1), old[size:]])
+    for look in (fields, SimpleNamespace(**fields), buffers.Look(**fields), kf.Buffer.from_numpy(memory)):
+        to = kf.Buffer.from_numpy(old, writable=True)
+        buffers.tint(kf.Buffer.from_numpy(points), to, look, (-1, 1.5), indices(size))
+        np.testing.assert_allclose(to.to_numpy(), expected, rtol=1e-6, atol=1e-6)
+    to_tensor, encoder = kf.Tensor.from_numpy(old), kf.default_device().encoder()
+    buffers.tint.append_to(encoder, points, to_tensor, fields, (-1, 1.5), indices(size))
+    encoder.submit()
+    np.testing.assert_allclose(to_tensor.to_numpy(), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_typed_in_entry_points(buffers: ModuleType, size: int) -> None:
+    cells = numbers((size, 4), np.dtype(np.float16), 23)
+    cells[:, 1] = np.arange(size) % 8
+    which = np.zeros((size, 4), np.float32)
+    which[:, 3] = np.random.default_rng(1).integers(0, size, size)
+    marks = kf.Buffer.from_numpy(np.full(size, 5, np.uint32), writable=True)
+    looks = [{"tint": (0, 0, 0), "gains": gains, "shift": 0} for gains in ([2, 0], [0, 3])]
+    grid = {"cells": kf.Buffer.from_numpy(cells), "look": looks[0], "marks": marks}
+    buffers.mark.threads(size)(grid, kf.Buffer.from_numpy(which), looks[1])
+    expected = np.full(size, 5, np.uint32)
+    places = which[:, 3].astype(np.int64)
+    np.add.at(expected, places, (2 * cells[places, 1] + 3).astype(np.uint32))
+    np.testing.assert_array_equal(marks.to_numpy(), expected)
 
 
 def test_bytes(buffers: ModuleType) -> None:
@@ -255,6 +300,8 @@ def read_only(shape: tuple[int, ...], dtype: Any = np.float32) -> kf.Buffer:
     return kf.Buffer.zeros(shape, dtype, writable=False)
 
 
+LOOK = {"tint": (1, 1, 1), "gains": (1, 1), "shift": 0}
+
 BAD: dict[str, tuple[Callable[[Any], object], str]] = {
     "a type": (
         lambda b: b.gather(zeros(4, 3, dtype=np.int32), indices(1)),
@@ -292,6 +339,30 @@ BAD: dict[str, tuple[Callable[[Any], object], str]] = {
     "other structs": (
         lambda b: b.step_particles(zeros(4), zeros(4), indices(1), 1),
         "argument 'old'",
+    ),
+    "a typed buffer's type": (
+        lambda b: b.tint(zeros(4, 4), zeros(4, 3), LOOK, (0, 1), indices(1)),
+        "argument 'from': expected float3 buffer",
+    ),
+    "a typed buffer only read": (
+        lambda b: b.tint(zeros(4, 3), read_only((4, 3)), LOOK, (0, 1), indices(1)),
+        "argument 'to': the call writes it, and the kf.Buffer given is only read",
+    ),
+    "a typed buffer's place": (
+        lambda b: b.tint(zeros(9, 3)[1:], zeros(4, 3), LOOK, (0, 1), indices(1)),
+        "argument 'from': a buffer begins at a multiple of",
+    ),
+    "a constant buffer's field": (
+        lambda b: b.tint(zeros(4, 3), zeros(4, 3), LOOK | {"gains": 1}, (0, 1), indices(1)),
+        "look.gains",
+    ),
+    "a constant buffer's memory": (
+        lambda b: b.tint(zeros(4, 3), zeros(4, 3), kf.Buffer.zeros((1, 6)), (0, 1), indices(1)),
+        "argument 'look'",
+    ),
+    "a constant buffer's length": (
+        lambda b: b.tint(zeros(4, 3), zeros(4, 3), LOOK, (0, 1, 2), indices(1)),
+        "argument 'range'",
     ),
     "one of both": (
         lambda b: b.add_words((same := zeros(4)), same, indices(1)),

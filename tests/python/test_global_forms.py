@@ -132,6 +132,17 @@ def test_bytes_and_structs(forms: ModuleType, size: int) -> None:
     np.testing.assert_array_equal(taller(indices(size)).to_numpy(), depths + 5)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_typed_buffers(forms: ModuleType, size: int) -> None:
+    """Slang's buffers with formats, and a constant buffer in a block and as a function's parameter."""
+    stops = numbers((size, 2), FLOAT, 2)
+    marks = kf.Buffer.from_numpy(np.ones(size + 1, FLOAT), writable=True)
+    stopped = forms.stopped.set(chart={"scale": (2, 3), "marks": marks}, stops=kf.Buffer.from_numpy(stops))
+    stopped = stopped.set(shared_scale=(5, 7))
+    np.testing.assert_allclose(stopped(indices(size)).to_numpy(), (stops[:, 0] * 2 + 3) * 12, rtol=1e-6)
+    np.testing.assert_array_equal(marks.to_numpy(), [*(stops[:, 1] + 1), 1])
+
+
 def test_entry_points(forms: ModuleType) -> None:
     """Its groupshared memory is its own."""
     out = kf.Buffer.from_numpy(np.full(64, -1, FLOAT), writable=True)
@@ -141,6 +152,14 @@ def test_entry_points(forms: ModuleType) -> None:
 
 
 ONE = np.zeros(1, INT)
+
+
+def chart() -> dict[str, Any]:
+    """Globals of stopped, with a buffer that is only read for one that is written."""
+    marks = kf.Buffer.from_numpy(np.zeros(1, FLOAT))
+    return {"chart": {"scale": (1, 1), "marks": marks}, "shared_scale": (1, 1)}
+
+
 REFUSALS: list[tuple[Callable[[ModuleType], Any], str]] = [
     (
         lambda m: m.seen.set(eye=(1, 1, 1), zoom=1, sun=(1, 1, 1))(np.ones(2, FLOAT)),
@@ -159,6 +178,11 @@ REFUSALS: list[tuple[Callable[[ModuleType], Any], str]] = [
     (lambda m: m.moved(ONE), "the global 'particles', which it reads, isn't set"),
     (lambda m: m.count_up(ONE), "the global 'numbers', which it reads, isn't set"),
     (lambda m: m.grown(ONE), "the global 'tree', which it reads, isn't set"),
+    (lambda m: m.stopped.set(chart(), stops=kf.Buffer.from_numpy(ONE))(ONE), r"globals\.stops.*float2"),
+    (
+        lambda m: m.stopped.set(chart(), stops=kf.Buffer.zeros((1, 2)))(ONE),
+        r"globals\.chart\.marks.*only read",
+    ),
     (lambda m: m.grown.set(tree={"height": 1})(ONE), r"tree"),
     (lambda m: m.copy_words.set(bytes=kf.Buffer.from_numpy(ONE))(ONE), "the global 'words'"),
     (

@@ -394,10 +394,7 @@ private:
             return "give the struct field by field, {\"fields\": {…}}, where the buffer has a kind of its "
                    "own";
         }
-        if (type.kind == TypeKind::resource) {
-            return "this version of kfgen passes no textures, samplers or buffers of other kinds than "
-                   "StructuredBuffer and ByteAddressBuffer, in structs or alone";
-        }
+        if (type.kind == TypeKind::resource) return notes_of_refused(type).front();
         return "make it a field of one of these types, and convert it in Slang";
     }
 

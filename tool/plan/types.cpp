@@ -75,20 +75,27 @@ namespace {
 
 /// What to write for a resource that can't be passed.
 std::string resource_advice(const std::string& name) {
-    constexpr std::array<std::pair<std::string_view, const char*>, 6> advice{{
-        {"AppendStructuredBuffer",
-         "take a RWStructuredBuffer, and a RWStructuredBuffer<Atomic<uint>> that counts"},
-        {"ConsumeStructuredBuffer",
-         "take a RWStructuredBuffer, and a RWStructuredBuffer<Atomic<uint>> that counts"},
+    constexpr const char* block =
+        "kfgen takes the value for the block where a parameter names it itself: make it 'ConstantBuffer<T>', "
+        "without a macro or typedef, or the struct";
+    constexpr const char* own_name =
+        "a module declares a type of this name, or of another buffer's, so that Slang's isn't passed: "
+        "make it a StructuredBuffer";
+    constexpr std::array<std::pair<std::string_view, const char*>, 5> advice{{
         {"StructuredBuffer", "leave the layout out, or make it ScalarDataLayout"},
-        {"Buffer<", "make it a StructuredBuffer, which has no format"},
-        {"RWBuffer<", "make it a RWStructuredBuffer, which has no format"},
-        {"ConstantBuffer", "make the parameter the struct itself, and give it value"},
+        {"Buffer<", own_name},
+        {"RWBuffer<", own_name},
+        {"ConstantBuffer", block},
+        {"ParameterBlock", block},
     }};
+    if (name.find("norm ") != std::string::npos)
+        return "elements are what memory holds, without a format: take floats, or integers, and convert them "
+               "in Slang";
     for (const auto& [start, text] : advice) {
         if (name.starts_with(start)) return text;
     }
-    return "this version of kfgen passes StructuredBuffer and ByteAddressBuffer, and no other resources";
+    return "this version of kfgen passes no textures, samplers or other resources than StructuredBuffer, "
+           "ByteAddressBuffer and Buffer";
 }
 
 }  // namespace

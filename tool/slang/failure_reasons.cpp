@@ -128,6 +128,18 @@ void name_conformances(Diagnostic& said) {
         "list the types in the spec: \"conformances\": [{\"interface\": \"" + name + "\", \"type\": \"…\"}]");
 }
 
+/// What to write for a counter that no kernel is given, where Slang said that there is none.
+void add_counter_cure(Diagnostic& said) {
+    const bool counts = std::ranges::any_of(said.notes, [](const std::string& note) {
+        return note.ends_with("'IncrementCounter'") || note.ends_with("'DecrementCounter'");
+    });
+    if (!counts) return;
+    said.notes.insert(
+        said.notes.begin(),
+        "a RWStructuredBuffer has no hidden counter here: make it an AppendStructuredBuffer or a "
+        "ConsumeStructuredBuffer, or count in a RWStructuredBuffer<Atomic<uint>> beside it");
+}
+
 void add_hint(Diagnostic& crash, const Functions& reached) {
     for (const SourceFunction* function : reached) {
         if (!function->differentiable) continue;
@@ -144,8 +156,10 @@ void add_hint(Diagnostic& crash, const Functions& reached) {
 
 Diagnostics with_reasons(Diagnostics errors, const KernelSource& kernel,
                          const std::map<std::string, std::string>& sources) {
-    for (Diagnostic& error : errors)
+    for (Diagnostic& error : errors) {
         if (error.id == no_conformance) name_conformances(error);
+        if (error.id == unavailable) add_counter_cure(error);
+    }
     const auto is_unclear = [](const Diagnostic& error) {
         return error.id == "slang-internal" || error.id == "slang-E99997" || error.id == unavailable;
     };

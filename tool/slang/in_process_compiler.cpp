@@ -26,7 +26,6 @@
 #include "slang/spirv_validator.h"
 #include "slang/started_slang.h"
 #include "slang/types.h"
-#include "slang/view_types.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
 #include "slang/workarounds/overwritten_gradients.h"
@@ -329,8 +328,11 @@ private:
             return &*kept.session;
         }
         kept = {};
-        if (!needs_foreign_names_)
-            needs_foreign_names_ = name_foreign_types(module_texts(options_.modules, options_.search_paths));
+        if (!needs_foreign_names_) {
+            const auto texts = module_texts(options_.modules, options_.search_paths);
+            needs_foreign_names_ = name_foreign_types(texts);
+            sources_.leave_modules(shadowed_modules(texts));
+        }
         Outcome<Session> session = load_modules(form, needed_support(), keeps_gradients_);
         if (!session && !*needs_foreign_names_) {
             // Names may come from where nobody looked for them.

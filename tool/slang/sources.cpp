@@ -14,7 +14,7 @@
 #include "slang/global_parameters.h"
 #include "slang/gradient_texts.h"
 #include "slang/nesting.h"
-#include "slang/view_types.h"
+#include "slang/own_types.h"
 
 namespace kf::gen {
 
@@ -86,16 +86,16 @@ Sources::Sources(const std::map<std::string, std::string>& texts) {
 
 bool Sources::changes_any() {
     return std::any_of(texts_.begin(), texts_.end(), [&](const auto& text) {
-        return as_compiled(text.second) != with_view_types(text.second);
+        return as_compiled(text.second) != with_own_types(text.second, shadowed_);
     });
 }
 
 std::string Sources::as_compiled(const std::string& text) {
     std::string changed = workarounds_.empty() ? text : keep_gradients(text, workarounds_);
-    if (!opens_fields_) return with_view_types(changed);
+    if (!opens_fields_) return with_own_types(changed, shadowed_);
     std::string opened = with_open_fields(changed);
     has_opened_ = has_opened_ || opened != changed;
-    return with_view_types(opened);
+    return with_own_types(opened, shadowed_);
 }
 
 std::string Sources::as_module(const std::string& text) {

@@ -12,6 +12,7 @@
 
 #include "diagnostic/diagnostic.h"
 #include "slang/kernel_source.h"
+#include "slang/own_types.h"
 #include "slang/workarounds/workarounds.h"
 
 namespace kf::gen {
@@ -39,7 +40,9 @@ public:
     [[nodiscard]] bool opens_fields() const { return opens_fields_; }
     /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
-    /// Whether that has changed any text since it was set.
+    /// No text imports these for the names of types: see own_types.h.
+    void leave_modules(ModuleNames shadowed) { shadowed_ = std::move(shadowed); }
+    /// Whether open_fields() has changed any text since it was set.
     [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Returns what Slang is given for a text.
     [[nodiscard]] std::string as_compiled(const std::string& text);
@@ -81,6 +84,7 @@ private:
     Workarounds workarounds_;
     bool opens_fields_ = true;
     std::vector<GlobalForm> globals_;
+    ModuleNames shadowed_;
     bool has_opened_ = false;
     Diagnostics refused_;
 };

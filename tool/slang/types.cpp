@@ -143,7 +143,10 @@ std::optional<Type> TypeDescriber::describe_buffer(slang::TypeReflection& type) 
     if (bytes) return described;
     const bool natural = described.name.find("DefaultDataLayout") != std::string::npos ||
                          described.name.find("ScalarDataLayout") != std::string::npos;
-    if (!natural) return std::nullopt;
+    // What a format converts is no element in memory.
+    const bool converts = described.name.find("<unorm ") != std::string::npos ||
+                          described.name.find("<snorm ") != std::string::npos;
+    if (!natural || converts) return std::nullopt;
     described.element.push_back(describe(type.getElementType(), Found::in_struct));
     return described;
 }

@@ -23,6 +23,15 @@ using Net = NetFields<float, Given, Given, Tensor<float, 1>>;
 static_assert(!std::is_convertible_v<ReadLayer, Layer>, "what is only read isn't given where calls write");
 static_assert(!std::is_convertible_v<Net<ReadLayer>, Net<Layer>>);
 
+template <class Counter>
+using Spots = buffer_structs::AppendStructuredBuffer_SpotFields<RWBuffer<Spot>, Counter>;
+template <class Given>
+constexpr bool can_keep =
+    std::is_invocable_v<const buffer_structs::KeepFunction&, Given, Tensor<float, 1>, Tensor<float3, 1>>;
+static_assert(can_keep<Spots<RWBuffer<std::uint32_t>>>);
+static_assert(!can_keep<Spots<Buffer<std::uint32_t>>>, "calls write the counter");
+static_assert(!can_keep<Spots<RWBuffer<float>>>);
+
 class BufferStructsTest : public ::testing::TestWithParam<std::string> {
 protected:
     [[nodiscard]] Layer layer(const std::vector<float>& weights) const {
@@ -51,6 +60,19 @@ TEST_P(BufferStructsTest, AreTreesOfModules) {
     EXPECT_THAT(x.grad().to_vector(), ElementsAre(0.5F * 6 * 2, 0.5F * 8 * 4));
     EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0.5F, 2.5F, 0.5F, 7.5F, 0));
     EXPECT_THAT(first_.grads.to_vector(), ElementsAre(3, 6, 4, 12, 0));
+}
+
+TEST_P(BufferStructsTest, Count) {
+    const RWBuffer<std::uint32_t> count = device_.zeros<std::uint32_t>({1});
+    const RWBuffer<Spot> spots = device_.zeros<Spot>({3});
+    const auto places = device_.tensor<float3>({{1, 2, 3}, {4, 5, 6}});
+    for (int k = 0; k < 2; ++k)
+        module_.keep(Spots<RWBuffer<std::uint32_t>>{spots, count}, device_.tensor<float>({-1, 2}), places);
+    EXPECT_THAT(count.to_vector(), ElementsAre(2));
+    const std::vector<Spot> found = spots.to_vector();
+    EXPECT_EQ(found[1].weight, 2);
+    EXPECT_EQ(found[1].place, (float3{4, 5, 6}));
+    EXPECT_EQ(found[2].weight, 0);
 }
 
 TEST_P(BufferStructsTest, GoIntoLaunches) {

@@ -9,6 +9,7 @@
 namespace kf::test {
 namespace {
 
+using buffers::Look;
 using buffers::Particle;
 using ::testing::ElementsAre;
 using Indices = Tensor<std::int32_t, 1>;
@@ -30,6 +31,14 @@ static_assert(!can_call<buffers::AdvanceFunction, Buffer<float>, Tensor<float, 1
 static_assert(can_call<buffers::AdvanceFunction, Tensor<float, 1>, Buffer<float>>);
 static_assert(can_call<buffers::ScaleFunction, Tensor<float3, 1>, RWBuffer<float>>);
 static_assert(can_call<buffers::AdvanceFunction, RWBuffer<float>, Tensor<float, 1>>);
+// Slang's buffers with formats are the same, and a constant buffer is its struct.
+static_assert(can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Look, float2, Indices>);
+static_assert(
+    can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Buffer<Look>, float2, Indices>);
+static_assert(!can_call<buffers::TintFunction, Buffer<float3>, Buffer<float3>, Look, float2, Indices>);
+static_assert(!can_call<buffers::TintFunction, Buffer<float4>, RWBuffer<float3>, Look, float2, Indices>);
+static_assert(!can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Particle, float2, Indices>);
+static_assert(!can_call<buffers::TintFunction, Buffer<float3>, RWBuffer<float3>, Look, float3, Indices>);
 static_assert(can_call<pointers::ReadOnlyFunction, Buffer<float>, Indices>);
 static_assert(!can_call<pointers::ReadAtFunction, Buffer<float>, Indices>, "its type may write");
 static_assert(can_call<pointers::ReadAtFunction, RWBuffer<float>, Indices>);
@@ -72,6 +81,21 @@ TEST_P(BuffersTest, HoldStructs) {
     encoder.submit();
     const std::vector<Particle> found = old.to_vector();
     for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(found[k].position, (float3{2, 4, 6 + float(k)}));
+}
+
+TEST_P(BuffersTest, MeetConstantBuffers) {
+    const buffers::Module module(device_);
+    const Buffer<float3> from(device_, std::vector<float3>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}});
+    const Look look{{1, 2, 1}, {9, 0.5F}, 1};
+    const std::vector<float3> expected{{2, 5, 6}, {3.5F, 7, 10.5F}, {-1, -1, 8}};
+    for (const bool in_memory : {false, true}) {
+        const RWBuffer<float3> to(device_, std::vector<float3>(3, {-1, -1, -1}));
+        if (in_memory)
+            module.tint(from, to, Buffer<Look>(device_, std::vector<Look>{look}), {0, 7}, i_);
+        else
+            module.tint(from, to, look, {0, 7}, i_);
+        EXPECT_EQ(to.to_vector(), expected);
+    }
 }
 
 TEST_P(BuffersTest, HaveGradients) {

@@ -51,6 +51,17 @@ TEST(FailureReasons, CodeForOtherTargets) {
     EXPECT_EQ(reasons(on_cuda, foreign), Diagnostics{on_cuda});
 }
 
+TEST(FailureReasons, Counters) {
+    Diagnostic said = failure("slang-E36107", "'k' uses features that are not available for 'spirv'");
+    EXPECT_EQ(reasons(said, "float f(float x) { return x; }\n"), Diagnostics{said});
+    said.notes.emplace_back("/m.slang:1:61: see using of 'IncrementCounter'");
+    const Diagnostics found = reasons(said, "float f(float x) { return x; }\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_THAT(found[0].notes,
+                ElementsAre(HasSubstr("no hidden counter here: make it an AppendStructuredBuffer"),
+                            said.notes[0], said.notes[1]));
+}
+
 TEST(FailureReasons, InterfacesWithoutTypes) {
     const Diagnostic said = failure(
         "slang-E50100", "No type conformances are found for interface 'space.IShape'. Code generation ...");

@@ -1,6 +1,9 @@
 // Reflection by the real Slang.
 #include <gmock/gmock.h>
 
+#include <tuple>
+
+#include "support/support_modules.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {
@@ -109,11 +112,10 @@ TEST(Reflect, PointersAndBuffers) {
         "struct Node { float3 at; Node* next; float* values; Node* children[2]; }\n"
         "void f(float3* a, Ptr<float, Access.Read> b, Node* c, Atomic<uint>* d, void* e, float** g,\n"
         "       StructuredBuffer<Node> h, RWStructuredBuffer<Atomic<int>> i, ByteAddressBuffer j,\n"
-        "       RWByteAddressBuffer k, AppendStructuredBuffer<int> l, StructuredBuffer<int, "
-        "Std140DataLayout> m,\n"
-        "       Buffer<float> n) {}\n");
+        "       RWByteAddressBuffer k, RasterizerOrderedStructuredBuffer<int> l,\n"
+        "       StructuredBuffer<int, Std140DataLayout> m) {}\n");
     const Function& f = function_named(module, "f");
-    ASSERT_EQ(f.parameters.size(), 13U);
+    ASSERT_EQ(f.parameters.size(), 12U);
     const auto type = [&](std::size_t index) { return f.parameters[index].type; };
     for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(type(k).kind, TypeKind::pointer) << k;
     EXPECT_EQ(type(0).element.at(0).name, "float3");
@@ -138,7 +140,45 @@ TEST(Reflect, PointersAndBuffers) {
     EXPECT_TRUE(type(8).element.empty());
     EXPECT_FALSE(type(8).is_writable);
     EXPECT_TRUE(type(9).is_writable);
-    for (std::size_t k = 10; k < 13; ++k) EXPECT_EQ(type(k).kind, TypeKind::resource) << k;
+    for (std::size_t k = 10; k < 12; ++k) EXPECT_EQ(type(k).kind, TypeKind::resource) << k;
+}
+
+TEST(Reflect, OwnTypesAndBlocks) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler({}, support_modules());
+    const Outcome<Module> module = compiler->reflect({folder.write(
+        "sample.slang",
+        "struct Look { float gain; }\ntypedef ConstantBuffer<Look> Block;\n"
+        "void f(Buffer<half3> a, Buffer b, RWBuffer<int> c, AppendStructuredBuffer<Look> d,\n"
+        "       ConstantBuffer<Look> e, Block f, Buffer<float, 3> g, Buffer<unorm float4> h) {}\n")});
+    ASSERT_TRUE(module) << describe(module.errors());
+    const Function& f = function_named(module.value(), "f");
+    ASSERT_EQ(f.parameters.size(), 8U);
+    const auto type = [&](std::size_t index) { return f.parameters[index].type; };
+    for (const std::size_t k : {0U, 1U, 2U, 6U}) EXPECT_EQ(type(k).kind, TypeKind::buffer) << k;
+    EXPECT_EQ(type(0).element.at(0).name, "half3");
+    EXPECT_EQ(type(1).element.at(0).name, "float4");
+    EXPECT_TRUE(type(2).is_writable);
+    EXPECT_EQ(type(3).kind, TypeKind::structure);
+    ASSERT_EQ(type(3).fields.size(), 2U);
+    EXPECT_EQ(type(3).fields[0].type.kind, TypeKind::buffer);
+    EXPECT_EQ(type(4).name, "Look");
+    EXPECT_EQ(type(5).kind, TypeKind::resource);
+    EXPECT_EQ(type(5).name.substr(0, 14), "ConstantBuffer");
+    EXPECT_EQ(type(7).kind, TypeKind::resource) << "a format converts it";
+}
+
+TEST(Reflect, NamesThatModulesDeclare) {
+    const ScratchFolder folder;
+    const auto compiler = make_compiler({}, support_modules());
+    std::ignore = folder.write("other.slang", "public struct RWBuffer<T> { public T value; }\n");
+    const Outcome<Module> module = compiler->reflect(
+        {folder.write("sample.slang", "import other;\nvoid f(RWBuffer<int> a, Buffer<int> b) {}\n")});
+    ASSERT_TRUE(module) << describe(module.errors());
+    const Function& f = function_named(module.value(), "f");
+    EXPECT_EQ(f.parameters.at(0).type.kind, TypeKind::structure);
+    EXPECT_EQ(f.parameters.at(1).type.kind, TypeKind::resource);
+    EXPECT_EQ(f.parameters.at(1).type.name.substr(0, 7), "Buffer<");
 }
 
 TEST(Reflect, Structs) {

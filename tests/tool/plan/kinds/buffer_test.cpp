@@ -102,12 +102,23 @@ TEST(Buffers, AreRefusedByName) {
     EXPECT_EQ(id_of(buffer_plan(buffer_of({struct_of("S", {{"on", type_named("bool")}})}), "buffer")),
               "type-not-supported");
     EXPECT_EQ(id_of(buffer_plan(written, "rwbuffer", Direction::inout)), "argument-type");
-    Type appended;
-    appended.kind = TypeKind::resource;
-    appended.name = "AppendStructuredBuffer<float, DefaultDataLayout>";
-    const Outcome<Plan> plan = buffer_plan(appended, "rwbuffer");
-    EXPECT_THAT(ids(plan), ElementsAre("type-not-supported"));
-    EXPECT_THAT(plan.errors().front().notes, ElementsAre(HasSubstr("that counts")));
+    for (const auto& [name, cure] : std::vector<std::pair<std::string, std::string>>{
+             {"StructuredBuffer<float, Std140DataLayout>", "ScalarDataLayout"},
+             {"StructuredBuffer<unorm float4, DefaultDataLayout>", "without a format"},
+             {"Buffer<float>", "a module declares a type of this name"},
+             {"ConstantBuffer<S, DefaultDataLayout>", "without a macro or typedef"},
+             {"Texture2D<float4>", "passes no textures, samplers or other resources than"}}) {
+        Type other;
+        other.kind = TypeKind::resource;
+        other.name = name;
+        const Type holder = struct_of("Holder", {{"one", other}});
+        for (const Type& type : {other, holder}) {
+            const bool alone = type.kind == TypeKind::resource;
+            const Outcome<Plan> plan = buffer_plan(type, alone ? "buffer" : "value");
+            EXPECT_THAT(ids(plan), ElementsAre(alone ? "type-not-supported" : "struct-layout"));
+            EXPECT_THAT(plan.errors().front().notes, ElementsAre(HasSubstr(cure)));
+        }
+    }
 }
 
 }  // namespace

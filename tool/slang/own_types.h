@@ -1,0 +1,31 @@
+// Slang's names for resources and views that mean kf's own types.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kf::gen {
+
+/// Names of support modules.
+using ModuleNames = std::set<std::string_view>;
+
+/// The support modules of which modules, these being (path, text), declare a type's name themselves.
+[[nodiscard]] ModuleNames shadowed_modules(const std::vector<std::pair<std::string, std::string>>& texts);
+
+/// The text with imports behind its last line of the modules whose types it names: kf_views for TensorView
+/// and DiffTensorView, kf_buffers for Buffer, RWBuffer, AppendStructuredBuffer and ConsumeStructuredBuffer.
+/// What a module imports goes before what Slang has, which is for CUDA alone, or needs formats and counters
+/// that kernels aren't given. `shadowed`: modules that aren't imported, as those that the text shadows
+/// aren't. Lines and columns stay.
+[[nodiscard]] std::string with_own_types(std::string_view text, const ModuleNames& shadowed = {});
+
+/// Whether a support module is there for names of other projects alone.
+[[nodiscard]] bool has_foreign_names(std::string_view support_module);
+
+/// Whether modules, of which these are (path, text), need such a support module.
+[[nodiscard]] bool name_foreign_types(const std::vector<std::pair<std::string, std::string>>& texts);
+
+}  // namespace kf::gen
