@@ -42,7 +42,7 @@ Scalars scalars_of(const Binding& binding, const Argument& argument, const CallV
     return result;
 }
 
-/// The same without the dimensions of its own along which all elements are one.
+/// Returns the scalars without those of the gradient's dimensions along which all elements share one place.
 Scalars without_sums(Scalars scalars) {
     for (std::size_t k = scalars.extents.size(); k-- > 0;) {
         if (scalars.strides[k] == 0 && scalars.extents[k] > 1) {
@@ -53,7 +53,7 @@ Scalars without_sums(Scalars scalars) {
     return scalars;
 }
 
-/// Which of an element's own dimensions all have one gradient: of several, the first. -1: none.
+/// Returns the first of an element's own dimensions along which it has a single gradient; -1 for none.
 std::int64_t summed_in_element(const Argument& argument, const CallView& gradient) {
     for (std::size_t k = 0; k < argument.trailing.size(); ++k) {
         if (argument.trailing[k] > 1 && gradient.trailing[gradient.inner.size() + k] == 0)

@@ -37,7 +37,8 @@ std::string maps_text(const Function& function) {
     return "(" + text + ")";
 }
 
-/// Whether an overload has the argument there, and none has as many dimensions of it elsewhere.
+/// Tells whether an overload maps the argument to those dimensions, and no other overload maps as many
+/// dimensions of it elsewhere.
 bool places(const Function& function, const Mapping& chosen) {
     bool found = false;
     for (const Call& call : function.calls) {

@@ -30,8 +30,8 @@ struct TensorState {
                                     ElementType element, const Dims& shape);
 /// Extents in, row-major strides out.
 [[nodiscard]] Dims row_major(const Dims& shape);
-/// Whether a gradient of this shape may belong to a tensor of that one: where it has extent 1 and the tensor
-/// more, it gets the sum over that dimension.
+/// Tells whether a gradient of shape `gradient` can belong to a tensor of shape `shape`: along a dimension
+/// where it has extent 1 and the tensor more, it gets the sum.
 [[nodiscard]] bool sums_into(const Dims& gradient, const Dims& shape);
 /// Returns such a gradient as a view of the tensor's shape, and any other as it is.
 [[nodiscard]] AnyTensor widened(const AnyTensor& gradient, const Dims& shape);

@@ -13,7 +13,7 @@ namespace kf::detail {
 
 /// The view of argument `i`'s pushed gradient, which has all of the call's dimensions.
 [[nodiscard]] CallView along_shape(const BindRequest& request, std::size_t i, const Dims& shape);
-/// The same of a gradient that has that shape.
+/// The view of a pushed gradient whose shape is `shape`, the call's.
 [[nodiscard]] CallView along_shape(const ScalarView& gradient, const manifest::Argument& argument,
                                    const Dims& shape);
 

@@ -274,7 +274,7 @@ std::shared_ptr<CudaAllocation> Memory::take_captured(Kept& kept, std::uint64_t 
     };
     context_->check(cu.cuUserObjectCreate(&object, holder.get(), leave, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
                     "cuUserObjectCreate");
-    (void)holder.release();
+    [[maybe_unused]] const LeftByGraph* objects = holder.release();
     // From here on the object returns the memory, whatever happens.
     kept.memory->lent_ = true;
     kept = {nullptr, capture, &stream, std::move(kept.memory)};

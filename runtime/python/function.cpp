@@ -218,21 +218,12 @@ LoadedModule load_module(const std::filesystem::path& path) {
     return LoadedModule(std::move(artifact));
 }
 
-std::string documentation(const Function& self) {
-    std::string text = self.info().function.doc;
-    if (!text.empty()) text += "\n\n";
-    for (const auto& overload : self.info().function.calls)
-        text += detail::describe(self.info().function, overload) + "\n";
-    if (!text.empty()) text.pop_back();
-    return text;
-}
-
 /// A new Python object, with the attributes that Python's own functions have.
 py::object make(const Function& function) {
     py::object object = py::cast(function);
-    object.attr("__name__") = function.info().function.name;
-    object.attr("__qualname__") = function.info().function.name;
-    object.attr("__doc__") = documentation(function);
+    object.attr("__name__") = function.info().name;
+    object.attr("__qualname__") = function.info().name;
+    object.attr("__doc__") = function.info().documentation;
     return object;
 }
 
@@ -551,6 +542,15 @@ std::string keyword_of(const std::string& name, Role role, bool jvp) {
     return role == Role::result || manifest::is_global(name) ? name : detail::python_keyword(name, jvp);
 }
 
+/// What Python's help() says: the function's own text, and its overloads.
+std::string documentation_of(const manifest::Function& function) {
+    std::string text = function.doc;
+    if (!text.empty()) text += "\n\n";
+    for (const auto& overload : function.calls) text += detail::describe(function, overload) + "\n";
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
 }  // namespace
 
 FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number,
@@ -558,7 +558,9 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     : artifact(std::move(owner)),
       index(number),
       function(artifact->manifest.functions[number]),
-      classes(std::move(registered)) {
+      classes(std::move(registered)),
+      name(function.name),
+      documentation(documentation_of(function)) {
     std::vector<std::vector<HostParameter>> lists;
     const bool tangents = manifest::is_jvp(function);
     if (function.jvp >= 0 && first == 0) {

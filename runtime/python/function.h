@@ -61,7 +61,9 @@ struct FunctionInfo {
     bool is_launched = false;                  ///< the host says how many threads run some overload
     std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one
     std::shared_ptr<StructClasses> classes;
-    py::object results;  ///< the named tuple's class; None unless there are several results
+    py::object results;     ///< the named tuple's class; None unless there are several results
+    py::str name;           ///< of its Python objects
+    py::str documentation;  ///< the same
 };
 
 /// Whether a parameter's values come back to the caller.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import kernelfunctions as kf
 import numpy as np
 from kf_bench.bench import polynomial
+from kf_bench_configured import bench_configured as configured
 
 COUNT, CALLS, ROUNDS = 1024, 400, 31
 
@@ -23,6 +24,24 @@ def microseconds(call: Callable[[], object], wait: Callable[[], None]) -> float:
     return statistics.median(times)
 
 
+def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
+    """Times a function, the same as an entry point, with a global for an argument, and with a hook."""
+    x = kf.Tensor.from_numpy(np.random.default_rng(2).random(COUNT, np.float32))
+    y = kf.Tensor.empty([COUNT], np.float32)
+    launch = configured.polynomial_kernel.threads(COUNT)
+    was_set = configured.shifted.set(offset=-1)
+    calls = {
+        "function": lambda: configured.polynomial(2, 8, -1, x, out=y),
+        "launch": lambda: launch(2, 8, -1, x, y),
+        "launch.threads": lambda: configured.polynomial_kernel.threads(COUNT)(2, 8, -1, x, y),
+        "global": lambda: was_set(2, 8, x, out=y),
+        "global.set": lambda: configured.shifted.set(offset=-1)(2, 8, x, out=y),
+        "hook": lambda: hooked(2, 8, -1, x, out=y),
+    }
+    hooked = configured.polynomial.hook(lambda context: None)
+    return {name: microseconds(call, wait) for name, call in calls.items()}
+
+
 def main() -> None:
     device = kf.default_device()
     numbers = np.random.default_rng(1).random(COUNT, np.float32)
@@ -30,11 +49,12 @@ def main() -> None:
     y = kf.Tensor.empty([COUNT], np.float32)
     result = polynomial(2, 8, -1, x).with_grads(grad_in=numbers)
     a, b, c = (kf.Tensor.from_numpy(np.array([v], np.float32)).with_grads() for v in (2, 8, -1))
-    times = {
+    times: dict[str, object] = {
         "forward": microseconds(lambda: polynomial(2, 8, -1, x, out=y), device.wait),
         "forward.returned": microseconds(lambda: polynomial(2, 8, -1, x), device.wait),
         "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
     }
+    times["configured"] = configured_calls(device.wait)
     print(json.dumps({"unit": "us of CPU time a call", "count": COUNT, **times}))
 
 

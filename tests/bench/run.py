@@ -19,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 
 
 def environment(build: Path, paths: list[str], device: str = "") -> dict[str, str]:
-    kernels = [build / f"tests/bench/kf_bench_{name}.generated" for name in ("kernels", "fused")]
+    names = ("kernels", "fused", "configured")
+    kernels = [build / f"tests/bench/kf_bench_{name}.generated" for name in names]
     found = [str(build / "python"), *map(str, kernels), *paths]
     path = os.pathsep.join([*found, os.environ.get("PYTHONPATH", "")])
     return os.environ | {"PYTHONPATH": path} | ({"KF_DEVICE": device} if device else {})

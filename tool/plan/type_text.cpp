@@ -24,7 +24,7 @@ TypeText number(std::int64_t value) { return {std::to_string(value), {}}; }
 std::optional<TypeText> builtin(std::string_view name) {
     const std::optional<manifest::Element> element = parse_element(name);
     if (!element) return std::nullopt;
-    const TypeText scalar{to_string(element->scalar), {}};
+    TypeText scalar{to_string(element->scalar), {}};
     const auto& extents = element->extents;
     if (extents.empty()) return scalar;
     if (extents.size() == 1) return TypeText{"vector", {scalar, number(extents[0])}};

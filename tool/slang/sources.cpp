@@ -31,7 +31,7 @@ bool is_listed(const SlangUUID& uuid) {
 class TextBlob final : public ISlangBlob {
 public:
     explicit TextBlob(std::string text) : text_(std::move(text)) {}
-    virtual ~TextBlob() = default;
+    ~TextBlob() = default;
     TextBlob(const TextBlob&) = delete;
     TextBlob& operator=(const TextBlob&) = delete;
 

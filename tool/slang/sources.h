@@ -23,7 +23,7 @@ class Sources final : public ISlangFileSystemExt {
 public:
     /// `texts`, by any of their paths, are not read from the disk.
     explicit Sources(const std::map<std::string, std::string>& texts);
-    virtual ~Sources() = default;
+    ~Sources() = default;
     Sources(const Sources&) = delete;
     Sources& operator=(const Sources&) = delete;
 

@@ -33,7 +33,7 @@ public:
     }
     [[nodiscard]] Device device() const;
 
-    /// Whether calls can be recorded.
+    /// Tells whether calls can still be recorded: the encoder has not been submitted.
     [[nodiscard]] bool is_open() const noexcept;
 
     /// Returns the state, for the runtime itself. Throws once the encoder is submitted.

@@ -60,12 +60,13 @@ FunctionRef jvp_of(const FunctionRef& function);
 
 /// A copy that calls the hook before each dispatch, after the hooks that it has.
 FunctionRef with_hook(const FunctionRef& function, Hook hook);
-/// The same with what generated functions are given. Throws ArgumentError (missing_argument) for an empty
-/// callback.
+/// Returns `function` with a hook: the callback runs before each of its dispatches. Throws ArgumentError
+/// (missing_argument) for an empty callback.
 FunctionRef hooked(const FunctionRef& function, std::function<void(HookContext&)> callback);
 [[noreturn]] void fail_empty_hook(const FunctionRef& function);
 
-/// The same in a module with globals, which `put` makes of its struct.
+/// Returns `function` with a hook that can also set the module's globals: `put` turns its struct of globals
+/// into what a call is given.
 template <class Globals>
 FunctionRef hooked(const FunctionRef& function, std::function<void(HookContextOf<Globals>&)> callback,
                    typename HookContextOf<Globals>::Put put) {
