@@ -30,6 +30,7 @@ def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
     y = kf.Tensor.empty([COUNT], np.float32)
     launch = configured.polynomial_kernel.threads(COUNT)
     was_set = configured.shifted.set(offset=-1)
+    hooked = configured.polynomial.hook(lambda context: None)
     calls = {
         "function": lambda: configured.polynomial(2, 8, -1, x, out=y),
         "launch": lambda: launch(2, 8, -1, x, y),
@@ -38,7 +39,6 @@ def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
         "global.set": lambda: configured.shifted.set(offset=-1)(2, 8, x, out=y),
         "hook": lambda: hooked(2, 8, -1, x, out=y),
     }
-    hooked = configured.polynomial.hook(lambda context: None)
     return {name: microseconds(call, wait) for name, call in calls.items()}
 
 

@@ -82,6 +82,7 @@ def main() -> None:
         "devices": found,
         "first_result": {},
         "python_calls": {},
+        "cpp_calls": {},
         "fused": {},
         "vulkan": {},
     }
@@ -93,6 +94,7 @@ def main() -> None:
             "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
         }
         result["python_calls"][name] = run([sys.executable, str(HERE / "calls.py")], env)
+        result["cpp_calls"][name] = run([str(programs / "kf_bench_configured_calls"), name], env)
         result["fused"][name] = run([sys.executable, str(HERE / "fused.py")], env)
         if name.startswith("vulkan"):
             result["vulkan"][name] = run([str(programs / "kf_bench_vulkan"), name], env)

@@ -45,8 +45,7 @@ BUILT_SOURCES = (".cpp", ".cu")
 
 @cache
 def digest_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def lines_of(paths: Iterable[Path]) -> Iterator[str]:
