@@ -74,6 +74,8 @@ struct Argument {
     std::int64_t pitch = 0;   ///< of tensors of structs: scalars from one struct to the next; 0: no struct
     std::vector<std::int64_t> spacing;  ///< scalars between neighbours along each of element.extents, on the
                                         ///< host and in tensors; empty: packed
+    /// Functions take the integer for a pointer. It may be absent: nothing that runs depends on it.
+    bool address = false;
 
     bool operator==(const Argument&) const = default;
 };

@@ -124,6 +124,7 @@ json to_json(const Argument& argument) {
     if (!argument.type.empty()) {
         j["type"] = argument.type;
     }
+    if (argument.address) j["address"] = true;
     for (const auto& [name, value] : argument.members) {
         j["members"].push_back(json::array({name, value}));
     }
@@ -363,6 +364,7 @@ Argument argument_of(const json& j) {
     if (j.contains("type")) {
         argument.type = text(j, "type");
     }
+    if (j.contains("address")) argument.address = flag(j, "address");
     if (j.contains("members")) {
         for (const json& member : list(j, "members")) {
             argument.members.emplace_back(member.at(0).get<std::string>(), integer(member.at(1)));

@@ -84,6 +84,35 @@ std::vector<std::size_t> family(const manifest::Manifest& manifest, std::size_t 
     return all;
 }
 
+/// What to write for maps that nothing was generated with; empty where the names or the numbers of dimensions
+/// don't fit.
+std::string cure_of(const Function& function, std::span<const Mapping> chosen) {
+    const std::int64_t rank = std::ranges::max(function.calls, {}, &Call::rank).rank;
+    std::string maps;
+    std::string kinds;
+    bool is_wider = false;
+    for (const Mapping& wanted : chosen) {
+        const std::string name(wanted.first);
+        const std::vector<std::int64_t>& map = wanted.second;
+        const auto fits = [&](const Argument& one) {
+            return one.name == name && one.map.size() == map.size();
+        };
+        const bool known = std::ranges::any_of(
+            function.calls, [&](const Call& call) { return std::ranges::any_of(call.arguments, fits); });
+        if (!known || std::ranges::any_of(map, [](std::int64_t dimension) { return dimension < 0; }))
+            return {};
+        is_wider = is_wider || std::ranges::any_of(map, [&](std::int64_t d) { return d >= rank; });
+        const std::string listed = map_text("", map).substr(1);
+        const std::string comma = maps.empty() ? "" : ", ";
+        maps += comma + "\"" + name + "\": " + listed;
+        kinds += comma + "\"" + name + "\": {\"kind\": …, \"map\": " + listed + "}";
+    }
+    if (!is_wider) return "; for that, its call needs \"variants\": {\"NAME\": {\"map\": {" + maps + "}}}";
+    return "; its calls have rank " + std::to_string(rank) +
+           ", and those of another rank are a function of their own: a call with another \"name\", and " +
+           kinds + " among its \"args\"";
+}
+
 }  // namespace
 
 std::size_t mapped_function(const manifest::Manifest& manifest, std::size_t index,
@@ -108,9 +137,11 @@ std::size_t mapped_function(const manifest::Manifest& manifest, std::size_t inde
         const Function& function = manifest.functions[candidate];
         there += (there.empty() ? "" : ", ") + function.name + " " + maps_text(function);
     }
-    throw ArgumentError(ErrorCode::unknown_name, manifest.functions[index].name + ": map: " +
-                                                     (found.empty() ? "nothing was" : "more than one was") +
-                                                     " generated with " + wanted + "; there is: " + there);
+    throw ArgumentError(ErrorCode::unknown_name,
+                        manifest.functions[index].name +
+                            ": map: " + (found.empty() ? "nothing was" : "more than one was") +
+                            " generated with " + wanted + "; there is: " + there +
+                            (found.empty() ? cure_of(manifest.functions[index], chosen) : ""));
 }
 
 FunctionRef mapped(const FunctionRef& function, std::span<const Mapping> chosen) {

@@ -222,7 +222,7 @@ Differentiable* as_differentiable(py::handle value) {
 void bind_differentiable(py::module_& module) {
     py::class_<Differentiable> type(
         module, "Differentiable",
-        "A value whose gradient accumulates in `grad` when a backward call takes it.");
+        "A value or buffer whose gradient accumulates in `grad` when a backward call takes it.");
     type.def(py::init<const py::object&>(), py::arg("value"))
         .def_property(
             "value", [](const Differentiable& self) { return self.value; }, &Differentiable::set_value)
@@ -236,7 +236,9 @@ void bind_differentiable(py::module_& module) {
         py::cpp_function([](const py::object& self, const py::object&) { return self; }).ptr()));
     module.def(
         "differentiable", [](const py::object& value) { return Differentiable(value); }, py::arg("value"),
-        "Wraps a number or vector for backward calls; `grad` starts at zero.");
+        "Wraps what backward calls add a gradient to; `grad` starts at zero.\n\n"
+        "A number, a vector as a list or an array, and a struct have a `grad` of their own form; a kf.Buffer "
+        "has it in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own.");
 }
 
 }  // namespace kf::python

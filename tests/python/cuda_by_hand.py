@@ -17,6 +17,12 @@ TOOLKITS = [
 ]
 
 
+def headers_of_cuda() -> list[Path]:
+    """Where cuda_fp16.h lies."""
+    places = [folder.parent / "include" for folder in TOOLKITS]
+    return [place for place in places if (place / "cuda_fp16.h").exists()][:1]
+
+
 def _nvrtc_library() -> ctypes.CDLL:
     for folder in TOOLKITS:
         found = [path for path in sorted(folder.glob("libnvrtc.so*")) if ".alt." not in path.name]

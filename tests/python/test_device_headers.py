@@ -8,7 +8,7 @@ import kernelfunctions as kf
 import numpy as np
 import numpy.typing as npt
 import pytest
-from cuda_by_hand import Kernels, compiled
+from cuda_by_hand import Kernels, compiled, headers_of_cuda
 from loader import Loader
 
 Array = npt.NDArray[Any]
@@ -17,7 +17,13 @@ COUNT = 131
 POISON = np.float32(7777)
 BALL = np.dtype([("center", "f4", 3), ("radius", "f4"), ("id", "i4")])
 SCENE = np.dtype([("balls", BALL, 2), ("tilt", "f4", (2, 3)), ("weights", "f4", 4)])
-ENTRIES = ["distances", "blends", "widened_parts", "products", "totals", "many", "others"]
+TINT = np.dtype(
+    [("color", "f2", 3), ("weight", "f2"), ("uv", "f2", 2), ("rest", "f2", 4), ("steps", "f2", 2)]
+)
+ENTRIES = [
+    *("distances", "blends", "forwards", "tints", "squares", "many_halves"),
+    *("widened_parts", "products", "totals", "many", "others"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +35,7 @@ def module(generated: Loader) -> ModuleType:
 def ptx(module: ModuleType) -> bytes:
     package = Path(str(module.__file__)).parent
     header = next(path for path in (package, package.parent) if (path / "device_header.cuh").exists())
-    folders = [f"-I{folder}" for folder in (header, HERE.parent / "golden" / "spheres")]
+    folders = [f"-I{folder}" for folder in (header, HERE.parent / "golden" / "spheres", *headers_of_cuda())]
     return compiled((HERE / "specs" / "device_header_kernels.cu").read_text(), *folders)
 
 
@@ -113,6 +119,114 @@ def test_gradients_in_every_direction(kernels: Kernels) -> None:
     to_point = to_a[:, None] * direction[0] + to_b * direction[1] + 0.5 * (tilt[0] + 2 * tilt[1])
     to_point[:, 0] += 0.5 * weight * x
     np.testing.assert_allclose(point_grads, to_point, atol=1e-4)
+
+
+def of_scenes(values: Array, points: Array, both: Array) -> Array:
+    """What blend() and distance_to() give: nearest, both, result and distance, in double precision."""
+    p, u, v = points.astype(np.float64), both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
+    balls = values["balls"]
+    a, b = (
+        np.linalg.norm(p - balls["center"][:, k].astype(np.float64), axis=1) - balls["radius"][:, k]
+        for k in (0, 1)
+    )
+    tilt, x = values["tilt"].astype(np.float64), u * a + v
+    result = ((tilt[:, 0] + 2 * tilt[:, 1]) * p).sum(1) + values["weights"][:, 2] * p[:, 0] * x
+    return np.stack([0.25 * a + 0.75 * b, x, v * a + u, result, a], 1)
+
+
+def moved(values: Array, tangents: Array, by: float) -> Array:
+    """Structs some way along tangents, in double precision."""
+    ball = np.dtype([("center", "f8", 3), ("radius", "f8")])
+    made = np.zeros(COUNT, [("balls", ball, 2), ("tilt", "f8", (2, 3)), ("weights", "f8", 4)])
+    for name in ("center", "radius"):
+        made["balls"][name] = values["balls"][name] + by * tangents["balls"][name].astype(np.float64)
+    for name in ("tilt", "weights"):
+        made[name] = values[name] + by * tangents[name].astype(np.float64)
+    return made
+
+
+def test_forward_derivatives(kernels: Kernels) -> None:
+    scene, tangents = np.zeros(1, SCENE), np.zeros(COUNT, SCENE)
+    for one, seed in ((scene, 1), (tangents, 7)):
+        count = len(one)
+        one["balls"]["center"] = random(count, 2, 3, seed=seed)
+        one["balls"]["radius"] = random(count, 2, seed=seed + 1)
+        one["tilt"] = random(count, 2, 3, seed=seed + 2)
+        one["weights"] = random(count, 4, seed=seed + 3)
+    points, both = random(COUNT, 3, seed=20), random(COUNT, 2, seed=21)
+    dpoints, dboth = random(COUNT, 3, seed=22), random(COUNT, 2, seed=23)
+    values, found = kernels.run(
+        *("forwards", COUNT, scene, points, both, tangents, dpoints, dboth),
+        *(poisoned(COUNT, 5), poisoned(COUNT, 5)),
+    )[-2:]
+    whole = np.repeat(scene, COUNT)
+
+    def at(by: float) -> Array:
+        return of_scenes(
+            moved(whole, tangents, by),
+            points + by * dpoints.astype(np.float64),
+            both + by * dboth.astype(np.float64),
+        )
+
+    np.testing.assert_allclose(values, at(0), atol=1e-4)
+    np.testing.assert_allclose(found, (at(1e-5) - at(-1e-5)) / 2e-5, rtol=1e-3, atol=1e-3)
+
+
+def close(found: Array, expected: Array, by: float = 3e-2) -> None:
+    """As halves are."""
+    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=by)
+
+
+def test_halves(kernels: Kernels) -> None:
+    def tints(seed: int) -> Array:
+        made = np.zeros(COUNT, TINT)
+        for k, name in enumerate(TINT.names or ()):
+            made[name] = random(*made[name].shape, seed=seed + k)
+        return made
+
+    values, tangents, grads = tints(1), tints(11), np.zeros(COUNT, TINT)
+    grads["rest"] = 7
+    places = random(COUNT, 2, seed=30).astype(np.float16)
+    both = random(COUNT, 3, seed=31).astype(np.float16)
+    results, grads, place_grads, _, along = kernels.run(
+        *("tints", COUNT, values, places, both, np.full((COUNT, 4), 7777, np.float16), grads),
+        *(np.zeros((COUNT, 2), np.float16), tangents, np.full((COUNT, 4), 7777, np.float16)),
+    )[3:]
+    color, weight = values["color"].astype(np.float64), values["weight"].astype(np.float64)[:, None]
+    uv, steps = values["uv"].astype(np.float64), values["steps"].astype(np.float64)
+    at, before, by = places.astype(np.float64), both.astype(np.float64), np.array([0.5, 0.25, 2])
+    after = before * weight + color * by
+    result = (color * after).sum(1) + at[:, 0] * uv[:, 1] + at[:, 1] * steps[:, 1]
+    result += values["rest"][:, 3].astype(np.float64)
+    close(results, np.column_stack([result, after]))
+    to_after = np.array([1, 0, -2]) + 0.5 * color
+    close(grads["color"], 0.5 * after + to_after * by)
+    close(grads["weight"], (to_after * before).sum(1))
+    close(grads["uv"], np.stack([0 * at[:, 0], 0.5 * at[:, 0]], 1))
+    close(grads["steps"], np.stack([0 * at[:, 1], 0.5 * at[:, 1]], 1))
+    np.testing.assert_array_equal(grads["rest"], 7)  # without a gradient
+    close(place_grads, 0.5 * np.stack([uv[:, 1], steps[:, 1]], 1))
+    dcolor, dweight = tangents["color"].astype(np.float64), tangents["weight"].astype(np.float64)[:, None]
+    dafter = np.array([0, 1, 0]) * weight + before * dweight + dcolor * by
+    dresult = (dcolor * after + color * dafter).sum(1) + 0.25 * uv[:, 1]
+    dresult += at[:, 0] * tangents["uv"][:, 1] + at[:, 1] * tangents["steps"][:, 1]
+    close(along, np.column_stack([dresult, dafter]), 6e-2)
+
+
+def test_matrices_and_pointers_of_halves(kernels: Kernels) -> None:
+    values = random(COUNT, 8, seed=3).astype(np.float16)
+    result = kernels.run("squares", COUNT, values, np.full((COUNT, 4), 7777, np.float16))[1]
+    m, v = values[:, :4].astype(np.float64).reshape(-1, 2, 2), values[:, 4:].astype(np.float64)
+    rows = np.stack([np.fmod(v[:, :2], 0.75), np.maximum(v[:, 2:], 0.5)], 1)
+    close(result.reshape(-1, 2, 2), m @ m + rows)
+
+
+def test_functions_of_halves(kernels: Kernels, module: ModuleType) -> None:
+    # Not where functions jump.
+    x = np.round(random(COUNT) * 16 + 0.5).astype(np.float16) / np.float16(16) + np.float16(1 / 64)
+    result = kernels.run("many_halves", COUNT, x, np.full(COUNT, 7777, np.float16))[1]
+    expected = [module.of_half(float(one)) for one in x]  # what hosts' kernels give
+    np.testing.assert_allclose(result, expected, rtol=2e-2, atol=5e-2)
 
 
 def test_types_that_cuda_has_no_vectors_of(kernels: Kernels) -> None:

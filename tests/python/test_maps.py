@@ -68,9 +68,19 @@ def test_results_are_mapped_too(maps: ModuleType, shape: tuple[int, int]) -> Non
 
 
 REFUSALS: list[tuple[Callable[[ModuleType], Any], str, str]] = [
-    (lambda m: m.weigh.map(w=[2]), "unknown-name", r"nothing was generated with w \[2\]; there is: weigh \("),
-    (lambda m: m.weigh.map(v=[1]), "unknown-name", r"v \[1\]; there is: .*w \[0\].*by_column.*w \[1\]"),
-    (lambda m: m.weigh.map(w=[0, 1]), "unknown-name", r"w \[0, 1\]"),
+    (
+        lambda m: m.weigh.map(w=[2]),
+        "unknown-name",
+        r"nothing was generated with w \[2\]; there is: weigh \(.*; its calls have rank 2, and those of "
+        r'another rank are a function of their own: .*"w": \{"kind": …, "map": \[2\]\} among its "args"$',
+    ),
+    (
+        lambda m: m.weigh.map(x=[1, 0], w=[0]),
+        "unknown-name",
+        r'; for that, its call needs "variants": \{"NAME": \{"map": \{"x": \[1, 0\], "w": \[0\]\}\}\}$',
+    ),
+    (lambda m: m.weigh.map(v=[1]), "unknown-name", r"v \[1\]; there is: .*w \[0\].*by_column.*w \[1\].*\)$"),
+    (lambda m: m.weigh.map(w=[0, 1]), "unknown-name", r"w \[0, 1\]; there is: .*\)$"),
     (lambda m: m.plain.map(x=[1]), "unknown-name", r"there is: plain \(x \[0\], result \[0\]\)"),
     (lambda m: m.turned.map(x=[1, 0]), "unknown-name", r"more than one was generated with x \[1, 0\]"),
     (lambda m: m.weigh.map(3), "type-mismatch", r"as in \{\"w\": \[1\]\}, not 3"),

@@ -95,6 +95,40 @@ ray = Ray(pos=tensor, dir=[1, 0, 0])
 color = raytrace(ray, 1.0)
 """
 
+METHODS = """
+from collections.abc import Callable
+
+import kernelfunctions as kf
+import numpy as np
+from kf_globals.globals import Lamp
+
+x = np.zeros((3, 5), np.float32)
+w = kf.Tensor.zeros(5)
+lamp = Lamp(power=3.0)
+callback: Callable[[kf.HookContext], None] = print
+shine = lamp.shine.set({"look.gain": 2}).map(w=[1]).options(deterministic=True).hook(callback)
+y: kf.Tensor = shine.accumulate({"w.grad": "push"})(x, w)
+shine.backward(x, w, y)
+both: tuple[kf.Tensor, kf.Tensor] = shine.jvp(x, w, tangents={"x": x})
+variant: kf.Tensor = shine.typeconformance({"IVal": ["Val10"]}).call(x, w)
+lamp.fill.threads(5, 1).groups(3)(w)
+lamp.fill.threads(5).backward(w)
+name: str = shine.name
+reached: list[str] = shine.globals
+"""
+
+WRONG_METHODS = [
+    "lamp.shine.map(w=3)(x, w)",
+    "lamp.shine.options(tiled=True)",
+    "lamp.shine.set(3)",
+    'lamp.shine.accumulate({"w.grad": 3})',
+    'lamp.fill.threads("x")',
+    "lamp.shine.map(w=[1])(x, 'w')",
+    "lamp.shine.hook(3)",
+    "lamp.shine.typeconformance(3)",
+    "lamp.shine.set(gain=2).backward(lamp, x, w, y)",
+]
+
 ATTRIBUTES = """
 from typing import Any
 
@@ -242,6 +276,15 @@ def test_right_objects(folder: Path) -> None:
 def test_launches(folder: Path) -> None:
     result = check(folder, LAUNCHES)
     assert result.returncode == 0, result.stdout
+
+
+def test_methods(folder: Path) -> None:
+    result = check(folder, METHODS)
+    assert result.returncode == 0, result.stdout
+    result = check(folder, "\n".join([*METHODS.splitlines(), *WRONG_METHODS]))
+    refused = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    first = len(METHODS.splitlines()) + 1
+    assert refused == set(range(first, first + len(WRONG_METHODS))), result.stdout
 
 
 def test_attributes(folder: Path) -> None:

@@ -111,18 +111,48 @@ std::int64_t inner_extent(const manifest::Call& call, const Case& chosen) {
         for (const std::int64_t d : argument.map) count *= chosen.shape[static_cast<std::size_t>(d)];
         extent = std::max(extent, count);
     }
-    return std::min(extent, largest_extent);
+    return call.dispatch == manifest::Dispatch::elements ? std::min(extent, largest_extent) : extent;
+}
+
+/// How many threads are launched along z, y and x. Each indexes tensors that have as many elements along all
+/// of their dimensions; where a group has one thread the kernel may not look at the index.
+std::vector<std::int64_t> launch_shape(const manifest::Function& function, const manifest::Call& call,
+                                       const std::vector<GivenShape>& shapes, const GroupSize& group) {
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    for (const Argument& argument : call.arguments) {
+        const GivenShape* given = given_for(function, argument, shapes);
+        if (given == nullptr) continue;
+        for (const std::int64_t extent : given->extents) most = std::min(most, extent);
+    }
+    std::vector<std::int64_t> shape;
+    for (std::size_t d = group.size(); d-- > 0;) {
+        // Whole groups run of an entry point.
+        const auto size = static_cast<std::int64_t>(group[d]);
+        const std::int64_t wanted = call.dispatch == manifest::Dispatch::groups ? size : usual_extent;
+        shape.push_back(size > 1 ? std::min(wanted, most) : 1);
+    }
+    return shape;
+}
+
+/// The extent of a tensor along its dimension k, which is none of the call's. Buffers have a place for each
+/// thread.
+std::int64_t tensor_extent(const manifest::Call& call, const Argument& argument, std::size_t k,
+                           const GivenShape* given, const Case& chosen) {
+    if (given != nullptr) return given->extents[k];
+    const auto own = static_cast<std::size_t>(argument.call_rank + argument.inner_rank);
+    if (k >= own) return argument.trailing[k - own];
+    const std::int64_t extent = inner_extent(call, chosen);
+    if (call.dispatch == manifest::Dispatch::elements || !passes_buffer(argument)) return extent;
+    std::int64_t threads = 1;
+    for (const std::int64_t count : chosen.shape) threads *= count;
+    return std::max(extent, threads);
 }
 
 class Layouter {
 public:
     Layouter(const manifest::Function& function, const manifest::Call& call, const Case& chosen,
              const std::vector<GivenShape>& shapes)
-        : function_(function),
-          call_(call),
-          chosen_(chosen),
-          shapes_(shapes),
-          inner_(inner_extent(call, chosen)) {}
+        : function_(function), call_(call), chosen_(chosen), shapes_(shapes) {}
 
     Arguments lay_out() {
         result_.leaves.resize(call_.arguments.size());
@@ -217,7 +247,6 @@ private:
         const Argument& argument = call_.arguments[item.leaf];
         const auto rank = static_cast<std::size_t>(argument.rank);
         const auto call_rank = static_cast<std::size_t>(argument.call_rank);
-        const auto inner = static_cast<std::size_t>(argument.inner_rank);
         const GivenShape* given = given_for(function_, argument, shapes_);
         const bool shares =
             std::any_of(call_.arguments.begin() + static_cast<std::ptrdiff_t>(item.leaf),
@@ -235,10 +264,8 @@ private:
                 extent = chosen_.shape[static_cast<std::size_t>(argument.map[k])];
                 if (shares && shared_case && (own == 1 || k == sharing_ % own)) extent = 1;
                 if (combines(argument, k)) extent = 1;
-            } else if (given != nullptr) {
-                extent = given->extents[k];
             } else {
-                extent = k < call_rank + inner ? inner_ : argument.trailing[k - call_rank - inner];
+                extent = tensor_extent(call_, argument, k, given, chosen_);
             }
             shape.push_back(extent);
         }
@@ -263,7 +290,6 @@ private:
     const manifest::Call& call_;
     const Case& chosen_;
     const std::vector<GivenShape>& shapes_;
-    std::int64_t inner_;
     std::size_t sharing_ = 0;  ///< which dimension the next input is broadcast along
     Arguments result_;
 };
@@ -322,12 +348,31 @@ double rounded(ScalarType scalar, double value) {
     }
 }
 
-std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
+GroupSize group_size(const manifest::Manifest& manifest, const manifest::Call& call) {
+    if (call.dispatch == manifest::Dispatch::elements) return {};
+    return manifest.kernels[static_cast<std::size_t>(call.forward.contiguous)].group_size;
+}
+
+std::int64_t element_count(const manifest::Function& function, const manifest::Call& call,
+                           const Argument& argument, const Case& chosen,
                            const std::vector<GivenShape>& shapes) {
+    constexpr std::int64_t too_many = std::int64_t{1} << 32;
+    if (!passes_memory(argument)) return 1;
+    const GivenShape* given = given_for(function, argument, shapes);
+    std::int64_t count = 1;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(argument.rank); ++k)
+        count = std::min(count * tensor_extent(call, argument, k, given, chosen), too_many);
+    return count;
+}
+
+std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
+                           const std::vector<GivenShape>& shapes, const GroupSize& group) {
     const auto has = [&](const auto& predicate) {
         return std::any_of(call.arguments.begin(), call.arguments.end(), predicate);
     };
-    const std::vector<std::int64_t> shape = call_shape(function, call, shapes, usual_extent);
+    const bool launched = call.dispatch != manifest::Dispatch::elements;
+    const std::vector<std::int64_t> shape = launched ? launch_shape(function, call, shapes, group)
+                                                     : call_shape(function, call, shapes, usual_extent);
     std::vector<Case> cases{{Case::Layout::whole, shape}};
     if (has([](const Argument& one) { return passes_tensor(one) && !requires_contiguous(one); })) {
         cases.push_back({Case::Layout::strided, shape});

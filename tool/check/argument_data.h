@@ -4,6 +4,7 @@
 #include <kf/any_tensor.h>
 #include <kf/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -26,7 +27,7 @@ struct Case {
                ///< ranks and the order of their dimensions
     };
     Layout layout = Layout::whole;
-    std::vector<std::int64_t> shape;  ///< of the call
+    std::vector<std::int64_t> shape;  ///< of the call; of launches the threads along z, y and x
 };
 const char* case_name(Case::Layout layout);
 
@@ -66,8 +67,19 @@ void set_integer(std::vector<std::byte>& bytes, ScalarType scalar, std::size_t p
 /// Returns `value` as a scalar of that type holds it.
 double rounded(ScalarType scalar, double value);
 
-/// The cases that a call can be given, one of each layout at most. `shapes` may settle extents.
+/// The threads of a group, x first.
+using GroupSize = std::array<std::uint32_t, 3>;
+
+/// The cases that a call can be given, one of each layout at most. `shapes` may settle extents. `group` is of
+/// calls that are launched by threads.
 std::vector<Case> cases_of(const manifest::Function& function, const manifest::Call& call,
+                           const std::vector<GivenShape>& shapes, const GroupSize& group = {});
+/// That of the launched call's kernel; of other calls zeros.
+GroupSize group_size(const manifest::Manifest& manifest, const manifest::Call& call);
+
+/// Returns how many elements a launch's tensor has in that case, 2^32 at most; 1 of what is none.
+std::int64_t element_count(const manifest::Function& function, const manifest::Call& call,
+                           const manifest::Argument& argument, const Case& chosen,
                            const std::vector<GivenShape>& shapes);
 
 /// Whether a shape is that of an argument: a tensor of its name and rank.

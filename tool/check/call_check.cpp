@@ -56,12 +56,12 @@ public:
             if (chosen.layout == Case::Layout::whole) {
                 run_settings(chosen);
             } else {
-                for (int attempt = 0; attempt < most_tries && report_.failure.empty(); ++attempt) {
+                for (int attempt = 0; attempt < most_tries && !is_over(); ++attempt) {
                     if (attempt >= 1 && finite_ && unsure_.empty()) break;
                     attempt_case(chosen, attempt, {next_setting(), most_components / 2, passes_.size()});
                 }
             }
-            if (!report_.failure.empty()) return;
+            if (is_over()) return;
         }
         settle_all();
     }
@@ -73,6 +73,8 @@ private:
         std::size_t components;  ///< of each input
         std::size_t passes;      ///< the first ones
     };
+
+    [[nodiscard]] bool is_over() const { return races_ || !report_.failure.empty(); }
 
     /// Each setting in turn, from two ranges of numbers where they are few. All passes find gradients by the
     /// same derivatives: of the first settings all are run.
@@ -89,7 +91,7 @@ private:
             for (int again = 0; again < tries; ++again) {
                 if (k + 1 < count && all.size() == 1 && again > 0) break;
                 attempt_case(chosen, static_cast<int>(start) + again, plan);
-                if (!report_.failure.empty()) return;
+                if (is_over()) return;
                 if (finite_ && unsure_.empty()) break;
             }
         }
@@ -103,6 +105,8 @@ private:
         finite_ = trial.run();
         note_result(plan.setting, finite_);
         if (!finite_) return;
+        races_ = is_racing(trial);
+        if (races_) return;
         if (limits_ != nullptr) {
             limits_->compare(trial, precision_, report_);
         }
@@ -242,6 +246,7 @@ private:
     std::vector<Pass> passes_;
     double width_ = 1;  ///< of the range that inputs come from
     bool finite_ = false;
+    bool races_ = false;  ///< results depend on more than the arguments
     std::map<std::pair<std::size_t, std::string>, Trend> trends_;  ///< of each leaf in each pass
     std::vector<std::size_t> unsure_;  ///< inputs of the last try that couldn't be compared everywhere
 };

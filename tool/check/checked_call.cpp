@@ -16,6 +16,8 @@ CheckedCall::CheckedCall(const detail::FunctionRef& function, std::size_t call, 
       function_(function),
       manifest_function_(function.module->manifest().functions[function.function]),
       call_index_(call),
+      cases_(cases_of(manifest_function_, call_, settings.shapes,
+                      group_size(function.module->manifest(), call_))),
       facts_(facts_of(function.module->manifest(), call_)) {
     const Arguments arguments = lay_out(manifest_function_, call_, cases().front(), settings.shapes);
     // The order has random numbers of its own, so that a new input leaves all others as they are.
@@ -25,8 +27,6 @@ CheckedCall::CheckedCall(const detail::FunctionRef& function, std::size_t call, 
     tried_.resize(discrete_inputs_.size());
     in_vain_.resize(discrete_inputs_.size());
 }
-
-std::vector<Case> CheckedCall::cases() const { return cases_of(manifest_function_, call_, wanted_.shapes); }
 
 Trial CheckedCall::make_trial(const Case& chosen, int attempt, const Setting& setting) {
     const auto [low, high] = range_of(wanted_, attempt);
@@ -67,6 +67,19 @@ void CheckedCall::report_tried() {
             tried.not_given.push_back(value_text(argument, value));
         }
     }
+}
+
+bool CheckedCall::is_racing(Trial& trial) {
+    if (call_.dispatch == manifest::Dispatch::elements || trial.is_repeatable(precision_.epsilon))
+        return false;
+    for (InputReport& input : report_.inputs) {
+        if (!input.why_not.empty()) continue;
+        input.status = Status::no_gradient;
+        input.why_not =
+            "not checked: the same launch gave other results the second time: its threads race, or "
+            "go by the order in which they run";
+    }
+    return true;
 }
 
 bool CheckedCall::changes_results(Trial& trial, std::size_t leaf, int attempt) {

@@ -20,7 +20,7 @@ protected:
     CheckedCall(const detail::FunctionRef& function, std::size_t call, const Settings& settings,
                 CallReport& report);
 
-    [[nodiscard]] std::vector<Case> cases() const;
+    [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
     /// The call with random arguments, from a range that depends on the attempt, and a setting's values.
     Trial make_trial(const Case& chosen, int attempt, const Setting& setting);
     /// The settings, in an order of chance; one, an empty one, where there is no choice. Later cases have
@@ -31,6 +31,9 @@ protected:
     void note_result(const Setting& setting, bool finite);
     /// What all trials gave as values, into the report.
     void report_tried();
+    /// Whether a launch gives other results each time, which nothing can be compared with. Says so of the
+    /// report's inputs then.
+    bool is_racing(Trial& trial);
     /// Whether other numbers in an input change results.
     bool changes_results(Trial& trial, std::size_t leaf, int attempt);
 
@@ -47,6 +50,7 @@ private:
     const detail::FunctionRef& function_;
     const manifest::Function& manifest_function_;
     std::size_t call_index_;
+    std::vector<Case> cases_;
     std::vector<InputFacts> facts_;
     std::vector<DiscreteInput> discrete_inputs_;
     std::vector<Setting> settings_;

@@ -141,16 +141,33 @@ bool is_passed_over(const manifest::Manifest& manifest, const manifest::Function
     return any && has_backward(function) ? !is_derivative(function) : !listed;
 }
 
+/// Why a launch isn't run: whole groups of an entry point may take too much memory for what they index.
+std::string why_unlaunched(const manifest::Manifest& manifest, const manifest::Function& function,
+                           const manifest::Call& call, const Settings& settings) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 18;
+    const GroupSize group = group_size(manifest, call);
+    const Case whole = cases_of(function, call, settings.shapes, group).front();
+    for (const Argument& argument : call.arguments) {
+        if (element_count(function, call, argument, whole, settings.shapes) <= most_elements) continue;
+        std::string shape = "256";
+        for (std::int64_t k = 1; k < argument.rank; ++k) shape += ",4";
+        return "not checked: groups of " + std::to_string(group[0]) + " x " + std::to_string(group[1]) +
+               " x " + std::to_string(group[2]) + " threads would index more than " +
+               std::to_string(most_elements) + " elements of one tensor; say its extents, as by --shape " +
+               function.name + "." + argument.name + "=" + shape;
+    }
+    return {};
+}
+
 /// Why a call isn't run; empty where it is.
-std::string why_unchecked(const manifest::Call& call) {
-    if (call.dispatch != manifest::Dispatch::elements)
-        return "not checked: only the host knows how many threads go with tensors of which extents; check "
-               "what "
-               "a thread computes as a function of its id, with \"grid[1]\" for that";
-    const auto found = std::find_if(call.arguments.begin(), call.arguments.end(),
-                                    [](const Argument& argument) { return !can_be_drawn(argument); });
-    if (found == call.arguments.end()) return {};
-    return "not checked: the check has no memory for '" + found->name + "' to lead to";
+std::string why_unchecked(const manifest::Manifest& manifest, const manifest::Function& function,
+                          const manifest::Call& call, const Settings& settings) {
+    for (const Argument& argument : call.arguments) {
+        const std::string why = why_not_drawn(argument);
+        if (!why.empty()) return "not checked, for '" + argument.name + "': the check " + why;
+    }
+    if (call.dispatch == manifest::Dispatch::elements) return {};
+    return why_unlaunched(manifest, function, call, settings);
 }
 
 /// Inputs that the settings name are left out, after all: what was found of them is forgotten.
@@ -228,7 +245,7 @@ Report check_gradients(std::span<const std::byte> artifact, const Settings& sett
             const detail::FunctionRef ref{module.state(), f};
             CallReport made{function.name, detail::describe(function, call), call.has_backward, "", {}};
             if (progress) progress("checking " + made.overload);
-            const std::string unchecked = why_unchecked(call);
+            const std::string unchecked = why_unchecked(manifest, function, call, settings);
             if (is_jvp && !unchecked.empty()) continue;
             if (is_jvp) {
                 check_tangents(ref, c, settings, made);

@@ -56,7 +56,7 @@ public:
                 for (int again = 0; again < tries; ++again) {
                     settled_ = true;
                     attempt_case(chosen, static_cast<int>(k) + again, setting);
-                    if (!report_.failure.empty()) return;
+                    if (races_ || !report_.failure.empty()) return;
                     if (settled_) break;
                 }
             }
@@ -101,10 +101,16 @@ private:
             settled_ = false;
             return false;
         }
+        races_ = races_ || is_racing(trial);
+        if (races_) return true;
         const std::vector<double> found = trial.centre();
         const std::vector<double> magnitudes = trial.magnitudes();
         std::vector<Difference> differences = measure(trial, index, moves, 1, magnitudes);
         const std::size_t outputs = found.size() / 2;
+        // No thread has written there: nothing can be said of what was there before.
+        std::vector<bool> untouched(outputs);
+        for (std::size_t k = 0; k < outputs; ++k)
+            untouched[k] = trial.is_untouched(k) && trial.is_untouched(outputs + k);
         double scale = 0;
         for (std::size_t k = 0; k < outputs; ++k) {
             scale = std::max({scale, std::abs(found[outputs + k]), differences[k].size});
@@ -112,6 +118,7 @@ private:
         InputReport& input = report_.inputs[index];
         std::vector<Difference> again;
         for (std::size_t k = 0; k < outputs; ++k) {
+            if (untouched[k]) continue;
             const double derivative = found[outputs + k];
             Difference difference = differences[k];
             Verdict verdict = judge(derivative, difference, precision_, scale);
@@ -162,6 +169,7 @@ private:
 
     std::vector<Pair> inputs_, outputs_;
     std::vector<Trend> trends_;  ///< of each of inputs_
+    bool races_ = false;         ///< results depend on more than the arguments
     bool settled_ = false;       ///< the last try could be compared everywhere
 };
 

@@ -19,11 +19,19 @@ constexpr double stale = 3;
 
 bool is_pure_output(const ArgumentData& item) { return item.written && !item.input; }
 
+/// With a count of threads, which a launch's shape says.
+detail::FunctionRef launched(const detail::FunctionRef& function, std::size_t call, const Dims& shape) {
+    const manifest::Function& made_of = function.module->manifest().functions[function.function];
+    if (made_of.calls[call].dispatch == manifest::Dispatch::elements) return function;
+    const auto along = [&](std::size_t d) { return static_cast<std::uint32_t>(shape[d]); };
+    return function.with({.launch = Launch::threads(along(2), along(1), along(0))});
+}
+
 }  // namespace
 
 Trial::Trial(const detail::FunctionRef& function, std::size_t call, Arguments arguments, const Dims& shape,
              std::mt19937_64& random)
-    : function_(function),
+    : function_(launched(function, call, shape)),
       call_index_(call),
       call_(function.module->manifest().functions[function.function].calls[call]),
       arguments_(std::move(arguments)),
@@ -47,6 +55,10 @@ Trial Trial::in(const Module& module) const {
     other.weights_ = weights_;
     other.starts_ = starts_;
     return other;
+}
+
+const Dims* Trial::shape() const {
+    return call_.dispatch == manifest::Dispatch::elements ? &shape_ : nullptr;
 }
 
 void Trial::place(std::size_t index) {
@@ -148,7 +160,7 @@ std::vector<double> Trial::evaluate() {
     for (std::size_t i = 0; i < placed_.size(); ++i) {
         if (arguments_.items[i].kind == ArgumentData::Kind::value) placed_[i].out = arguments_.items[i].bytes;
     }
-    detail::invoke(function_, call_index_, detail::PassKind::forward, args, nullptr, &shape_);
+    detail::invoke(function_, call_index_, detail::PassKind::forward, args, nullptr, this->shape());
     return outputs();
 }
 
@@ -185,6 +197,20 @@ bool Trial::run() {
         for (; begin < end; ++begin) magnitudes_[begin] = terms * std::max(std::abs(centre_[begin]), usual);
     }
     return true;
+}
+
+bool Trial::is_repeatable(double epsilon) {
+    const std::vector<double> again = evaluate();
+    for (std::size_t i = 0; i < again.size(); ++i) {
+        if (!(std::abs(again[i] - centre_[i]) <= rounding(i, epsilon))) return false;
+    }
+    return true;
+}
+
+bool Trial::is_untouched(std::size_t index) const {
+    const Leaf& leaf = arguments_.leaves[outputs_[index].leaf];
+    const ArgumentData& item = arguments_.items[leaf.item];
+    return centre_[index] == get(item.bytes, leaf.scalar, leaf.positions[outputs_[index].scalar]);
 }
 
 double Trial::terms(std::size_t index) const {
@@ -225,7 +251,7 @@ void Trial::run_backward(detail::PassKind pass, bool deterministic) {
     }
     std::vector<Arg> args = backward_args(pass);
     const detail::FunctionRef function = deterministic ? function_.with({.deterministic = true}) : function_;
-    detail::invoke(function, call_index_, pass, args, nullptr, &shape_);
+    detail::invoke(function, call_index_, pass, args, nullptr, this->shape());
 }
 
 std::vector<double> Trial::gradients(std::size_t index) const {

@@ -43,6 +43,8 @@ public:
 
     /// Runs the forward pass; false where some output whose gradient is read isn't finite.
     bool run();
+    /// Whether the forward pass gives the same as run() found, but for the order in which sums are added up.
+    [[nodiscard]] bool is_repeatable(double epsilon);
     /// Runs a pass with gradients; afterwards gradients() are those of sum(weight * output).
     void run_backward(detail::PassKind pass, bool deterministic);
     /// Returns the gradient of each scalar of a leaf.
@@ -67,6 +69,8 @@ public:
     void put(std::size_t leaf, std::span<const double> values);
     /// How far apart two compilers' code may put the value of output number `index`, after run().
     [[nodiscard]] double rounding(std::size_t index, double epsilon) const;
+    /// Whether output number `index` has, after run(), what was there before.
+    [[nodiscard]] bool is_untouched(std::size_t index) const;
     /// Returns how many calls' results are summed in an output's element.
     [[nodiscard]] double terms(std::size_t leaf) const;
     [[nodiscard]] const Arguments& arguments() const { return arguments_; }
@@ -95,6 +99,9 @@ private:
     /// Moves scalars by rounded steps; returns how far the first one went.
     double move(std::size_t leaf, std::span<const Move> moves, double step);
     void restore(std::size_t leaf, const std::vector<std::byte>& bytes);
+
+    /// What is given for the call's shape; launches have none.
+    [[nodiscard]] const Dims* shape() const;
 
     detail::FunctionRef function_;
     std::size_t call_index_;

@@ -20,6 +20,7 @@ namespace {
 using manifest::Role;
 
 constexpr const char* gradient_ending = "_grad";
+constexpr const char* tangent_ending = "_tangent";
 
 bool is_given(Role role) { return role == Role::in || role == Role::inout; }
 
@@ -75,6 +76,31 @@ Diagnostics refusals(const PlannedFunction& function, const PlannedCall& call) {
     return errors;
 }
 
+/// What the name of a part ends with.
+std::string ending_of(DevicePart part) {
+    switch (part) {
+        case DevicePart::backward: return "_bwd";
+        case DevicePart::forward: return "_fwd";
+        default: return "";
+    }
+}
+
+/// Whether the spec asks for it.
+bool is_wanted(const PlannedCall& call, DevicePart part) {
+    switch (part) {
+        case DevicePart::backward: return call.has_backward || call.has_fused;
+        case DevicePart::forward: return call.has_jvp;
+        default: return true;
+    }
+}
+
+/// The call that the part's code makes: fwd_diff() takes functions that say so.
+PlannedCall called_as(const PlannedCall& call, DevicePart part) {
+    PlannedCall made = call;
+    made.is_jvp = part == DevicePart::forward;
+    return made;
+}
+
 std::string cpp_name(const PlannedFunction& function, const PlannedCall& call) {
     // A constructor has its struct's name, which a header can't have twice.
     const std::string name = call.member == Member::constructor ? "make_" + function.name : function.name;
@@ -84,12 +110,12 @@ std::string cpp_name(const PlannedFunction& function, const PlannedCall& call) {
 /// Writes one function: its parameters in C++, and its text in Slang.
 class FunctionWriter {
 public:
-    FunctionWriter(const PlannedFunction& function, const PlannedCall& call, bool is_backward,
+    FunctionWriter(const PlannedFunction& function, const PlannedCall& call, DevicePart part,
                    std::string slang_name) {
         made_.function = &function;
         made_.call = &call;
-        made_.is_backward = is_backward;
-        made_.name = cpp_name(function, call) + (is_backward ? "_bwd" : "");
+        made_.part = part;
+        made_.name = cpp_name(function, call) + ending_of(part);
         made_.slang_name = std::move(slang_name);
     }
 
@@ -104,8 +130,10 @@ public:
             const std::string name = parameter.role == Role::result ? "result"
                                      : object                       ? claim("self")
                                                                     : claim(parameter.host.name);
-            if (made_.is_backward) {
+            if (made_.part == DevicePart::backward) {
                 add_primal(parameter, name, id);
+            } else if (made_.part == DevicePart::forward && takes_gradient(parameter)) {
+                add_pair(parameter, name, id);
             } else {
                 add_value(parameter, name, id);
             }
@@ -113,8 +141,8 @@ public:
         made_.parameters.insert(made_.parameters.end(), gradients_.begin(), gradients_.end());
         signature_ = made_.name + "(" + signature_ + gradient_types_;
         const CallOperands operands{result_, operands_, operands_};
-        const PassKind pass = made_.is_backward ? PassKind::backward : PassKind::forward;
-        for (const std::string& statement : call_statements(call, pass, operands))
+        const PassKind pass = made_.part == DevicePart::backward ? PassKind::backward : PassKind::forward;
+        for (const std::string& statement : call_statements(called_as(call, made_.part), pass, operands))
             before_.push_back(statement);
         before_.insert(before_.end(), after_.begin(), after_.end());
         made_.statements = std::move(before_);
@@ -131,7 +159,12 @@ private:
         if (result && parameter.type.kind == TypeKind::void_type) return;
         before_.push_back(declared_name(parameter.type) + " " + local);
         pass_leaves(parameter.type, name, local, parameter.role, false);
-        if (result) {
+        add_operand(parameter, name, local);
+    }
+
+    /// The C++ parameter of a value, or the result, and what the call is given for it.
+    void add_operand(const PlannedParameter& parameter, const std::string& name, const std::string& local) {
+        if (parameter.role == Role::result) {
             result_ = local + " = ";
             made_.result = device_type(parameter.type);
             return;
@@ -139,6 +172,30 @@ private:
         made_.parameters.push_back(device_parameter(parameter.type, name, parameter.role));
         signature_ += device_parameter(parameter.type, "", parameter.role) + ", ";
         operands_.push_back(local);
+    }
+
+    /// How `fwd_diff` takes what has a tangent: see BodyWriter::add_pair().
+    void add_pair(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
+        const Type& type = parameter.type;
+        const Role role = parameter.role == Role::result ? Role::out : parameter.role;
+        const std::string pair = "kf_pair_" + id;
+        const std::string tangent = claim(name + tangent_ending);
+        if (is_given(role)) {
+            const std::string local = "kf_arg_" + id;
+            const std::string of_local = "kf_grad_" + id;
+            before_.push_back(declared_name(type) + " " + local);
+            pass_leaves(type, name, local, role, false, pair + ".p");
+            before_.push_back(differential_name(type) + " " + of_local);
+            pass_leaves(type, tangent, of_local, role, true, pair + ".d");
+            before_.push_back("var " + pair + " = diffPair(" + local + ", " + of_local + ")");
+        } else {
+            before_.push_back("DifferentialPair<" + declared_name(type) + "> " + pair);
+            pass_leaves(type, name, pair + ".p", role, false);
+            pass_leaves(type, tangent, pair + ".d", role, true);
+        }
+        gradients_.push_back(device_parameter(type, tangent, role));
+        gradient_types_ += device_parameter(type, "", role) + ", ";
+        add_operand(parameter, name, pair);
     }
 
     /// How `bwd_diff` takes it: see KernelWriter::add_backward().
@@ -206,7 +263,7 @@ private:
     std::string signature_;
     std::string gradient_types_;
     std::string result_;
-    std::vector<std::string> gradients_;  ///< the parameters that come last
+    std::vector<std::string> gradients_;  ///< or tangents: the parameters that come last
     std::vector<std::string> operands_;
     std::vector<std::string> before_;
     std::vector<std::string> after_;
@@ -236,16 +293,14 @@ Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
                 continue;
             }
             const std::string called = call.module + "." + call.function;
-            for (const bool is_backward : {false, true}) {
-                if (is_backward && !call.has_backward && !call.has_fused) continue;
-                FunctionWriter writer(function, call, is_backward,
-                                      "kf_call_" + std::to_string(functions.size()));
+            for (const DevicePart part : {DevicePart::function, DevicePart::backward, DevicePart::forward}) {
+                if (!is_wanted(call, part)) continue;
+                FunctionWriter writer(function, call, part, "kf_call_" + std::to_string(functions.size()));
                 DeviceFunction made = writer.write();
-                const auto [before, is_new] =
-                    known.emplace(writer.signature(), called + (is_backward ? " backward" : ""));
+                const auto [before, is_new] = known.emplace(writer.signature(), called + ending_of(part));
                 if (is_new) {
                     functions.push_back(std::move(made));
-                } else if (before->second != called + (is_backward ? " backward" : "")) {
+                } else if (before->second != called + ending_of(part)) {
                     errors.push_back(refusal(
                         function, call, "another function '" + made.name + "' takes the same types in C++",
                         "give one of the calls another \"name\""));
@@ -279,7 +334,7 @@ Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<Dev
         }
         views.emplace_back(
             View::Object{{"name", function.slang_name},
-                         {"adapters", adapters(*function.call)},
+                         {"adapters", adapters(called_as(*function.call, function.part))},
                          {"signature_line", "void " + function.slang_name + "(" + parameters + ")"},
                          {"statements", View::List(function.statements.begin(), function.statements.end())},
                          {"given", given}});

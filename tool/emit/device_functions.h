@@ -16,11 +16,14 @@ struct DevicePassed {
     std::string type;        ///< in Slang: "float3"
 };
 
+/// A function of the header itself, or which derivative of one: "raytrace_bwd", "raytrace_fwd".
+enum class DevicePart { function, backward, forward };
+
 /// A function of the header, or the derivative of one.
 struct DeviceFunction {
     const PlannedFunction* function = nullptr;
     const PlannedCall* call = nullptr;  ///< any of the overloads that call it
-    bool is_backward = false;
+    DevicePart part = DevicePart::function;
     std::string name;                     ///< in C++: "raytrace_bwd"
     std::string result = "void";          ///< its type in C++
     std::vector<std::string> parameters;  ///< in C++: "const Ray& ray"
@@ -29,7 +32,7 @@ struct DeviceFunction {
     std::vector<std::string> statements;  ///< of the function there
 };
 
-/// Those of the plan in its order, each followed by its derivative. Overloads that differ in what hosts pass
+/// Those of the plan in its order, each followed by its derivatives. Overloads that differ in what hosts pass
 /// are one function. Errors: "device-header", for each that can't be one.
 Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan);
 

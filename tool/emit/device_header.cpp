@@ -17,10 +17,27 @@ namespace kf::gen {
 
 namespace {
 
-/// What the library's namespace ends with: a part of its hash.
+/// What the library's namespace ends with: a part of the hash of all that may be in it.
 std::string library_version() {
-    const std::string_view text = templates::device_library_mustache;
+    const std::string text =
+        std::string(templates::device_library_mustache) + std::string(templates::device_halves_mustache);
     return hex(sha256(std::as_bytes(std::span(text)))).substr(0, 12);
+}
+
+/// What the code is made of; programs without halves don't include CUDA's header of them.
+Outcome<View::List> library_of(const std::string& code, const std::string& version) {
+    View::List parts;
+    const auto add = [&](const char* name, std::string_view text) -> Diagnostics {
+        Outcome<std::string> part = render(name, text, View(View::Object{{"version", version}}));
+        if (!part) return part.errors();
+        parts.emplace_back(part.value());
+        return {};
+    };
+    Diagnostics errors = add("device_library.mustache", templates::device_library_mustache);
+    if (errors.empty() && code.find("__half") != std::string::npos)
+        errors = add("device_halves.mustache", templates::device_halves_mustache);
+    if (!errors.empty()) return errors;
+    return parts;
 }
 
 /// The functions of Slang's code, without the kernel that kept them.
@@ -71,13 +88,18 @@ Diagnostic other_form(const DeviceFunction& function) {
 }
 
 View::List doc_of(const DeviceFunction& function) {
-    if (function.is_backward) {
-        const std::string name = function.name.substr(0, function.name.size() - std::string("_bwd").size());
-        return doc_comment(
-            {"The derivative of " + name + "(): takes the gradients of what that writes, and writes those of",
-             "what it reads."});
+    const std::string name = function.name.substr(0, function.name.rfind('_'));
+    switch (function.part) {
+        case DevicePart::backward:
+            return doc_comment({"The derivative of " + name +
+                                    "(): takes the gradients of what that writes, and writes those of",
+                                "what it reads."});
+        case DevicePart::forward:
+            return doc_comment({"The forward derivative of " + name +
+                                    "(): takes the tangents of what that reads, too, and writes those of",
+                                "what it writes."});
+        default: return doc_comment(doc_lines(function.function->doc));
     }
-    return doc_comment(doc_lines(function.function->doc));
 }
 
 /// The types of the header, as its functions use them.
@@ -122,14 +144,13 @@ Outcome<std::string> emit_device_header(const Plan& plan, const std::vector<Devi
     }
     if (!errors.empty()) return errors;
     const DeviceTypes types = types_of(plan, functions);
-    Outcome<std::string> library = render("device_library.mustache", templates::device_library_mustache,
-                                          View(View::Object{{"version", version}}));
+    Outcome<View::List> library = library_of(code, version);
     if (!library) return library.errors();
     return render("device_header.mustache", templates::device_header_mustache,
                   View(View::Object{{"name", plan.name},
                                     {"namespace", plan.cpp_namespace},
                                     {"contents", std::move(contents)},
-                                    {"library", View::List{library.value()}},
+                                    {"library", std::move(library.value())},
                                     {"version", version},
                                     {"scope", scope},
                                     {"code", functions_of(code)},

@@ -30,7 +30,7 @@ constexpr std::array<ScalarNames, 12> scalar_names{{{"bool", ""},
                                                     {"unsigned short", "ushort"},
                                                     {"unsigned int", "uint"},
                                                     {"unsigned long long", "ulonglong"},
-                                                    {"", ""},
+                                                    {"__half", ""},
                                                     {"float", "float"},
                                                     {"double", "double"}}};
 
@@ -38,6 +38,7 @@ const ScalarNames& names_of(ScalarType scalar) { return scalar_names.at(static_c
 
 /// Whether CUDA has a vector of that type; those of four values of 64 bits are deprecated there.
 bool has_cuda_vector(const Type& type) {
+    if (type.scalar == ScalarType::float16) return type.columns == 2;
     const bool wide = type.scalar == ScalarType::int64 || type.scalar == ScalarType::uint64 ||
                       type.scalar == ScalarType::float64;
     return !names_of(type.scalar).vector.empty() && !(wide && type.columns == 4);
@@ -63,8 +64,8 @@ bool is_passed_by_value(const Type& type) {
 
 std::optional<DeviceRefusal> refused_pointer(const Type& type) {
     const Type* to = type.element.empty() ? nullptr : &type.element.front();
-    const bool fits = to != nullptr && to->kind == TypeKind::scalar && !to->is_enum &&
-                      to->scalar != ScalarType::int8 && !names_of(to->scalar).scalar.empty();
+    const bool fits =
+        to != nullptr && to->kind == TypeKind::scalar && !to->is_enum && to->scalar != ScalarType::int8;
     if (fits) return std::nullopt;
     return DeviceRefusal{{},
                          "a pointer to '" + (to == nullptr ? std::string("void") : kind_name(*to)) + "'",
@@ -109,15 +110,9 @@ void add_leaves(const Type& type, const DeviceLeaf& place, std::vector<DeviceLea
 
 std::optional<DeviceRefusal> refused_part(const Type& type) {
     switch (type.kind) {
-        case TypeKind::scalar:
-            if (!names_of(type.scalar).scalar.empty()) return std::nullopt;
-            return DeviceRefusal{{}, "a half", "take a float, and make a half of it in the function"};
+        case TypeKind::scalar: return std::nullopt;
         case TypeKind::vector:
         case TypeKind::matrix:
-            if (names_of(type.scalar).scalar.empty())
-                return DeviceRefusal{{},
-                                     "a '" + kind_name(type) + "'",
-                                     "take floats, and make halves of them in the function"};
             if (type.columns > 1) return std::nullopt;
             return DeviceRefusal{{}, "a '" + kind_name(type) + "' of one column", "take scalars"};
         case TypeKind::array:
@@ -163,6 +158,7 @@ std::string device_type(const Type& type) {
         case TypeKind::void_type: return "void";
         case TypeKind::scalar: return std::string(names_of(type.scalar).scalar);
         case TypeKind::vector:
+            if (type.scalar == ScalarType::float16 && has_cuda_vector(type)) return "__half2";
             if (has_cuda_vector(type))
                 return std::string(names_of(type.scalar).vector) + std::to_string(type.columns);
             return kind_name(type);

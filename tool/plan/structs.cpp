@@ -500,6 +500,7 @@ private:
         manifest::Argument& host = tree_.leaves.back().host;
         const std::int64_t scalar = manifest::scalar_bytes(host.element.scalar);
         host.offset = around.offset;
+        host.address = type.kind == TypeKind::pointer;
         if (around.form == Form::tensor) host.pitch = around.size / scalar;
         if (around.extents.empty()) return parameter;
         for (const std::int64_t distance : around.distances) host.spacing.push_back(distance / scalar);

@@ -43,7 +43,6 @@ Diagnostic code_refused(const DeviceFunction& function, const Diagnostics& log) 
     }
     notes.emplace_back(
         "device headers have arithmetic and the usual functions of scalars, vectors and matrices: not "
-        "halves, "
         "atomics, lanes, textures or buffers");
     return {Severity::error, "device-header-code", function.call->location,
             "CUDA doesn't take the code that Slang makes of '" + function.name + "' for the device header",

@@ -264,14 +264,18 @@ class Tensor:
 _V = TypeVar("_V")
 
 class Differentiable(Generic[_V]):
-    """A value whose gradient accumulates in `grad` when a backward call takes it."""
+    """A value or buffer whose gradient accumulates in `grad` when a backward call takes it."""
 
     def __init__(self, value: _V) -> None: ...
     value: _V
     grad: Any
 
 def differentiable(value: _V) -> Differentiable[_V]:
-    """Wraps a number or vector for backward calls; `grad` starts at zero."""
+    """Wraps what backward calls add a gradient to; `grad` starts at zero.
+
+    A number, a vector as a list or an array, and a struct have a `grad` of their own form; a kf.Buffer has it
+    in another kf.Buffer, which may be given as `grad`; a kf.Tensor keeps its own.
+    """
 
 _Int: TypeAlias = int | np.integer[Any]
 _Ints: TypeAlias = _Int | Sequence[_Int] | npt.NDArray[np.integer[Any]]

@@ -16,12 +16,21 @@ from kernelfunctions._kf import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypedDict
 
     import numpy as np
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from kernelfunctions._kf import HookContext
+
+    class _Options(TypedDict, total=False):
+        deterministic: bool | None
+        variant: str | None
+        threads: Sequence[int] | None
+        constants: Mapping[str, float] | None
+        types: Mapping[str, str] | None
+
 
 _Function = TypeVar("_Function", bound=Function)
 
@@ -119,8 +128,8 @@ class BoundBackward:
     def __repr__(self) -> str:
         return f"<{self._backward!r} of {self._this!r}>"
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> None:
-        self._backward(self._this, *arguments, **keywords)
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._backward(self._this, *arguments, **keywords)
 
     call = __call__
 
@@ -196,9 +205,55 @@ class BoundFunction:
         """Records the call: append_to(encoder, ...)."""
         return self._function.append_to(encoder, self._this, *arguments, **keywords)
 
+    @property
+    def name(self) -> str:
+        """The method's own name in the module: "Scaler.scaled"."""
+        return self._function.name
+
+    @property
+    def signatures(self) -> list[str]:
+        """The overloads, as messages show them; the object is the first argument."""
+        return self._function.signatures
+
+    @property
+    def globals(self) -> list[str]:
+        """The global parameters that it reaches."""
+        return self._function.globals
+
+    def _with(self, function: Function) -> "Self":
+        return type(self)(function, self._this)
+
+    def set(self, values: "Mapping[str, Any] | None" = None, /, **named: Any) -> "Self":
+        """A copy with global parameters set; see Function.set()."""
+        return self._with(self._function.set(values, **named))
+
     def hook(self, callback: "Callable[[HookContext], None]", /) -> "Self":
         """A copy that calls `callback` before each dispatch; see Function.hook()."""
-        return type(self)(self._function.hook(callback), self._this)
+        return self._with(self._function.hook(callback))
+
+    def options(self, **chosen: "Unpack[_Options]") -> "Self":
+        """A copy that is called with these options; see Function.options()."""
+        return self._with(self._function.options(**chosen))
+
+    def threads(self, *count: int) -> "Self":
+        """A copy that runs so many threads; see Function.threads()."""
+        return self._with(self._function.threads(*count))
+
+    def groups(self, *count: int) -> "Self":
+        """A copy that runs so many groups of threads; see Function.groups()."""
+        return self._with(self._function.groups(*count))
+
+    def typeconformance(self, types: "Mapping[str, str | Sequence[str]]", /) -> "Self":
+        """A copy that is the variant with exactly these types; see Function.typeconformance()."""
+        return self._with(self._function.typeconformance(types))
+
+    def accumulate(self, chosen: "Mapping[str, str] | None" = None, /, **ways: str) -> "Self":
+        """A copy whose calls that share an element are combined so; see Function.accumulate()."""
+        return self._with(self._function.accumulate(chosen, **ways))
+
+    def map(self, chosen: "Mapping[str, Sequence[int]] | None" = None, /, **maps: "Sequence[int]") -> "Self":
+        """A copy that has the dimensions of arguments there in the call; see Function.map()."""
+        return self._with(self._function.map(chosen, **maps))
 
     @property
     def backward(self) -> Any:

@@ -7,11 +7,11 @@
 // of the functions, and what that needs.
 #pragma once
 
-#ifndef KF_DEVICE_330e3b1f3043
-#define KF_DEVICE_330e3b1f3043
+#ifndef KF_DEVICE_00d2fca55958
+#define KF_DEVICE_00d2fca55958
 
 namespace kf_device {
-namespace v_330e3b1f3043 {
+namespace v_00d2fca55958 {
 
 #define KF_DEVICE_CALL __device__ __forceinline__
 
@@ -433,14 +433,14 @@ KF_DEVICE_CALL Out<T> out(T& target) { return Out<T>(target); }
 template <class T>
 KF_DEVICE_CALL InOut<T> inout(T& both) { return InOut<T>(both); }
 
-}  // namespace v_330e3b1f3043
+}  // namespace v_00d2fca55958
 }  // namespace kf_device
 
 #undef KF_DEVICE_CALL
 #endif
 
 namespace kf_device {
-namespace v_330e3b1f3043 {
+namespace v_00d2fca55958 {
 namespace spheres {
 
 struct s_bwdCallableCtx_sqrt_0
@@ -666,7 +666,7 @@ inline __device__ void kf_call_1_scope_kf_call_1_0(float3  * _S50, float * _S51,
 }
 
 }  // namespace spheres
-}  // namespace v_330e3b1f3043
+}  // namespace v_00d2fca55958
 }  // namespace kf_device
 
 namespace spheres {
@@ -683,7 +683,7 @@ struct Sphere {
 /// Negative inside.
 __device__ inline float distance_to(const Sphere& sphere, float3 p)
 {
-    namespace kf = ::kf_device::v_330e3b1f3043;
+    namespace kf = ::kf_device::v_00d2fca55958;
     float result;
     kf::spheres::kf_call_0_scope_kf_call_0_0(kf::in(sphere.center), kf::in(sphere.radius), kf::in(p),
                                              kf::out(result));
@@ -695,7 +695,7 @@ __device__ inline float distance_to(const Sphere& sphere, float3 p)
 __device__ inline void distance_to_bwd(const Sphere& sphere, float3 p, Sphere& sphere_grad, float3& p_grad,
                                        float result_grad)
 {
-    namespace kf = ::kf_device::v_330e3b1f3043;
+    namespace kf = ::kf_device::v_00d2fca55958;
     kf::spheres::kf_call_1_scope_kf_call_1_0(kf::in(sphere.center), kf::in(sphere.radius),
                                              kf::out(sphere_grad.center), kf::out(sphere_grad.radius),
                                              kf::in(p), kf::out(p_grad), kf::in(result_grad));

@@ -40,6 +40,65 @@ extern "C" __global__ void blends(const Scene* scene, const float3* points, floa
     both_grads[i] = both_grad;
 }
 
+/// Forward derivatives, along tangents that are given: what they write, then its tangents.
+extern "C" __global__ void forwards(const Scene* scene, const float3* points, const float2* both, const Scene* scene_tangents,
+                                    const float3* point_tangents, const float2* both_tangents, float* values,
+                                    float* tangents, int count) {
+    THREAD;
+    float nearest = 0, nearest_tangent = 0, result_tangent = 0;
+    float2 after = both[i], after_tangent = both_tangents[i];
+    const float result = blend_fwd(scene[0], 0.25f, points[i], nearest, after, scene_tangents[i], point_tangents[i],
+                                   nearest_tangent, after_tangent, result_tangent);
+    float distance_tangent = 0;
+    const float distance = distance_to_fwd(scene->balls[0], points[i], scene_tangents[i].balls[0], point_tangents[i],
+                                           distance_tangent);
+    const float all[] = {nearest, after.x, after.y, result, distance};
+    const float all_tangents[] = {nearest_tangent, after_tangent.x, after_tangent.y, result_tangent, distance_tangent};
+    for (int k = 0; k < 5; ++k) {
+        values[5 * i + k] = all[k];
+        tangents[5 * i + k] = all_tangents[k];
+    }
+}
+
+/// Halves: the value, its gradients, and its forward derivative along a tangent.
+extern "C" __global__ void tints(const Tint* tints, const __half2* places, const __half* both, __half* results, Tint* grads,
+                                 __half2* place_grads, const Tint* tangents, __half* along, int count) {
+    THREAD;
+    half3 after{both[3 * i], both[3 * i + 1], both[3 * i + 2]};
+    const half3 before = after;
+    results[4 * i] = tinted(tints[i], places[i], after);
+    results[4 * i + 1] = after.x;
+    results[4 * i + 2] = after.y;
+    results[4 * i + 3] = after.z;
+    half3 both_grad{__half(1), __half(0), __half(-2)};
+    Tint grad = grads[i];
+    tinted_bwd(tints[i], places[i], before, grad, place_grads[i], both_grad, __half(0.5f));
+    grads[i] = grad;
+    half3 both_tangent{__half(0), __half(1), __half(0)};
+    __half2 place_tangent = __half2(__half(0.25f), __half(0));
+    half3 written = before;
+    __half result_tangent;
+    (void)tinted_fwd(tints[i], places[i], written, tangents[i], place_tangent, both_tangent, result_tangent);
+    along[4 * i] = result_tangent;
+    along[4 * i + 1] = both_tangent.x;
+    along[4 * i + 2] = both_tangent.y;
+    along[4 * i + 3] = both_tangent.z;
+}
+
+extern "C" __global__ void squares(const __half* values, __half* result, int count) {
+    THREAD;
+    const half2x2 m{{{values[8 * i], values[8 * i + 1]}, {values[8 * i + 2], values[8 * i + 3]}}};
+    const half4 v{values[8 * i + 4], values[8 * i + 5], values[8 * i + 6], values[8 * i + 7]};
+    __half two[] = {values[0], __half(0.5f)};
+    const half2x2 made = squared(m, v, two);
+    for (int k = 0; k < 4; ++k) result[4 * i + k] = k % 2 == 0 ? made[k / 2].x : made[k / 2].y;
+}
+
+extern "C" __global__ void many_halves(const __half* x, __half* result, int count) {
+    THREAD;
+    result[i] = of_half(x[i]);
+}
+
 /// The parts of a Wide, one after another.
 extern "C" __global__ void widened_parts(double* parts, int count) {
     THREAD;

@@ -49,6 +49,7 @@ TEST(Artifact, RoundTrips) {
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
     manifest.functions[0].calls[0].arguments[0].type = "float[4]";
     manifest.functions[0].calls[0].arguments[0].members = {{"low", -7}, {"high", 1LL << 40}};
+    manifest.functions[0].calls[0].arguments[0].address = true;
     manifest.kernels.front().exact = true;
     EXPECT_EQ(artifact::read(artifact::write(manifest)), manifest);
 }

@@ -41,6 +41,8 @@ TEST_P(MapsTest, WhatWasNotGeneratedIsRefusedWithWhatWas) {
         EXPECT_EQ(error.code(), ErrorCode::unknown_name);
         EXPECT_THAT(error.what(), HasSubstr("weigh: map: nothing was generated with w [2]; there is: weigh "
                                             "(x [0, 1], w [0], result [0, 1]), "));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("; its calls have rank 2, and those of another rank are a function"));
     }
 }
 

@@ -1,4 +1,5 @@
 // Methods of structs through a generated header, on each device.
+#include "globals.h"
 #include "members.h"
 #include "testing.h"
 
@@ -294,6 +295,25 @@ TEST_P(MethodsTest, RefuseFieldsThatDisagree) {
     EXPECT_EQ(failed.error().code(), ErrorCode::shape_mismatch);
     EXPECT_THAT(failed.error().what(), ::testing::HasSubstr("this.steps"));
     EXPECT_THAT(steps.to_vector(), ElementsAre(1, 2, 3));
+}
+
+TEST_P(MethodsTest, AreConfiguredAsFunctionsAre) {
+    const globals::Module lit(device_);
+    globals::Globals values;
+    values.look_gain = 2.F;
+    const globals::Lamp lamp{3};
+    const auto x = device_.tensor<float>({{1, 2, 3}, {4, 5, 6}});
+    const auto w = device_.tensor<float>({1, 10, 100}).with_grads();
+    const auto shine = lit.Lamp_shine.set(values).map({{"w", {1}}});
+    const auto y = shine(lamp, x, w);
+    EXPECT_THAT(y.to_vector(), ElementsAre(6, 120, 1800, 24, 300, 3600));
+    shine.backward(lamp, x, w, y);
+    EXPECT_THAT(w.grad().to_vector(), ElementsAre(30, 42, 54));
+    const auto by_row = device_.tensor<float>({1, 10});
+    EXPECT_THAT(lamp.shine(lit.set(values), x, by_row).to_vector(), ElementsAre(6, 12, 18, 240, 300, 360));
+    const auto filled = device_.zeros<float>({4});
+    lit.Lamp_fill.set(values).threads(3)(lamp, filled);
+    EXPECT_THAT(filled.to_vector(), ElementsAre(6, 6, 6, 0));
 }
 
 }  // namespace

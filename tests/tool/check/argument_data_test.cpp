@@ -146,6 +146,32 @@ TEST(Items, GivenShapesSettleExtents) {
     EXPECT_FALSE(is_meant({"g.w", {16, 21}}, function, function.calls[0].arguments[0]));
 }
 
+TEST(Items, LaunchesHaveAThreadForEachElementAlongADimension) {
+    auto function = differentiated({whole(with_gradient(tensor("x", 2)), manifest::Access::read),
+                                    whole(with_gradient(tensor("y", 1)), manifest::Access::read_write)},
+                                   0);
+    manifest::Call& call = function.calls[0];
+    call.rank = 3;
+    const auto laid_out = [&](const GroupSize& group, const std::vector<GivenShape>& shapes) {
+        const Case chosen = cases_of(function, call, shapes, group)[0];
+        const Arguments made = lay_out(function, call, chosen, shapes);
+        std::vector<std::int64_t> all = chosen.shape;
+        for (const ArgumentData& item : made.items)
+            all.insert(all.end(), item.shape.begin(), item.shape.end());
+        EXPECT_EQ(element_count(function, call, call.arguments[0], chosen, shapes),
+                  made.items[0].shape[0] * made.items[0].shape[1]);
+        return all;
+    };
+    call.dispatch = manifest::Dispatch::threads;
+    EXPECT_THAT(laid_out({256, 1, 1}, {}), ElementsAre(1, 1, 5, 5, 5, 5));
+    EXPECT_THAT(laid_out({8, 8, 4}, {}), ElementsAre(5, 5, 5, 5, 5, 5));
+    EXPECT_THAT(laid_out({16, 16, 1}, {{"f.x", {3, 7}}}), ElementsAre(1, 3, 3, 3, 7, 5));
+    // Whole groups run of entry points.
+    call.dispatch = manifest::Dispatch::groups;
+    EXPECT_THAT(laid_out({16, 8, 1}, {}), ElementsAre(1, 8, 16, 16, 16, 16));
+    EXPECT_THAT(laid_out({256, 1, 1}, {{"x", {9, 4}}, {"y", {300}}}), ElementsAre(1, 1, 4, 9, 4, 300));
+}
+
 TEST(Items, IndicesDifferFromCallToCallAndStayInside) {
     const auto function = differentiated({tensor("at", 2, ScalarType::int32),
                                           whole(with_gradient(tensor("x", 1)), manifest::Access::read_write)},

@@ -75,7 +75,7 @@ TEST_F(Derivatives, EveryMistakeIsFoundAndNothingElse) {
                 if (wrong) found.insert(call.function);
             }
         });
-        EXPECT_EQ(found.size(), 19U);
+        EXPECT_EQ(found.size(), 20U);
     }
 }
 
@@ -120,6 +120,44 @@ TEST_F(Derivatives, TheArtifactSaysWhyThereIsNoGradient) {
             EXPECT_EQ(input->status, reason.empty() ? Status::right : Status::no_gradient) << name;
         }
     });
+}
+
+TEST_F(Derivatives, WhatCanNotBeDrawnIsPassedOver) {
+    const std::map<std::string, std::string> reasons = {
+        {"through_addresses", "not checked, for 'row.values': the check has no memory for it to lead to"},
+        {"of_bytes", "not checked, for 'bytes': the check can't know what its bytes stand for"},
+        {"racing_launch",
+         "not checked: the same launch gave other results the second time: its threads race, or go by the "
+         "order "
+         "in which they run"},
+        {"wide_launch",
+         "not checked: groups of 1024 x 1 x 1 threads would index more than 262144 elements of one tensor; "
+         "say "
+         "its extents, as by --shape wide_launch.x=256,4"}};
+    std::set<std::string> found;
+    for_each_call({}, [&](const CallReport& call) {
+        const auto reason = reasons.find(call.function);
+        if (reason == reasons.end()) return;
+        found.insert(call.function);
+        EXPECT_EQ(find(call, "x")->status, Status::no_gradient) << call.function;
+        EXPECT_EQ(find(call, "x")->why_not, reason->second) << call.function;
+    });
+    EXPECT_EQ(found.size(), reasons.size());
+}
+
+TEST_F(Derivatives, LaunchesAreCheckedToo) {
+    Settings settings;
+    settings.shapes = {{"wide_launch.x", {4, 3}}, {"wide_launch.y", {4, 3}}};
+    std::set<std::string> right;
+    for_each_call(settings, [&](const CallReport& call) {
+        if (call.function.find("launch") == std::string::npos) return;
+        for (const InputReport& input : call.inputs) {
+            if (input.status == Status::right) right.insert(call.function + "." + input.name);
+        }
+    });
+    EXPECT_THAT(right,
+                testing::ElementsAre("right_launch.jvp.weight", "right_launch.jvp.x", "right_launch.weight",
+                                     "right_launch.x", "wide_launch.x", "wrong_launch.k"));
 }
 
 TEST_F(Derivatives, WhatIsZeroEverywhereIsNotRight) {

@@ -24,6 +24,7 @@ WRONG = [
     "deaf_float",
     "slope_float",
     "wrong_gather",
+    "wrong_launch",
     "past_the_end",
     "branch_member",
     "branch_bools",

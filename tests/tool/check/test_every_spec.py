@@ -34,7 +34,7 @@ SHAPES = {"neural_texture": {"w0": (16, 21), "w1": (16, 17), "w2": (3, 17)}}
 
 # Specs of many kernels, by the artifacts that the build made. Of a spec with loops all kernels are compiled
 # anew, to see what loops do past their limits; the smaller specs below go that way.
-ARTIFACTS = ["strategy", "containers", "accumulate", "struct_tensors", "jvp", "fused", "views"]
+ARTIFACTS = ["strategy", "containers", "accumulate", "struct_tensors", "jvp", "fused", "launch", "views"]
 # The ones that take longest come first, so that no core waits for the last of them.
 SPECS = [
     *(

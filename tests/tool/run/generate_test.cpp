@@ -288,11 +288,36 @@ extern "C" __global__ void by_hand(d::Ball* balls, const float3* points, float* 
     EXPECT_THAT(compiled.value().ptx, HasSubstr(".entry by_hand("));
 }
 
+TEST_F(DeviceHeaderTest, HalvesAndForwardDerivativesHaveForms) {
+    const std::string slang = R"slang(
+struct Tint : IDifferentiable { half2 uv; half3 color; half3x2 m; }
+[Differentiable] half shade(Tint tint, half2 at, out half4 both) { both = half4(at, tint.uv); return dot(at, tint.uv); }
+[Differentiable] float twice(float x) { return 2 * x; }
+)slang";
+    const std::string twice =
+        R"({"function": "twice", "args": {"x": "value"}, "forward_diff": true, "backward": true})";
+    const std::string header = header_of(
+        slang,
+        R"({"function": "shade", "args": {"tint": "value", "at": "value", "both": "value"}, "forward_diff": true}, )" +
+            twice);
+    EXPECT_THAT(header, HasSubstr("#include <cuda_fp16.h>"));
+    EXPECT_THAT(header, HasSubstr("    __half2 uv;\n    half3 color;\n    half3x2 m;\n"));
+    EXPECT_THAT(header,
+                HasSubstr("__device__ inline __half shade(const Tint& tint, __half2 at, half4& both)"));
+    EXPECT_THAT(header, HasSubstr("const Tint& tint_tangent, __half2 at_tangent,"));
+    EXPECT_THAT(
+        header,
+        HasSubstr("__device__ inline float twice_fwd(float x, float x_tangent, float& result_tangent)"));
+    EXPECT_THAT(header, Not(HasSubstr("shade_bwd")));
+    const std::string without = header_of(slang, twice);
+    EXPECT_THAT(without, Not(HasSubstr("cuda_fp16.h")));
+}
+
 TEST_F(DeviceHeaderTest, WhatHasNoFormIsRefusedByName) {
     const std::string refused = header_of(
         R"slang(
 uniform float gain;
-struct Inner { half h; }
+struct Inner { float3* places; }
 struct Holder { Inner inner; float x; }
 float louder(float x) { return x * gain; }
 float total(StructuredBuffer<float> b) { return b[0]; }
@@ -306,14 +331,15 @@ float[2] pair(float x) { return {x, x}; }
     const std::string start = "' can't be a function of the device header: ";
     EXPECT_THAT(refused, HasSubstr("'louder" + start + "it reads the global parameter 'gain'"));
     EXPECT_THAT(refused, HasSubstr("'total" + start + "its parameter 'b' is 'StructuredBuffer<float"));
-    EXPECT_THAT(refused, HasSubstr("'held" + start + "its parameter 'holder.inner.h' is a half"));
+    EXPECT_THAT(refused, HasSubstr("'held" + start + "its parameter 'holder.inner.places' is a pointer to"));
     EXPECT_THAT(refused, HasSubstr("'pair" + start + "its result is an array"));
     EXPECT_THAT(refused, HasSubstr("'kernel" + start + "it is a kernel by itself"));
 }
 
 TEST_F(DeviceHeaderTest, CodeThatTheHeaderHasNothingForIsRefusedByFunction) {
     const std::string refused = header_of(
-        "float inner(float x) { half h = half(x); return float(h * h); }\nfloat fine(float x) { return x; }",
+        "float inner(float x) { return float(max(int8_t(x), int8_t(3))); }\nfloat fine(float x) { return x; "
+        "}",
         R"({"function": "fine", "args": {"x": "value"}}, {"function": "inner", "args": {"x": "value"}})");
     EXPECT_THAT(refused, HasSubstr("CUDA doesn't take the code that Slang makes of 'inner'"));
     EXPECT_THAT(refused, HasSubstr("device-header-code"));

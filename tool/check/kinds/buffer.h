@@ -18,6 +18,8 @@ inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Buffer&, const 
 }
 inline std::string how_it_is_made(const manifest::kinds::Buffer&) { return {}; }
 inline std::string why_undifferentiated(const manifest::kinds::Buffer&) { return "a buffer"; }
-inline bool can_be_drawn(const manifest::kinds::Buffer&) { return true; }
+inline std::string why_not_drawn(const manifest::kinds::Buffer& buffer) {
+    return buffer.bytes ? "can't know what its bytes stand for" : "";
+}
 
 }  // namespace kf::check

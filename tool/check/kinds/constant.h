@@ -18,6 +18,6 @@ inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Constant&, cons
 }
 inline std::string how_it_is_made(const manifest::kinds::Constant&) { return "a constant of the spec"; }
 inline std::string why_undifferentiated(const manifest::kinds::Constant&) { return "no_diff"; }
-inline bool can_be_drawn(const manifest::kinds::Constant&) { return true; }
+inline std::string why_not_drawn(const manifest::kinds::Constant&) { return {}; }
 
 }  // namespace kf::check

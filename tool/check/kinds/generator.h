@@ -19,6 +19,6 @@ std::vector<std::byte> drawn_bytes(const manifest::kinds::Generator& kind, const
                                    const std::vector<std::int64_t>& shape);
 inline std::string how_it_is_made(const manifest::kinds::Generator&) { return "made in the kernel"; }
 inline std::string why_undifferentiated(const manifest::kinds::Generator&) { return "no_diff"; }
-inline bool can_be_drawn(const manifest::kinds::Generator&) { return true; }
+inline std::string why_not_drawn(const manifest::kinds::Generator&) { return {}; }
 
 }  // namespace kf::check

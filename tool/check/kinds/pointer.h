@@ -18,6 +18,8 @@ inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Pointer&, const
 }
 inline std::string how_it_is_made(const manifest::kinds::Pointer&) { return {}; }
 inline std::string why_undifferentiated(const manifest::kinds::Pointer&) { return "a pointer"; }
-inline bool can_be_drawn(const manifest::kinds::Pointer&) { return false; }
+inline std::string why_not_drawn(const manifest::kinds::Pointer&) {
+    return "has no memory for it to lead to";
+}
 
 }  // namespace kf::check

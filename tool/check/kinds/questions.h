@@ -39,9 +39,10 @@ inline std::string why_undifferentiated(const manifest::Argument& argument) {
     return std::visit([](const auto& kind) { return why_undifferentiated(kind); }, argument.kind);
 }
 
-/// Returns whether the check can give it something: not memory that only the function knows the use of.
-inline bool can_be_drawn(const manifest::Argument& argument) {
-    return std::visit([](const auto& kind) { return can_be_drawn(kind); }, argument.kind);
+/// Returns why the check can give it nothing, "has no memory for it to lead to"; empty where it can.
+inline std::string why_not_drawn(const manifest::Argument& argument) {
+    if (argument.address) return why_not_drawn(manifest::kinds::Pointer());
+    return std::visit([](const auto& kind) { return why_not_drawn(kind); }, argument.kind);
 }
 
 }  // namespace kf::check

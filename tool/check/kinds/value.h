@@ -18,6 +18,6 @@ inline std::vector<std::byte> drawn_bytes(const manifest::kinds::Value&, const m
 }
 inline std::string how_it_is_made(const manifest::kinds::Value&) { return {}; }
 inline std::string why_undifferentiated(const manifest::kinds::Value&) { return "no_diff"; }
-inline bool can_be_drawn(const manifest::kinds::Value&) { return true; }
+inline std::string why_not_drawn(const manifest::kinds::Value&) { return {}; }
 
 }  // namespace kf::check

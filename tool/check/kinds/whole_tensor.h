@@ -22,6 +22,6 @@ inline std::string how_it_is_made(const manifest::kinds::WholeTensor&) { return 
 inline std::string why_undifferentiated(const manifest::kinds::WholeTensor&) {
     return "a tensor that is read without derivatives";
 }
-inline bool can_be_drawn(const manifest::kinds::WholeTensor&) { return true; }
+inline std::string why_not_drawn(const manifest::kinds::WholeTensor&) { return {}; }
 
 }  // namespace kf::check
