@@ -102,7 +102,9 @@ std::string cure(const Reached& reached) {
         case Reach::lanes:
             return "write it for one call by itself; the spec's \"accumulate\" combines what calls give. "
                    "Code "
-                   "for groups of threads belongs in entry points: [shader(\"compute\")] [numthreads(…)]";
+                   "for groups of threads belongs in entry points, [shader(\"compute\")] [numthreads(…)], or "
+                   "in "
+                   "calls whose spec says \"dispatch\": \"groups\"";
     }
     return {};
 }
