@@ -79,3 +79,10 @@ def test_values_and_objects(closed: ModuleType) -> None:
     closed.Spring.force.backward(given, 5.0)
     assert (given.grad.stiffness, given.grad.rest) == (3, -6)
     np.testing.assert_array_equal(given.grad.mid, [0, 1, 0])
+
+
+@every_size
+def test_entry_points_need_not_be_public(closed: ModuleType, size: int) -> None:
+    told = kf.Buffer.from_numpy(np.array([7, 7], np.uint32), writable=True)
+    closed.count_threads.threads(size)(size, told)
+    np.testing.assert_array_equal(told.to_numpy(), [7 + size, 7])

@@ -12,7 +12,6 @@ from loader import Loader
 
 FLOAT = np.dtype(np.float32)
 INT = np.dtype(np.int32)
-PARTICLE = np.dtype([("position", FLOAT, 3), ("mass", FLOAT)])
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +80,7 @@ def test_buffers(forms: ModuleType, size: int) -> None:
         curved.backward(x, y)
         assert x.grad is not None
         np.testing.assert_array_equal(x.grad.to_numpy(), 2 * values * curve * flow)
-    particles = np.zeros(size, PARTICLE)
+    particles = np.zeros(size, forms.Particle.dtype)
     particles["position"] = numbers((size, 3), FLOAT, 4)
     particles["mass"] = values
     moved = forms.moved.set(particles=kf.Buffer.from_numpy(particles))(indices(size)).to_numpy()

@@ -41,6 +41,9 @@ def test_a_copy_is_a_value(scene: ModuleType) -> None:
     x = np.array([3], FLOAT)
     for function, factor in ((first, 3 * 2 * 2), (second, 3 * 4 * 2), (third, 3 * 2 * 4)):
         np.testing.assert_array_equal(function(x).to_numpy(), x * x * factor)
+    light = scene.Light(color=[1, 1, 1], power=3.0)
+    of_objects = first.set(scene=scene.Scene(light=light, weights=[1, 2, 4], count=2))
+    np.testing.assert_array_equal(of_objects(x).to_numpy(), second(x).to_numpy())
     assert scene.lit.globals == ["look.gain", "scene"]
     assert scene.plain.globals == []
 

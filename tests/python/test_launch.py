@@ -42,6 +42,19 @@ def test_groups_share_memory(
     out.check()
 
 
+@pytest.mark.parametrize("launched", [threads, groups_that_cover])
+@pytest.mark.parametrize("size", [0, 32, 4096])
+def test_functions_that_are_launched_in_groups_share_memory(
+    launch: ModuleType, size: int, launched: Callable[..., kf.Function]
+) -> None:
+    x = numbers((size,), FLOAT, 1)
+    out = buffer((size,), FLOAT, "spread")
+    out.tensor.copy_from_numpy(x)
+    launched(launch.turn, size)(out.tensor)
+    out.array[...] = x.reshape(-1, 32)[:, ::-1].reshape(size)
+    out.check()
+
+
 @pytest.mark.parametrize("shape", [(1, 1, 1), (8, 8, 8), (9, 17, 33), (40, 3, 5)])
 def test_tiles(launch: ModuleType, shape: tuple[int, int, int]) -> None:
     rows, inner, columns = shape

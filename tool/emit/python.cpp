@@ -23,6 +23,7 @@
 #include "emit/render.h"
 #include "emit/text.h"
 #include "emit_templates.h"
+#include "plan/globals.h"
 #include "plan/memory_layout.h"
 #include "plan/structs.h"
 #include "plan/types.h"
@@ -591,7 +592,7 @@ Outcome<PythonFiles> emit_python(const Plan& plan) {
                          "tuple",
                          "type_check_only"});
     UniqueNames classes;
-    const PythonStructs structs(plan, members, classes);
+    const PythonStructs structs(with_globals(plan), members, classes);
     View::List module_functions;
     View::List variables;
     View::List configured_members;

@@ -58,7 +58,15 @@ std::string error_id(Reach what) {
     return what == Reach::static_variable ? "mutable-static" : "thread-dependent";
 }
 
+/// Where Slang finds what a DescriptorHandle names.
+bool is_descriptor_heap(const Reached& reached) { return reached.name == "__slang_resource_heap"; }
+
 std::string message(const Reached& reached, const std::string& function) {
+    if (is_descriptor_heap(reached)) {
+        return "'" + function +
+               "' reads or writes through a DescriptorHandle, which this version of kfgen gives "
+               "nothing to name";
+    }
     const std::string name = "'" + reached.name + "'";
     switch (reached.what) {
         case Reach::parameter:
@@ -82,6 +90,8 @@ std::string message(const Reached& reached, const std::string& function) {
 }
 
 std::string cure(const Reached& reached) {
+    if (is_descriptor_heap(reached))
+        return "take the buffer itself, as in RWStructuredBuffer<float>, or a pointer: float*";
     switch (reached.what) {
         case Reach::parameter:
             return reached.initialised
@@ -102,7 +112,9 @@ std::string cure(const Reached& reached) {
         case Reach::lanes:
             return "write it for one call by itself; the spec's \"accumulate\" combines what calls give. "
                    "Code "
-                   "for groups of threads belongs in entry points: [shader(\"compute\")] [numthreads(…)]";
+                   "for groups of threads belongs in entry points, [shader(\"compute\")] [numthreads(…)], or "
+                   "in "
+                   "calls whose spec says \"dispatch\": \"groups\"";
     }
     return {};
 }

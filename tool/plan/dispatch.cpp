@@ -50,31 +50,36 @@ Diagnostic dispatch_error(const Location& place, std::string message, std::vecto
     return {Severity::error, "dispatch-argument", place, std::move(message), std::move(notes)};
 }
 
-std::string how(const PlannedCall& planned) {
-    return planned.dispatch == manifest::Dispatch::groups
-               ? "'" + planned.function + "' is an entry point"
-               : "'" + planned.function + R"(' is launched by threads ("dispatch": "threads"))";
+std::string how(const CallSpec& call, const PlannedCall& planned) {
+    const std::string name = "'" + planned.function + "'";
+    switch (call.dispatch) {
+        case Dispatch::arguments: return name + " is an entry point";
+        case Dispatch::threads: return name + R"( is launched by threads ("dispatch": "threads"))";
+        case Dispatch::groups: return name + R"( is launched in groups ("dispatch": "groups"))";
+    }
+    return name;
 }
 
-Diagnostics check_arguments(const PlannedCall& planned) {
+Diagnostics check_arguments(const CallSpec& call, const PlannedCall& planned) {
     Diagnostics errors;
+    const std::string launched = how(call, planned);
     for (const PlannedArgument& argument : planned.arguments) {
         if (argument.is_result || argument.host.role != manifest::Role::in) {
             errors.push_back(
                 dispatch_error(argument.location,
-                               how(planned) + ", whose threads have no element of " +
+                               launched + ", whose threads have no element of " +
                                    (argument.is_result ? std::string("a result")
                                                        : "the output '" + argument.host.name + "'") +
                                    " each",
                                {"write to a tensor parameter, such as RWTensor<float, 1>"}));
         } else if (!is_same_for_all_calls(argument.host)) {
             errors.push_back(dispatch_error(argument.location,
-                                            how(planned) + ", whose threads share each argument: '" +
+                                            launched + ", whose threads share each argument: '" +
                                                 argument.host.name + "' has an element for each call",
                                             {"give it as a value, or make it a parameter that is a tensor"}));
         } else if (argument.host.accumulate != manifest::Accumulate::automatic &&
                    argument.host.accumulate != manifest::Accumulate::sum) {
-            errors.push_back(dispatch_error(argument.location, how(planned) + ": gradients of '" +
+            errors.push_back(dispatch_error(argument.location, launched + ": gradients of '" +
                                                                    argument.host.name +
                                                                    "' can only be summed over its threads"));
         }
@@ -86,8 +91,8 @@ Diagnostics check_passes(const CallSpec& call, const PlannedCall& planned) {
     Diagnostics errors;
     const auto refuse = [&](bool asked, const Location& place, const std::string& what) {
         if (asked)
-            errors.push_back(
-                dispatch_error(place, how(planned) + ", which this version of kfgen can't give " + what));
+            errors.push_back(dispatch_error(
+                place, how(call, planned) + ", which this version of kfgen can't give " + what));
     };
     refuse(call.backward.fused, call.backward.location, "a fused pass");
     refuse(!call.accumulate.empty(), call.accumulate.empty() ? Location() : call.accumulate.front().location,
@@ -115,7 +120,8 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
                           {"declared at " + format_place(function.location)}};
     }
     if (!said && declares) said = function.group_size;
-    if (!said && function.entry == EntryPoint::none && !function.system_values.empty()) {
+    if (!said && call.dispatch == Dispatch::threads && function.entry == EntryPoint::none &&
+        !function.system_values.empty()) {
         const Type& id = function.system_values.front().type;
         return usual_groups.at(static_cast<std::size_t>(length_of(id) - 1));
     }
@@ -124,8 +130,10 @@ Outcome<std::array<std::uint32_t, 3>> stated_size(const CallSpec& call, const Fu
             Severity::error,
             "group-size",
             place,
-            "nothing says how many threads a group of '" + function.name +
-                "' has: its [numthreads] states no number that is known when generating",
+            "nothing says how many threads a group of '" + function.name + "' has" +
+                (function.entry == EntryPoint::none
+                     ? ""
+                     : ": its [numthreads] states no number that is known when generating"),
             {"say it in the call: \"threads\": [16, 16]", "declared at " + format_place(function.location)}};
     }
     const auto& [x, y, z] = *said;
@@ -196,7 +204,7 @@ Diagnostics check_entry(const CallSpec& call, const std::vector<const Function*>
                       "launch is up to the program: list the kernel that it launches"}}};
     }
     Diagnostics errors;
-    if (call.dispatch == Dispatch::threads) return errors;
+    if (call.dispatch != Dispatch::arguments) return errors;
     for (const Function* function : named) {
         if (function->entry == EntryPoint::compute) continue;
         for (const SystemValue& value : function->system_values) {
@@ -228,13 +236,14 @@ Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::
         const std::size_t first = function.member == Member::method ? 1 : 0;
         if (function.parameters.size() <= first || !is_index(function.parameters[first].type) ||
             function.parameters[first].direction != Direction::in) {
-            error =
-                Diagnostic{Severity::error,
-                           "dispatch-thread-id",
-                           call.function_location,
-                           "\"dispatch\": \"threads\" gives the first parameter of '" + function.name +
-                               "' the thread's id, and it is no uint, uint2 or uint3",
-                           {"declared as " + signature(function) + " at " + format_place(function.location)}};
+            error = Diagnostic{
+                Severity::error,
+                "dispatch-thread-id",
+                call.function_location,
+                (call.dispatch == Dispatch::groups ? R"("dispatch": "groups")" : R"("dispatch": "threads")") +
+                    std::string(" gives the first parameter of '") + function.name +
+                    "' the thread's id, and it is no uint, uint2 or uint3",
+                {"declared as " + signature(function) + " at " + format_place(function.location)}};
             continue;
         }
         any = true;
@@ -252,12 +261,17 @@ Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::
 
 manifest::Dispatch dispatch_of(const CallSpec& call, const Function& function) {
     if (function.entry == EntryPoint::compute) return manifest::Dispatch::groups;
-    return call.dispatch == Dispatch::threads ? manifest::Dispatch::threads : manifest::Dispatch::elements;
+    switch (call.dispatch) {
+        case Dispatch::arguments: break;
+        case Dispatch::threads: return manifest::Dispatch::threads;
+        case Dispatch::groups: return manifest::Dispatch::groups;
+    }
+    return manifest::Dispatch::elements;
 }
 
 Diagnostics plan_dispatch(const CallSpec& call, const Function& function, PlannedCall& planned) {
     planned.rank = 3;
-    Diagnostics errors = check_arguments(planned);
+    Diagnostics errors = check_arguments(call, planned);
     const Diagnostics passes = check_passes(call, planned);
     errors.insert(errors.end(), passes.begin(), passes.end());
     const Outcome<std::array<std::uint32_t, 3>> size = stated_size(call, function);

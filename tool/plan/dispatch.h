@@ -15,8 +15,8 @@ namespace kf::gen {
 /// an entry point ("system-value").
 Diagnostics check_entry(const CallSpec& call, const std::vector<const Function*>& named);
 
-/// The call's functions where "dispatch" is "threads": without their first parameter, which becomes a system
-/// value. Error: "dispatch-thread-id" for a function whose first parameter is none.
+/// The call's functions where "dispatch" is "threads" or "groups": without their first parameter, which
+/// becomes a system value. Error: "dispatch-thread-id" for a function whose first parameter is none.
 Outcome<std::vector<Function>> with_thread_ids(const CallSpec& call, const std::vector<Function>& functions);
 
 /// How the function is launched.

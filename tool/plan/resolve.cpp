@@ -728,13 +728,13 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     const CallSpec& call = home.value().call;
     const Module& declared = home.value().own ? *home.value().own : modules;
     Module launched;
-    if (call.dispatch == Dispatch::threads) {
+    if (call.dispatch != Dispatch::arguments) {
         Outcome<std::vector<Function>> functions = with_thread_ids(call, declared.functions);
         if (!functions) return functions.errors();
         launched = declared;
         launched.functions = std::move(functions.value());
     }
-    const Module& module = call.dispatch == Dispatch::threads ? launched : declared;
+    const Module& module = call.dispatch != Dispatch::arguments ? launched : declared;
     TypeLookup& lookup = home.value().types ? *home.value().types : all_types;
     Outcome<std::vector<Function>> shared = shared_members(call, module, lookup);
     if (!shared) return shared.errors();

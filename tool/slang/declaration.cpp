@@ -242,7 +242,21 @@ std::string SourceText::semantic_of(std::int64_t line, std::int64_t column) cons
     if (name + 2 >= tokens_.size() || text_of(tokens_[name + 1]) != ":") {
         return {};
     }
-    std::string semantic(text_of(tokens_[name + 2]));
+    // Behind the type in "id : uint3 : SV_DispatchThreadID".
+    std::size_t at = name + 2;
+    int depth = 0;
+    for (std::size_t index = at; index + 1 < tokens_.size() && tokens_[index].kind != Kind::boundary;
+         ++index) {
+        const std::string_view text = text_of(tokens_[index]);
+        depth += text == "<" || text == "[" || text == "("   ? 1
+                 : text == ">" || text == "]" || text == ")" ? -1
+                                                             : 0;
+        if (depth < 0 || (depth == 0 && (text == "," || text == "="))) break;
+        if (depth == 0 && text == ":" && text_of(tokens_[index - 1]) != ":" &&
+            text_of(tokens_[index + 1]) != ":")
+            at = index + 1;
+    }
+    std::string semantic(text_of(tokens_[at]));
     std::transform(semantic.begin(), semantic.end(), semantic.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return semantic;

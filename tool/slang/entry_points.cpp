@@ -5,7 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include "slang/function_access.h"
 #include "slang/lexed_text.h"
+#include "slang/tokens.h"
 
 namespace kf::gen {
 
@@ -19,6 +21,15 @@ static_assert(std::all_of(cuda_names.begin(), cuda_names.end(),
                           [](const auto& names) { return names.first.size() == names.second.size(); }));
 
 std::string_view name_of(std::string_view attribute) { return attribute.substr(0, attribute.find('(')); }
+
+/// Slang knows both spellings of each.
+bool is_kernel(std::string_view name) { return name == "CUDAKernel" || name == "CudaKernel"; }
+bool is_group_size(std::string_view name) { return name == "numthreads" || name == "NumThreads"; }
+bool is_stage(std::string_view name) { return name == "shader" || name == "Shader"; }
+
+bool is_compute_stage(std::string_view attribute) {
+    return is_stage(name_of(attribute)) && attribute.substr(name_of(attribute).size()) == "(\"compute\")";
+}
 
 /// A lexeme's number, and those of the attribute list that it opens.
 struct AttributeList {
@@ -62,16 +73,22 @@ struct EntryText {
     std::vector<AttributeList> lists;
     std::string name;
     std::vector<std::string> attributes;
+    bool says_access = false;  ///< `public`, `internal` or `private` stands there
 };
 
-/// The name behind `void` where the lists end.
-std::string function_name(const LexedText& text, std::size_t at) {
+bool says_access(std::string_view word) { return is_one_of(word, "public", "internal", "private"); }
+
+/// Reads the name behind `void` or `func` where the lists end, and the words before it.
+void read_name(const LexedText& text, std::size_t at, EntryText& entry) {
     for (std::size_t end = std::min(text.size(), at + 32); at < end; ++at) {
         const std::string_view here = text[at];
-        if (here == ";" || here == "{" || here == "}") return {};
-        if (here == "void" && text.is_word(at + 1)) return std::string(text[at + 1]);
+        if (here == ";" || here == "{" || here == "}") return;
+        entry.says_access = entry.says_access || says_access(here);
+        if (is_one_of(here, "void", "func") && text.is_word(at + 1)) {
+            entry.name = text[at + 1];
+            return;
+        }
     }
-    return {};
 }
 
 std::vector<EntryText> find_entry_points(const LexedText& text) {
@@ -79,6 +96,7 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (!begins_declaration(text, at)) continue;
         EntryText entry;
+        entry.says_access = at > 0 && says_access(text[at - 1]);
         while (at < text.size() && text[at] == "[") {
             AttributeList list = list_at(text, at);
             if (list.close >= text.size()) return found;
@@ -87,7 +105,7 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
             entry.lists.push_back(std::move(list));
         }
         if (is_compute_entry(entry.attributes) && !is_other_entry(entry.attributes)) {
-            entry.name = function_name(text, at);
+            read_name(text, at, entry);
             if (!entry.name.empty()) found.push_back(std::move(entry));
         }
         --at;
@@ -97,16 +115,17 @@ std::vector<EntryText> find_entry_points(const LexedText& text) {
 
 /// Few modules have any of it, and splitting texts takes time.
 bool may_launch(std::string_view text) {
-    constexpr std::array<std::string_view, 5> words{"shader", "numthreads", "cuda", "CUDAKernel",
-                                                    "CudaKernel"};
+    constexpr std::array<std::string_view, 7> words{"shader", "Shader",     "numthreads", "NumThreads",
+                                                    "cuda",   "CUDAKernel", "CudaKernel"};
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 bool is_of_entry(std::string_view attribute) {
     const std::string_view name = name_of(attribute);
-    return name == "shader" || name == "numthreads" || name == "CUDAKernel" || name == "CudaKernel" ||
-           name == "AutoPyBindCUDA" || name == "WaveSize";
+    // Slang adds what an entry point uses to the capabilities that it requires, and no other function's.
+    return is_stage(name) || is_group_size(name) || is_kernel(name) || name == "AutoPyBindCUDA" ||
+           name == "WaveSize" || name == "require";
 }
 
 /// What `[[…]]` or `[a, b]` has besides entry points' own attributes stays.
@@ -134,6 +153,19 @@ void blank_attributes(const LexedText& text, const EntryText& entry, std::string
     }
 }
 
+/// Slang calls entry points of any access; a kernel calls what is public. `changed`: with blanks for
+/// attributes.
+void make_public(const LexedText& text, const EntryText& entry, std::string& changed) {
+    constexpr std::string_view word = "public ";
+    for (const AttributeList& list : entry.lists) {
+        const std::size_t begin = text.offset(list.open);
+        if (text.offset(list.close) + 1 - begin < word.size()) continue;
+        if (changed.compare(begin, word.size(), std::string(word.size(), ' ')) != 0) continue;
+        changed.replace(begin, word.size(), word);
+        return;
+    }
+}
+
 std::string_view cuda_name_at(const LexedText& text, std::size_t at) {
     if (!text.is_word(at) || text[at + 1] != "(") return {};
     for (const auto& [theirs, ours] : cuda_names)
@@ -146,21 +178,20 @@ std::string_view cuda_name_at(const LexedText& text, std::size_t at) {
 bool is_compute_entry(const std::vector<std::string>& attributes) {
     return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
         const std::string_view name = name_of(attribute);
-        return attribute == "shader(\"compute\")" || name == "numthreads" || name == "CUDAKernel" ||
-               name == "CudaKernel";
+        return is_compute_stage(attribute) || is_group_size(name) || is_kernel(name);
     });
 }
 
 bool is_other_entry(const std::vector<std::string>& attributes) {
     return std::any_of(attributes.begin(), attributes.end(), [](const std::string& attribute) {
-        return (name_of(attribute) == "shader" && attribute != "shader(\"compute\")") ||
+        return (is_stage(name_of(attribute)) && !is_compute_stage(attribute)) ||
                attribute == "TorchEntryPoint" || attribute == "CudaHost" || attribute == "CUDAHost";
     });
 }
 
 std::optional<std::array<std::int64_t, 3>> stated_group_size(const std::vector<std::string>& attributes) {
     for (const std::string& attribute : attributes) {
-        if (name_of(attribute) != "numthreads") continue;
+        if (!is_group_size(name_of(attribute))) continue;
         std::array<std::int64_t, 3> size{1, 1, 1};
         const char* at = attribute.data() + std::string_view("numthreads(").size();
         const char* end = attribute.data() + attribute.size();
@@ -182,7 +213,11 @@ std::string as_functions(std::string_view original) {
     std::string changed(original);
     if (!may_launch(original)) return changed;
     const LexedText text(original);
-    for (const EntryText& entry : find_entry_points(text)) blank_attributes(text, entry, changed);
+    const bool closed = keeps_to_itself(original);
+    for (const EntryText& entry : find_entry_points(text)) {
+        blank_attributes(text, entry, changed);
+        if (closed && !entry.says_access) make_public(text, entry, changed);
+    }
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::string_view ours = cuda_name_at(text, at);
         if (!ours.empty()) changed.replace(text.offset(at), ours.size(), ours);
@@ -198,7 +233,7 @@ std::string behind_functions(std::string_view original) {
         if (stated_group_size(entry.attributes)) continue;
         for (const AttributeList& list : entry.lists) {
             for (const auto& [first, last] : list.attributes) {
-                if (text[first] != "numthreads") continue;
+                if (!is_group_size(text[first])) continue;
                 std::string fields;
                 std::size_t begin = first + 2;
                 for (const std::string_view name : {"x", "y", "z"}) {

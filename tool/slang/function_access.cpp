@@ -5,6 +5,7 @@
 #include <string>
 
 #include "slang/declaration.h"
+#include "slang/entry_points.h"
 #include "slang/lexed_text.h"
 #include "slang/tokens.h"
 
@@ -42,7 +43,7 @@ bool keeps_to_itself(std::string_view text) {
             continue;
         }
         if (conditions == 0 && lexemes.is_word(index)) {
-            if (is_one_of(word, "public", "internal", "__include")) return true;
+            if (is_one_of(word, "public", "internal", "private", "__include")) return true;
             if (begins && is_one_of(word, "module", "implementing")) return true;
         }
         begins = false;
@@ -56,7 +57,7 @@ void mark_closed(Module& module) {
     }
     std::map<std::string, SourceText> closed;
     for (const auto& [path, text] : module.sources) {
-        if (keeps_to_itself(text)) closed.emplace(path, SourceText(text));
+        if (keeps_to_itself(text)) closed.emplace(path, SourceText(as_functions(text)));
     }
     const auto mark = [&](std::vector<Function>& functions) {
         for (Function& function : functions) {

@@ -7,9 +7,9 @@
 
 namespace kf::gen {
 
-/// Tells whether what isn't public in a module with this text is closed to others: it says `public` or
-/// `internal`, or has a line with `module`, `implementing`, `__include` or `#language`. Only what stands
-/// outside of #if counts, as a branch may be left out.
+/// Tells whether what isn't public in a module with this text is closed to others: it says `public`,
+/// `internal` or `private`, or has a line with `module`, `implementing`, `__include` or `#language`. Only
+/// what stands outside of #if counts, as a branch may be left out.
 [[nodiscard]] bool keeps_to_itself(std::string_view text);
 
 /// Sets Function::is_closed of the module's functions, and of those of its named modules. What an interface

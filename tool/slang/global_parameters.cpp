@@ -147,11 +147,10 @@ private:
         global.type = {at, end};
         if (end == at || !text_.is_word(end)) return std::nullopt;
         if (is_block(text_[at])) {
-            // What is laid out in another way, by a second argument, isn't.
             if (text_[at + 1] != "<" || text_[end - 1] != ">") return std::nullopt;
             global.block = at;
-            global.type = {at + 2, end - 1};
-            if (has_comma(global.type)) return std::nullopt;
+            // A second argument says how a block lies in memory, which a variable doesn't.
+            global.type = {at + 2, first_comma({at + 2, end - 1})};
         }
         for (at = end;; ++at) {
             if (!text_.is_word(at)) return std::nullopt;
@@ -202,14 +201,15 @@ private:
         return at;
     }
 
-    [[nodiscard]] bool has_comma(const Lexemes& type) const {
+    /// The comma that ends a list's first argument; the end where there is none.
+    [[nodiscard]] std::size_t first_comma(const Lexemes& list) const {
         int depth = 0;
-        for (std::size_t at = type.first; at < type.second; ++at) {
-            if (text_[at] == "<") ++depth;
-            if (text_[at] == ">") --depth;
-            if (text_[at] == "," && depth == 0) return true;
+        for (std::size_t at = list.first; at < list.second; ++at) {
+            if (text_[at] == "<" || text_[at] == "(") ++depth;
+            if (text_[at] == ">" || text_[at] == ")") --depth;
+            if (text_[at] == "," && depth == 0) return at;
         }
-        return false;
+        return list.second;
     }
 
     const LexedText& text_;

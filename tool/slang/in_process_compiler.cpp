@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "slang/declared_globals.h"
+#include "slang/entry_points.h"
 #include "slang/field_access.h"
 #include "slang/function_access.h"
 #include "slang/layout.h"
@@ -453,7 +454,7 @@ private:
                 module.closed_fields.push_back(
                     {std::move(field.type), std::move(field.name), {path, field.line, field.column}});
             }
-            if (const std::int64_t line = closed_module_line(text); line > 0) {
+            if (const std::int64_t line = closed_module_line(as_functions(text)); line > 0) {
                 module.closed_files.push_back({path, line, 1});
             }
         }

@@ -97,9 +97,8 @@ struct Function {
 
 /// Says when a module closes what isn't public, for notes.
 inline constexpr std::string_view why_closed =
-    "a module that says public or internal anywhere, or has a line with module, __include or #language, "
-    "keeps "
-    "all else to itself";
+    "a module that says public, internal or private anywhere, or has a line with module, __include or "
+    "#language, keeps all else to itself";
 
 /// What is written of a struct in the spec's modules.
 struct StructText {

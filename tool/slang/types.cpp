@@ -2,6 +2,7 @@
 #include "slang/types.h"
 
 #include <string_view>
+#include <vector>
 
 #include "slang/com_ptr.h"
 #include "slang/tensors.h"
@@ -42,6 +43,57 @@ std::string array_name(const std::string& element, const std::string& bounds) {
                : element.substr(0, inner) + bounds + element.substr(inner);
 }
 
+/// Splits "int, Box<2, 1>" at the commas that are outside of brackets.
+std::vector<std::string> split_arguments(std::string_view list) {
+    std::vector<std::string> all(1);
+    int depth = 0;
+    for (const char c : list) {
+        depth += c == '<' || c == '(' || c == '[' ? 1 : c == '>' || c == ')' || c == ']' ? -1 : 0;
+        if (c == ',' && depth == 0) {
+            all.emplace_back();
+        } else if (c != ' ' || !all.back().empty()) {
+            all.back() += c;
+        }
+    }
+    return all;
+}
+
+bool is_bool(slang::VariableReflection* parameter) {
+    slang::TypeReflection* type = parameter != nullptr ? parameter->getType() : nullptr;
+    return type != nullptr && type->getScalarType() == slang::TypeReflection::Bool &&
+           type->getKind() == slang::TypeReflection::Kind::Scalar;
+}
+
+/// Slang writes `Box<1>` of a `Box<true>`, and reads that as another type.
+std::string with_bools(slang::TypeReflection& type, const std::string& name) {
+    slang::GenericReflection* generic = name.ends_with('>') ? type.getGenericContainer() : nullptr;
+    if (generic == nullptr) return name;
+    std::size_t open = name.size();
+    for (int depth = 0; open > 0;) {
+        const char c = name[--open];
+        depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+        if (depth == 0) break;
+    }
+    std::string list;
+    bool changed = false;
+    unsigned types = 0;
+    unsigned values = 0;
+    for (std::string argument :
+         split_arguments(std::string_view(name).substr(open + 1, name.size() - open - 2))) {
+        const std::string given = argument;
+        const bool is_number = argument.find_first_not_of("-0123456789") == std::string::npos;
+        if (is_number && values < generic->getValueParameterCount()) {
+            if (is_bool(generic->getValueParameter(values++))) argument = argument == "0" ? "false" : "true";
+        } else if (types < generic->getTypeParameterCount()) {
+            slang::TypeReflection* inner = generic->getConcreteType(generic->getTypeParameter(types++));
+            if (inner != nullptr && full_name(*inner).ends_with('>')) argument = full_name(*inner);
+        }
+        changed = changed || argument != given;
+        list += (list.empty() ? "" : ", ") + argument;
+    }
+    return changed ? name.substr(0, open + 1) + list + ">" : name;
+}
+
 }  // namespace
 
 Type named_only(const std::string& name) {
@@ -56,7 +108,7 @@ std::string full_name(slang::TypeReflection& type) {
         return {};
     }
     std::string name(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
-    return name.c_str();  // without a terminator that the blob may count
+    return with_bools(type, name.c_str());  // without a terminator that the blob may count
 }
 
 TypeDescriber::TypeDescriber(slang::ProgramLayout& program, slang::ProgramLayout* sizes)

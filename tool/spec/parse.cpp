@@ -82,7 +82,8 @@ private:
             result.self = alternatives(*kinds);
         }
         result.threads = threads(node);
-        result.dispatch = node.find("dispatch") != nullptr ? Dispatch::threads : Dispatch::arguments;
+        if (const JsonNode* dispatch = node.find("dispatch"))
+            result.dispatch = dispatch->text == "groups" ? Dispatch::groups : Dispatch::threads;
         if (const JsonNode* backward = node.find("backward")) {
             result.backward = read_backward(*backward);
         }

@@ -109,8 +109,9 @@ struct AccumulateSpec {
     bool operator==(const AccumulateSpec&) const = default;
 };
 
-/// `arguments`: the call shape comes from the arguments. `threads`: the count is given at run time.
-enum class Dispatch : std::uint8_t { arguments, threads };
+/// `arguments`: the call shape comes from the arguments. `threads`: the count is given at run time. `groups`:
+/// it is one of whole groups.
+enum class Dispatch : std::uint8_t { arguments, threads, groups };
 
 struct CallSpec {
     std::string function;  ///< as written: "f", "f<float, 3>", "Type.method", "Type.__init"

@@ -58,6 +58,16 @@ TEST(DispatchTest, TheFirstParameterIsTheThreadsId) {
     }
 }
 
+TEST(DispatchTest, PlainFunctionsAreLaunchedInWholeGroupsWhereTheSpecSaysSo) {
+    const std::vector<Function> functions = {function_of("void", "f", {{"uint2", "id"}, {"float", "k"}})};
+    const auto plan = plan_of(
+        R"({"function": "f", "dispatch": "groups", "threads": [8, 4], "args": {"k": "value"}})", functions);
+    ASSERT_TRUE(plan) << plan.errors().front().message;
+    EXPECT_EQ(launched_call(plan).dispatch, manifest::Dispatch::groups);
+    EXPECT_THAT(launched_call(plan).group_size, ElementsAre(8, 4, 1));
+    EXPECT_EQ(launched_call(plan).launch_values, (std::vector<LaunchValue>{{0, "uint2", "kf_id.xy"}}));
+}
+
 struct Refusal {
     std::string call, id, message;
 };
@@ -89,6 +99,15 @@ TEST(DispatchTest, ThreadsShareTheirArguments) {
 }
 
 TEST(DispatchTest, GroupSizesAgree) {
+    expect_refusal({R"({"function": "f", "dispatch": "groups", "args": {}})", "group-size",
+                    "nothing says how many threads a group of 'f' has"},
+                   function_of("void", "f", {{"uint", "id"}}));
+    expect_refusal({R"({"function": "f", "dispatch": "groups", "args": {}})", "dispatch-argument",
+                    R"('f' is launched in groups ("dispatch": "groups"))"},
+                   function_of("float", "f", {{"uint", "id"}}));
+    expect_refusal({R"({"function": "f", "dispatch": "groups", "args": {}})", "dispatch-thread-id",
+                    R"("dispatch": "groups" gives the first parameter)"},
+                   function_of("void", "f", {{"float", "id"}}));
     expect_refusal({R"({"function": "run", "threads": [16, 4], "args": {"k": "value"}})", "group-size",
                     "says groups of [16, 4, 1], and 'run' has [numthreads] of [8, 4, 1]"},
                    kernel());

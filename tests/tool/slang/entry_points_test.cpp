@@ -17,6 +17,37 @@ TEST(EntryPoints, BecomeFunctionsWhereTheyStand) {
               "[            Differentiable] void f() {}");
 }
 
+TEST(EntryPoints, ArePublicInModulesThatKeepThingsToThemselves) {
+    EXPECT_EQ(as_functions("module m;\n[shader(\"compute\")]\n[numthreads(8, 8, 1)]\nvoid f() {}\n"),
+              "module m;\npublic             \n                     \nvoid f() {}\n");
+    EXPECT_EQ(as_functions("internal int g;\n[Differentiable] [CUDAKernel] void f() {}"),
+              "internal int g;\n[Differentiable] public       void f() {}");
+    // What says its access keeps it, and a list that keeps other attributes has no room.
+    EXPECT_EQ(as_functions("public [CUDAKernel] void f() {}"), "public              void f() {}");
+    EXPECT_EQ(as_functions("[CUDAKernel] internal void f() {}"), "             internal void f() {}");
+    EXPECT_EQ(as_functions("module m;\n[Differentiable, CUDAKernel] void f() {}"),
+              "module m;\n[Differentiable            ] void f() {}");
+}
+
+TEST(EntryPoints, RequireNothingByThemselves) {
+    EXPECT_EQ(as_functions("[numthreads(8)] [require(spvShaderClockKHR)] func f(x : int) {}"),
+              "                                             func f(x : int) {}");
+    EXPECT_EQ(as_functions("[require(spvShaderClockKHR)] void f() {}"),
+              "[require(spvShaderClockKHR)] void f() {}");
+}
+
+TEST(EntryPoints, AttributesOfEitherSpelling) {
+    EXPECT_EQ(as_functions("[Shader(\"compute\")] [NumThreads(4, 1, 1)] void f() {}"),
+              "                                          void f() {}");
+    EXPECT_TRUE(is_compute_entry({"NumThreads(4,1,1)"}));
+    EXPECT_TRUE(is_compute_entry({"Shader(\"compute\")"}));
+    EXPECT_TRUE(is_other_entry({"Shader(\"fragment\")"}));
+    EXPECT_FALSE(is_other_entry({"Shader(\"compute\")"}));
+    EXPECT_EQ(stated_group_size({"NumThreads(4,2,1)"}), (std::array<std::int64_t, 3>{4, 2, 1}));
+    EXPECT_EQ(behind_functions("[NumThreads(TILE)] void f() {}"),
+              "\nstruct kf_threads_f { int x[TILE]; };\n");
+}
+
 TEST(EntryPoints, OthersStay) {
     for (const char* text : {"[shader(\"fragment\")] float4 f() : SV_Target { return 0; }",
                              "float f(float x[4]) { return x[numthreads(3)]; }",

@@ -9,9 +9,10 @@ namespace kf::gen {
 namespace {
 
 TEST(FunctionAccess, WhatMakesAModuleKeepThingsToItself) {
-    for (const char* text : {"public float g(float x) { return x; }", "internal float g() { return 1; }",
-                             "module some;", "// of all\nmodule some;", "implementing some;",
-                             "float f();\n__include part;", "#language slang 2026\nfloat f();"}) {
+    for (const char* text :
+         {"public float g(float x) { return x; }", "internal float g() { return 1; }",
+          "struct S { private float a; };", "module some;", "// of all\nmodule some;", "implementing some;",
+          "float f();\n__include part;", "#language slang 2026\nfloat f();"}) {
         EXPECT_TRUE(keeps_to_itself(text)) << text;
     }
     for (const char* text : {"float f(float x) { return x; }", "", "#if SOME\npublic float g();\n#endif",
@@ -47,6 +48,12 @@ TEST(FunctionAccess, WhatIsNotPublicIsClosed) {
     EXPECT_TRUE(is_closed("module m;\npublic namespace n { float f(float x) { return x; } }"));
     EXPECT_TRUE(is_closed("module m;\npublic struct n::S { float f(float x) { return x; } }"));
     EXPECT_TRUE(is_closed("module m;\npublic float g; float f(float x) { return x; }"));
+}
+
+TEST(FunctionAccess, EntryPointsAreOpen) {
+    EXPECT_FALSE(is_closed("module m;\n[shader(\"compute\")] [numthreads(1, 1, 1)]\nvoid f() {}"));
+    EXPECT_FALSE(is_closed("public int g;\n[CUDAKernel] void f() {}"));
+    EXPECT_TRUE(is_closed("module m;\n[CUDAKernel] internal void f() {}"));
 }
 
 TEST(FunctionAccess, WhatIsPublicOrMayBeIsOpen) {

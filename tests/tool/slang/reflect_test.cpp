@@ -366,6 +366,16 @@ TEST(Reflect, GenericParametersComeInOrder) {
     EXPECT_EQ(grid.parameters.at(2).type.name, "float[N+1]");
 }
 
+TEST(Reflect, BoolsAreWrittenAsSlangReadsThem) {
+    const Module module = reflect_text(
+        "struct Box<let A : bool, T, let N : int> { T v[N]; }\n"
+        "float f(Box<true, Box<false, float, 1>, 2> b, RWStructuredBuffer<Box<false, int, 3>> c) { return 0; "
+        "}\n");
+    const Function& f = function_named(module, "f");
+    EXPECT_EQ(f.parameters.at(0).type.name, "Box<true, Box<false, float, 1>, 2>");
+    EXPECT_EQ(f.parameters.at(1).type.name, "RWStructuredBuffer<Box<false, int, 3>, DefaultDataLayout>");
+}
+
 TEST(Reflect, ExtensionsOfGenerics) {
     const Module module = reflect_text(
         "struct Box<T : IArithmetic, let N : int> { T v[N]; }\n"

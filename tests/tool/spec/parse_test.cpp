@@ -168,6 +168,7 @@ TEST(ParseSpec, ReadsEveryCallKey) {
     EXPECT_EQ(call.threads->size, (std::array<int, 3>{16, 8, 1}));
     EXPECT_EQ(call.threads->dimensions, 2);
     EXPECT_EQ(call.dispatch, Dispatch::threads);
+    EXPECT_EQ(parse(spec_with("", R"("dispatch": "groups")")).calls.at(0).dispatch, Dispatch::groups);
     EXPECT_TRUE(call.backward.enabled && call.backward.deterministic && call.backward.fused);
     EXPECT_EQ(call.backward.inputs, (std::vector<std::string>{"a", "x"}));
     EXPECT_TRUE(call.forward_diff && call.strict_broadcasting);
@@ -295,7 +296,7 @@ TEST(ParseSpec, ReportsBadInputWithIdAndPlace) {
         {spec_with("", "\"threads\": @[8, 8, 8, 8]"), "spec-value", "at most 3"},
         {spec_with("", "\"threads\": @[64, 64]"), "spec-value", "4096 threads is too large"},
         {spec_with("", "\"threads\": [@1.5]"), "spec-type", "not the number 1.5"},
-        {spec_with("", "\"dispatch\": @\"thread\""), "spec-value", "must be threads"},
+        {spec_with("", "\"dispatch\": @\"thread\""), "spec-value", "must be one of threads, groups"},
         {spec_with("", "\"backward\": @\"yes\""), "spec-type", "must be true or false or an object"},
         {spec_with("", "\"backward\": {\"deterministic\": @\"yes\"}"), "spec-value",
          "calls[0].backward.deterministic must be true, false or \"auto\", not the string \"yes\""},

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "slang/brackets.h"
+#include "slang/older_names.h"
 #include "slang/statements.h"
+#include "slang/type.h"
 
 namespace kf::gen {
 
@@ -19,6 +21,12 @@ constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 bool is_keyword(std::string_view word) {
     return is_one_of(word, "return", "else", "do", "case", "in", "out", "inout", "throw", "no_diff", "const",
                      "static", "let", "var", "goto", "new", "sizeof", "if", "for", "while", "switch");
+}
+
+/// A tensor of the library's, by any of its names: "IDiffTensor", "NDBuffer", "TensorView".
+bool is_tensor(std::string_view type) {
+    if (type.starts_with("I")) type.remove_prefix(1);
+    return form_named(type) || is_foreign_tensor(type);
 }
 
 class ValueCopier {
@@ -50,6 +58,7 @@ private:
         bool mutating = false;
         Names variables;  ///< that can be assigned to
         Names others;     ///< constants, tensors, integers
+        Names tensors;    ///< by the library's type names
         Names numbers;    ///< floating scalars, vectors and matrices, by these types' own names
         std::vector<std::string_view> ending;  ///< inout parameters that are assigned to
     };
@@ -173,6 +182,7 @@ private:
                            is_one_of(token_[type - 2], "const", "no_diff");
         if (fixed || has_no_derivative(word)) {
             function.others.insert(token_[at]);
+            if (is_tensor(word) && !structs_.contains(word)) function.tensors.insert(token_[at]);
         } else {
             function.variables.insert(token_[at]);
             if ((is_scalar(word) || is_wide(word)) && token_[at + 1] != "[") {
@@ -267,6 +277,9 @@ private:
         const std::string_view callee = token_[name];
         const std::size_t start = start_of_chain(name);
         const std::size_t close = token_.after_bracket(open) - 1;
+        const bool stores = start != name && function.tensors.contains(token_[start]) &&
+                            is_one_of(callee, "store", "storeOnce", "store_once", "set", "setv", "add");
+        if (stores) return;
         const bool known =
             functions_.contains(callee) || writers_.contains(callee) || mutating_.contains(callee);
         const bool alone = start == first && close + 1 == stop;

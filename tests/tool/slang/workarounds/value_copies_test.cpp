@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                           "s.both += put(x, a[0]);a = kept(a, 1); s = kept(s, 2); "},
         WrittenValuesCase{"elsewhere(s, x, a[1]);", "elsewhere(s, x, a[1]);a = kept(a, 1); s = kept(s, 2); "},
         WrittenValuesCase{"s.elsewhere(x + 1);", "s.elsewhere(x + 1);s = kept(s, 1); "},
+        WrittenValuesCase{"t.elsewhere(n, a[n]);", "t.elsewhere(n, a[n]);a = kept(a, 1); "},
         WrittenValuesCase{"do put(x, s.a); while (n > 2);",
                           "do { put(x, s.a);s = kept(s, 1); }  while (n > 2);"},
         WrittenValuesCase{"switch (n) { case 1: put(x, s.a); break; }",
@@ -73,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrittenValuesCase{"sum(s, a); s.get(x);", "sum(s, a); s.get(x);"},
                     WrittenValuesCase{"elsewhere(fixed, n, t, 2 * x, s.get(1)); t.store(n, x);",
                                       "elsewhere(fixed, n, t, 2 * x, s.get(1)); t.store(n, x);"},
+                    WrittenValuesCase{"t.store(n, a[n]); t.store_once(n, s.a);",
+                                      "t.store(n, a[n]); t.store_once(n, s.a);"},
                     WrittenValuesCase{"let q = s; elsewhere(q);", "let q = s; elsewhere(q);"},
                     WrittenValuesCase{"RayQuery<0> q; q.Proceed();", "RayQuery<0> q; q.Proceed();"},
                     WrittenValuesCase{"x = elsewhere(s);", "x = elsewhere(s);"}));
