@@ -220,6 +220,10 @@ private:
             if (!only_out) in.add(content(operand, memory));
         }
         if (differentiable) {
+            // What has a derivative of its own, as a tensor's load has, needs none to go into it.
+            const bool made =
+                !one.is_no_diff && is_differentiable(one.type) && !takes_derivatives(one, parameters);
+            in.carries = in.carries || made;
             if (outs.empty() && one.type.empty()) return report(in);
             for (const Text out : outs) store(out, in, memory);
             return add(one.id, in);
@@ -245,12 +249,14 @@ private:
             for (const Text out : outs) store(out, {}, memory);
             return;
         }
-        // Slang itself refuses a derivative that is lost in a value; one in a struct without derivatives it
-        // doesn't see.
+        // Slang itself refuses a derivative that is lost in a value, unless that is put into a struct; one in
+        // a struct without derivatives it doesn't see.
         const bool holds = !one.type.empty() && !is_differentiable(one.type) && !ir::is_integer(one.type) &&
                            !is_one_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
         std::vector<Text> given = outs;
-        if (holds) given.push_back(one.id);
+        // Says less of interfaces' functions: their declarations needn't tell whether they have derivatives.
+        const bool is_value = is_differentiable(one.type) && !module_.witnesses.contains(id);
+        if (holds || is_value) given.push_back(one.id);
         if (given.empty()) return;
         in.carries = false;
         lose(one, name, holds, given, memory, in);

@@ -37,6 +37,12 @@ public struct Box<T : __BuiltinFloatingPointType> : IDifferentiable
     [Differentiable] public [mutating] void grow(T by) { held = held * by; }
     public [mutating] void shrink(T by) { held = held / by; }
 }
+public struct Table
+{
+    [BackwardDerivative(take)] public float at(int i) { return i; }
+    void take(int i, float by) {}
+}
+static Table table;
 public float chance(uint seed) { return float(seed & 0xff) / 256; }
 )";
 
@@ -72,6 +78,8 @@ TEST(LostGradients, AreNamedWithFunctionAndLine) {
 
 TEST(LostGradients, InEveryCallThatSlangSaysNothingOf) {
     const std::vector<std::pair<std::string, std::string>> cases = {
+        {"Node node; node.value = smoothstep(0.0f, 1.0f, x); return node.value + x;", "smoothstep"},
+        {"Node node; node.value = smoothstep(0.0f, 1.0f, table.at(n)); return node.value;", "smoothstep"},
         {"float at; if (meets(float3(x), float3(1), at)) return at; return x;", "meets"},
         {"float v = x * x; double_it(v); return v;", "double_it"},
         {"float a[2]; float p; split(x, a[n & 1], p); return a[0] * x;", "split"},
