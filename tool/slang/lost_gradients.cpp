@@ -254,7 +254,7 @@ private:
         const bool holds = !one.type.empty() && !is_differentiable(one.type) && !ir::is_integer(one.type) &&
                            !is_one_of(one.type, {"Void", "Bool"}) && !one.type.starts_with("Attributed(");
         std::vector<Text> given = outs;
-        // Of an interface's function it isn't always said that it has one.
+        // Says less of interfaces' functions: their declarations needn't tell whether they have derivatives.
         const bool is_value = is_differentiable(one.type) && !module_.witnesses.contains(id);
         if (holds || is_value) given.push_back(one.id);
         if (given.empty()) return;
