@@ -140,6 +140,16 @@ Diagnostics check_forward_diff(const Function& function, const PlannedCall& call
                  {"mark it [Differentiable], or give it a [ForwardDerivative], at " + function.location.file +
                   ":" + std::to_string(function.location.line)}}};
     }
+    if (!function.tangents_lost_in.empty()) {
+        const std::string called = "'" + function.tangents_lost_in + "'";
+        return {{Severity::error,
+                 "not-differentiable",
+                 location,
+                 subject + " has no forward derivative: it calls " + called +
+                     ", which has a backward derivative of its own and no forward one, so that Slang would take "
+                     "its value and its tangent for 0",
+                 {"give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}}};
+    }
     const auto& arguments = call.arguments;
     const bool takes = std::any_of(arguments.begin(), arguments.end(), takes_tangent);
     const bool gives = std::any_of(arguments.begin(), arguments.end(), gives_tangent);

@@ -17,6 +17,7 @@
 #include "slang/link_declarations.h"
 #include "slang/logical_copies.h"
 #include "slang/lost_gradients.h"
+#include "slang/lost_tangents.h"
 #include "slang/module_texts.h"
 #include "slang/named_modules.h"
 #include "slang/pointer_variables.h"
@@ -459,6 +460,7 @@ private:
             }
         }
         mark_closed(module);
+        note_lost_tangents(module, lost_tangents(session.value()->code_of_files()));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         Diagnostics errors = check_closed();
         Outcome<Module> outcome =

@@ -67,7 +67,7 @@ private:
             generics_.push_back(word_after(line, "generic "));
         } else if (line.starts_with("Annotation(")) {
             const std::vector<Text> parts = parts_of(line);
-            if (!parts.empty()) module_.annotated.insert(parts.front());
+            if (!parts.empty()) note_annotation(parts);
         } else if (body_ != nullptr) {
             read_body(line);
         } else if (line.starts_with("return_val(") && !generics_.empty()) {
@@ -80,6 +80,15 @@ private:
         name_ = {};
         no_diff_ = false;
         has_derivative_ = false;
+    }
+
+    /// Annotations have numbers: 1 is a function's forward derivative, 4 applies its backward one.
+    void note_annotation(const std::vector<Text>& parts) {
+        const Text subject = parts.front();
+        module_.annotated.insert(subject);
+        const std::int64_t what = parts.size() > 1 ? number(parts[1]) : 0;
+        if (what == 1) module_.forward.insert(subject);
+        if (what == 4) module_.backward.insert(subject);
     }
 
     void read_decoration(Text line) {

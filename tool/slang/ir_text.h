@@ -51,6 +51,8 @@ struct Module {
     std::map<Text, Text> witnesses;  ///< requirements, by the ids of what was looked up
     std::map<Text, Text> types;      ///< of what was looked up
     std::set<Text> annotated;        ///< types and functions that have derivatives
+    std::set<Text> forward;          ///< functions that have a forward derivative, where they are used so
+    std::set<Text> backward;         ///< the same for a backward one
     std::set<Text> differentiated;   ///< functions whose own code is differentiated
     std::set<Text> keys;             ///< fields that have derivatives
 };

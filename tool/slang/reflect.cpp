@@ -526,6 +526,9 @@ private:
             has(*reflected, Modifier::Differentiable) && !is_forward_only(written.attributes);
         function.forward_differentiable =
             has(*reflected, Modifier::Differentiable) && !is_backward_only(written.attributes);
+        function.forward_by_hand =
+            std::any_of(written.attributes.begin(), written.attributes.end(),
+                        [](const std::string& one) { return one.starts_with("ForwardDerivative("); });
         function.doc = written.doc;
         function.location = location;
         note_entry(written.attributes, function);

@@ -1,0 +1,70 @@
+// Calls in which Slang's forward derivatives are 0: the real Slang's code says which.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "slang/lost_gradients.h"
+#include "tool/slang/scratch_folder.h"
+
+namespace kf::gen {
+namespace {
+
+const std::string declarations = R"(
+public float square(float x) { return x * x; }
+[BackwardDerivativeOf(square)]
+public void square_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
+[BackwardDerivative(square_backward)] public float only(float x) { return x * x; }
+[BackwardDerivative(square_backward)] [Differentiable] public float mixed(float x) { return x * x; }
+[Differentiable] public float plain(float x) { return x * x; }
+public DifferentialPair<float> square_forward(DifferentialPair<float> x) { return diffPair(x.p * x.p, 2 * x.p * x.d); }
+[ForwardDerivative(square_forward)] [BackwardDerivative(square_backward)]
+public float both(float x) { return only(x); }
+[Differentiable] public float through(float x) { return only(x) + 1; }
+public struct Shape
+{
+    float unused;
+    [BackwardDerivative(area_backward)] public static float area(float x) { return x * x; }
+    public static void area_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
+}
+namespace inner { [Differentiable] public float deep(float x) { return square(x); } }
+[BackwardDerivative(any_backward)] public T any<T : __BuiltinFloatingPointType>(T x) { return x * x; }
+public void any_backward<T : __BuiltinFloatingPointType>(inout DifferentialPair<T> x, T.Differential g) {}
+)";
+
+/// The call that the forward derivative of a function with this expression is lost in.
+std::string lost_in(const std::string& expression, const std::string& name = "f") {
+    ScratchFolder folder;
+    const auto path = folder.write(
+        "lost.slang", declarations + "[Differentiable] float f(float x) { return " + expression + "; }\n");
+    const Outcome<Module> module = make_compiler()->reflect({path});
+    EXPECT_TRUE(module) << expression;
+    if (!module) return {};
+    const auto& functions = module.value().functions;
+    const auto found = std::find_if(functions.begin(), functions.end(),
+                                    [&](const Function& function) { return function.name == name; });
+    EXPECT_NE(found, functions.end()) << name;
+    return found == functions.end() ? std::string() : found->tangents_lost_in;
+}
+
+TEST(LostTangents, AreOfFunctionsWithABackwardDerivativeAlone) {
+    EXPECT_EQ(lost_in("3 * square(x)"), "square");
+    EXPECT_EQ(lost_in("only(x) + plain(x)"), "only");
+    EXPECT_EQ(lost_in("Shape::area(x)"), "Shape.area");
+    EXPECT_EQ(lost_in("any<float>(x)"), "any");
+}
+
+TEST(LostTangents, GoThroughWhatIsDifferentiatedWithTheFunction) {
+    EXPECT_EQ(lost_in("through(x) * 2"), "only");
+    EXPECT_EQ(lost_in("inner::deep(x)"), "square");
+    EXPECT_EQ(lost_in("plain(x)", "inner.deep"), "square");
+}
+
+TEST(LostTangents, AreNoneWhereAForwardDerivativeIsThere) {
+    EXPECT_EQ(lost_in("plain(x) + mixed(x) + both(x)"), "");
+    EXPECT_EQ(lost_in("both(x)", "both"), "");
+    EXPECT_EQ(lost_in("no_diff(only(x)) + x"), "");
+    EXPECT_EQ(lost_in("detach(only(x)) + x"), "only") << "its value is lost, too";
+}
+
+}  // namespace
+}  // namespace kf::gen

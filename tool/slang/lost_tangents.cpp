@@ -1,0 +1,93 @@
+#include "slang/lost_tangents.h"
+
+#include <vector>
+
+#include "slang/ir_text.h"
+
+namespace kf::gen {
+
+namespace {
+
+using ir::Text;
+
+/// What Slang's code says of one function, by names, so that modules can be put together.
+struct Calls {
+    std::string lost_in;            ///< the first callee without a forward derivative; empty: none
+    std::vector<std::string> into;  ///< those whose code is differentiated with it
+};
+
+class Reader {
+public:
+    explicit Reader(Text code) : module_(ir::parse(code)) {}
+
+    void add_to(std::map<std::string, Calls>& all) const {
+        for (const ir::Function& function : module_.functions) {
+            const std::string name = name_of(function.generic.empty() ? function.id : function.generic);
+            if (name.empty() || function.blocks.empty()) continue;
+            Calls& calls = all[name];
+            for (const ir::Block& block : function.blocks) {
+                for (const ir::Instruction& one : block.instructions) {
+                    if (!one.callee.empty() && !one.is_no_diff) add_call(one.callee, calls);
+                }
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::string name_of(Text id) const {
+        if (const auto given = module_.generics.find(id); given != module_.generics.end()) {
+            if (const auto own = module_.names.find(given->second); own != module_.names.end())
+                return std::string(own->second);
+        }
+        const auto found = module_.names.find(id);
+        return found == module_.names.end() ? std::string() : std::string(found->second);
+    }
+
+    void add_call(Text callee, Calls& calls) const {
+        const Text id = ir::head_of(callee);
+        const auto inner = module_.generics.find(id);
+        for (const Text known : {callee, id, inner == module_.generics.end() ? id : inner->second}) {
+            if (module_.backward.contains(known) && !module_.forward.contains(known)) {
+                if (calls.lost_in.empty()) calls.lost_in = name_of(id);
+                return;
+            }
+            if (module_.differentiated.contains(known)) calls.into.push_back(name_of(id));
+        }
+    }
+
+    ir::Module module_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> lost_tangents(std::span<const std::string> codes) {
+    std::map<std::string, Calls> all;
+    for (const std::string& code : codes) Reader(code).add_to(all);
+    std::map<std::string, std::string> lost;
+    for (const auto& [name, calls] : all) {
+        if (!calls.lost_in.empty()) lost.emplace(name, calls.lost_in);
+    }
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (const auto& [name, calls] : all) {
+            for (const std::string& called : calls.into) {
+                const auto found = lost.find(called);
+                if (found != lost.end() && lost.emplace(name, found->second).second) grows = true;
+            }
+        }
+    }
+    return lost;
+}
+
+void note_lost_tangents(Module& module, const std::map<std::string, std::string>& lost) {
+    const auto note = [&](std::vector<Function>& functions) {
+        for (Function& function : functions) {
+            const auto found = lost.find(function.name);
+            if (found != lost.end() && !function.forward_by_hand) function.tangents_lost_in = found->second;
+        }
+    };
+    note(module.functions);
+    for (NamedModule& named : module.modules) note(named.functions);
+}
+
+}  // namespace kf::gen
