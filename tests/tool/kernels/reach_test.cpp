@@ -138,8 +138,8 @@ float floored(float x)
                                              &store, true);
         EXPECT_THAT(short_texts(report.errors), ElementsAre("mutable-static drawn shading.slang:3"))
             << describe(report.errors);
-        EXPECT_THAT(names_, UnorderedElementsAre("lit: shading.gain", "counted:",
-                                                 "floored: shading.gain shading.low"));
+        EXPECT_THAT(names_, UnorderedElementsAre("lit: shading.gain",
+                                                 "counted:", "floored: shading.gain shading.low"));
     }
 }
 
