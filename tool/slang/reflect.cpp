@@ -83,7 +83,6 @@ public:
         }
     }
 
-    // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
     /// Entry points' parameters that are structs of system values. The structs may stand behind them, and in
     /// modules that this one imports.
     void note_system_structs(slang::IModule& module) {
@@ -111,6 +110,7 @@ public:
         }
     }
 
+    // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
     void apply_derivatives() {
         for (Function& function : *functions_) {
             const std::size_t dot = function.name.rfind('.');
