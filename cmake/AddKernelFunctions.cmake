@@ -16,9 +16,9 @@
 # <target> is a static library that links kf::runtime publicly; NAME is the spec's "name", and NAME.h
 # is in its HEADERS file set, so `#include "NAME.h"` works for whoever links it and
 # install(TARGETS <target> FILE_SET HEADERS) installs it. So is NAME.cuh where the spec's "outputs" have
-# "cuda_header" (in specs that the build itself writes: where that is done before the project is configured). The target's property KF_ARTIFACT is the
-# path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with Multi-Config
-# generators). Everything that kfgen read takes part in dependencies, through its depfile.
+# "cuda_header" (which needs the spec to exist when the project is configured). The target's property
+# KF_ARTIFACT is the path of NAME.kfa and KF_OUTPUT_DIRECTORY its folder ($<CONFIG> is part of both with
+# Multi-Config generators). Everything that kfgen read takes part in dependencies, through its depfile.
 #
 # kfgen is KFGEN_EXECUTABLE (set it when cross compiling: a program of the build machine), else the
 # target kf::kfgen.

@@ -146,25 +146,9 @@ public:
 
     [[nodiscard]] Outcome<CudaCode> compile(const std::string& source, const std::string& architecture,
                                             const std::vector<std::string>& defines) const override {
-        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w",
-                                         "--ptxas-options=-v"};
-        for (const std::string& define : defines) options.push_back("--define-macro=" + define);
-        for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
-        std::vector<const char*> pointers;
-        for (const std::string& option : options) pointers.push_back(option.c_str());
-
-        Program program = nullptr;
-        int result = f_.create(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
-        if (result != success) return error(architecture, result, {});
-        result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());
-        if (result != success) {
-            const std::string log = until_zero(read(program, f_.log_size, f_.log));
-            f_.destroy(&program);
-            Diagnostic failed = error(architecture, result, lines_of(log));
-            if (includes_.empty() && log.find(fp16_header) != std::string::npos)
-                failed.notes.emplace_back(headers_missing);
-            return failed;
-        }
+        const Outcome<Program> compiled = make_program(source, architecture, defines);
+        if (!compiled) return compiled.errors();
+        Program program = compiled.value();
         CudaCode code{read(program, f_.cubin_size, f_.cubin), until_zero(read(program, f_.ptx_size, f_.ptx)),
                       until_zero(read(program, f_.log_size, f_.log))};
         f_.destroy(&program);
@@ -176,6 +160,15 @@ public:
                           "NVRTC " + version() + " compiled for " + architecture + ", but gave no " +
                               (code.cubin.empty() ? "cubin" : "PTX"),
                           lines_of(code.log)};
+    }
+
+    [[nodiscard]] Diagnostics check(const std::string& source,
+                                    const std::string& architecture) const override {
+        const Outcome<Program> compiled = make_program(source, architecture, {});
+        if (!compiled) return compiled.errors();
+        Program program = compiled.value();
+        f_.destroy(&program);
+        return {};
     }
 
     /// NVRTC has no function for it, but begins PTX with it.
@@ -199,6 +192,31 @@ public:
     }
 
 private:
+    /// Compiles a program, which the caller destroys.
+    [[nodiscard]] Outcome<Program> make_program(const std::string& source, const std::string& architecture,
+                                                const std::vector<std::string>& defines) const {
+        std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-w",
+                                         "--ptxas-options=-v"};
+        for (const std::string& define : defines) options.push_back("--define-macro=" + define);
+        for (const fs::path& folder : includes_) options.push_back("--include-path=" + folder.string());
+        std::vector<const char*> pointers;
+        for (const std::string& option : options) pointers.push_back(option.c_str());
+
+        Program program = nullptr;
+        int result = f_.create(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
+        if (result != success) return error(architecture, result, {});
+        result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());
+        if (result != success) {
+            const std::string log = until_zero(read(program, f_.log_size, f_.log));
+            f_.destroy(&program);
+            Diagnostic failed = error(architecture, result, lines_of(log));
+            if (includes_.empty() && log.find(fp16_header) != std::string::npos)
+                failed.notes.emplace_back(headers_missing);
+            return failed;
+        }
+        return program;
+    }
+
     static std::string read(Program program, int (*size_of)(Program, std::size_t*),
                             int (*get)(Program, char*)) {
         std::size_t size = 0;

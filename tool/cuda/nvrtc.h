@@ -29,6 +29,10 @@ public:
     [[nodiscard]] virtual Outcome<CudaCode> compile(const std::string& source,
                                                     const std::string& architecture,
                                                     const std::vector<std::string>& defines) const = 0;
+    /// What it says of a source that holds no kernels, and so comes to no code; nothing where it takes it.
+    /// Errors as compile()'s.
+    [[nodiscard]] virtual Diagnostics check(const std::string& source,
+                                            const std::string& architecture) const = 0;
     /// Tells it from other builds of its version.
     [[nodiscard]] virtual std::string build() const = 0;
     /// The files that make up the compiler: inputs of every run.

@@ -107,6 +107,16 @@ std::string cpp_name(const PlannedFunction& function, const PlannedCall& call) {
     return cpp_identifier(name);
 }
 
+/// Returns what tells a call's function from its overloads: "shading.f(int, Color)".
+std::string slang_signature(const PlannedCall& call) {
+    std::string types;
+    for (const PlannedParameter& parameter : call.parameters) {
+        if (parameter.role == Role::result) continue;
+        types += (types.empty() ? "" : ", ") + parameter.type.name;
+    }
+    return call.module + "." + call.function + "(" + types + ")";
+}
+
 /// Writes one function: its parameters in C++, and its text in Slang.
 class FunctionWriter {
 public:
@@ -155,8 +165,6 @@ private:
     /// A value of the Slang function's, and its parts where it has some.
     void add_value(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
         const std::string local = "kf_arg_" + id;
-        const bool result = parameter.role == Role::result;
-        if (result && parameter.type.kind == TypeKind::void_type) return;
         before_.push_back(declared_name(parameter.type) + " " + local);
         pass_leaves(parameter.type, name, local, parameter.role, false);
         add_operand(parameter, name, local);
@@ -292,7 +300,7 @@ Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
                 add_distinct(errors, std::move(refused));
                 continue;
             }
-            const std::string called = call.module + "." + call.function;
+            const std::string called = slang_signature(call);
             for (const DevicePart part : {DevicePart::function, DevicePart::backward, DevicePart::forward}) {
                 if (!is_wanted(call, part)) continue;
                 FunctionWriter writer(function, call, part, "kf_call_" + std::to_string(functions.size()));

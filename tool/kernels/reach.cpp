@@ -16,7 +16,7 @@ namespace kf::gen {
 namespace {
 
 /// Part of every key: raise it when probes are written or read in another way.
-constexpr std::string_view version = "probe 3";
+constexpr std::string_view version = "probe 4";
 
 /// How many functions are looked at together.
 constexpr std::ptrdiff_t batch = 32;
@@ -259,9 +259,10 @@ private:
             together = key_of(probe.value(), {target}, dispatch);
         }
         const std::size_t failed = report_.failures.size() + report_.errors.size();
+        std::vector<Location> all;
         for (Subject& subject : subjects) {
-            // What one target finds, another would find under other names.
-            if (!subject.reached.empty() || report_.globals.contains(subject.calls.front())) continue;
+            // What is refused on one target would be again on another, under other names.
+            if (!subject.reached.empty()) continue;
             Outcome<std::vector<Reached>> reached = reach(subject.probe, {target}, dispatch);
             if (!reached) {
                 fail(reached.errors());
@@ -274,18 +275,13 @@ private:
                 if (placed && !placed.value().empty()) reached = placed;
             }
             subject.reached = reached.value();
-            keep_globals(subject);
-            if (subject.reached.empty())
-                keep(key_of(subject.probe, {target}, dispatch), report_.globals[subject.calls.front()]);
+            const std::vector<Location> places = take_globals(subject);
+            if (subject.reached.empty()) keep(key_of(subject.probe, {target}, dispatch), places);
+            all.insert(all.end(), places.begin(), places.end());
         }
         const bool fine = std::all_of(subjects.begin(), subjects.end(),
                                       [](const Subject& subject) { return subject.reached.empty(); });
         if (together.empty() || !fine || failed != report_.failures.size() + report_.errors.size()) return;
-        std::vector<Location> all;
-        for (const Subject& subject : subjects) {
-            const std::vector<Location>& places = report_.globals[subject.calls.front()];
-            all.insert(all.end(), places.begin(), places.end());
-        }
         keep(together, all);
     }
 
@@ -304,17 +300,19 @@ private:
                            [&](const Reached& one) { return is_settable(one); });
     }
 
-    /// Takes globals that the host sets out of what is refused.
-    void keep_globals(Subject& subject) {
+    /// Takes globals that the host sets out of what is refused, and returns where they are declared.
+    std::vector<Location> take_globals(Subject& subject) {
+        std::vector<Location> taken;
+        const auto add_to = [](std::vector<Location>& places, const Location& place) {
+            if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+        };
         std::erase_if(subject.reached, [&](const Reached& reached) {
             if (!is_settable(reached)) return false;
-            for (const PlannedCall* call : subject.calls) {
-                std::vector<Location>& places = report_.globals[call];
-                if (std::find(places.begin(), places.end(), reached.declared) == places.end())
-                    places.push_back(reached.declared);
-            }
+            add_to(taken, reached.declared);
+            for (const PlannedCall* call : subject.calls) add_to(report_.globals[call], reached.declared);
             return true;
         });
+        return taken;
     }
 
     static Outcome<std::vector<Reached>> without_allowed(Outcome<std::vector<Reached>> reached,

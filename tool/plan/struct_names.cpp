@@ -39,8 +39,7 @@ private:
             call.location,
             "'" + type.name + "' of the function '" + call.function + "' is another struct than that of '" +
                 before.function + "': the host would have one class for both",
-            {"the other call is at " + before.location.file + ":" + std::to_string(before.location.line) +
-                 ":" + std::to_string(before.location.column),
+            {"the other call is at " + format_place(before.location),
              "rename one of the structs, or put the calls into two specs"}};
         const bool said = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& other) {
             return other.location == error.location && other.message == error.message;

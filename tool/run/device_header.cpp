@@ -29,11 +29,7 @@ Outcome<std::string> make_header(const Plan& plan, const Functions& functions, C
 /// What NVRTC says of a header; nothing where it takes it.
 Diagnostics refused_by_cuda(const std::string& header, const CudaCompiler& cuda) {
     const std::vector<std::string> architectures = cuda.architectures();
-    if (architectures.empty()) return {};
-    const Outcome<CudaCode> code = cuda.compile(header, architectures.front(), {});
-    // No kernel is in it, so that it comes to nothing.
-    if (code || code.errors().front().message.find("gave no") != std::string::npos) return {};
-    return code.errors();
+    return architectures.empty() ? Diagnostics() : cuda.check(header, architectures.front());
 }
 
 Diagnostic code_refused(const DeviceFunction& function, const Diagnostics& log) {

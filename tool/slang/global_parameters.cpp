@@ -249,8 +249,12 @@ public:
     /// The source of the lexemes on one line.
     [[nodiscard]] std::string written(const Lexemes& range) const {
         std::string text;
-        for (std::size_t at = range.first; at < range.second; ++at)
-            text += (text.empty() ? "" : " ") + std::string(lexed_[at]);
+        for (std::size_t at = range.first; at < range.second; ++at) {
+            // "::" is two lexemes here, and one in Slang.
+            const bool is_second_colon = at > range.first && lexed_[at] == ":" && lexed_[at - 1] == ":" &&
+                                         lexed_.offset(at) == end_of(at - 1);
+            text += (text.empty() || is_second_colon ? "" : " ") + std::string(lexed_[at]);
+        }
         return text;
     }
     [[nodiscard]] std::string take() {
@@ -273,6 +277,7 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
     const std::string type = changes.written(global.type);
     const std::string shown = global.is_public ? "public " : "";
     std::string behind;
+    std::string others;  // declares the names without a form by themselves
     std::size_t made = 0;
     std::size_t variables = 0;
     for (const Declarator& one : global.names) {
@@ -281,7 +286,11 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
         const auto form =
             std::find_if(forms.begin(), forms.end(), [&](const GlobalForm& other) { return other.id == id; });
         if (global.is_member) changes.blank(one.annotation);
-        if (form == forms.end()) continue;
+        if (form == forms.end()) {
+            // Without the places that it binds, which the kernels' own buffers take.
+            others += " " + shown + "uniform " + type + " " + name + changes.written(one.extents) + ";";
+            continue;
+        }
         ++(form->is_made ? made : variables);
         const std::string getter = getter_name(id);
         behind += form->is_made ? " extern " + type + " " + getter + "(); " + shown + "property " + type +
@@ -289,9 +298,9 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
                                 : " export void " + setter_name(id) + "(" + type + " kf_value" +
                                       changes.written(one.extents) + ") { " + name + " = kf_value; }";
     }
-    // Names that are declared together have one type, so that all are settable in one way or none is.
+    // Names that are declared together have one type, so that those with a form have the same.
     if (made + variables == 0) return;
-    changes.put_behind(global.end, behind);
+    changes.put_behind(global.end, behind + (made > 0 ? others : ""));
     if (made > 0) return changes.blank({global.modifiers.first, global.end});
     changes.blank(global.modifiers);
     if (global.block < lexed.size()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "slang/spirv_words.h"
@@ -18,7 +19,8 @@ constexpr std::uint32_t op_type_array = 28;
 constexpr std::uint32_t op_type_struct = 30;
 constexpr std::uint32_t op_constant_composite = 44;
 constexpr std::uint32_t op_copy_logical = 400;
-constexpr std::size_t bound_word = 3;  // of the header: ids are smaller
+constexpr std::uint32_t most_members = 0xFFFF - 3;  // an instruction's words are counted in 16 bits
+constexpr std::size_t bound_word = 3;               // of the header: ids are smaller
 
 /// What the module's types are made of, and the types of its values.
 class Composites {
@@ -27,10 +29,18 @@ public:
         const auto operand = [&](std::size_t i) { return i < count ? word_at(code, index + i) : 0; };
         switch (opcode) {
             case op_type_struct:
+                members_[operand(1)] = {};
                 for (std::size_t i = 2; i < count; ++i) members_[operand(1)].push_back(operand(i));
                 break;
-            case op_type_array: members_[operand(1)] = Words(lengths_[operand(3)], operand(2)); break;
-            case op_constant: lengths_[operand(2)] = operand(3); break;
+            case op_type_array:
+                // A length that specialisation sets isn't known, nor one that no instruction can list.
+                if (const auto length = lengths_.find(operand(3));
+                    length != lengths_.end() && length->second <= most_members)
+                    members_[operand(1)] = Words(length->second, operand(2));
+                break;
+            case op_constant:
+                if (count == 4) lengths_[operand(2)] = operand(3);
+                break;
             case op_undef:
             case op_constant_null:
             case op_constant_composite:
@@ -48,11 +58,31 @@ public:
         }
     }
 
+    /// Whether a value can be written as one of type `to`, member by member.
+    [[nodiscard]] bool can_copy(std::uint32_t to, std::uint32_t value) const {
+        const auto from = types_.find(value);
+        return from != types_.end() && can_convert(to, from->second);
+    }
     [[nodiscard]] std::uint32_t type_of(std::uint32_t value) const { return types_.at(value); }
-    [[nodiscard]] bool knows(std::uint32_t value) const { return types_.contains(value); }
     [[nodiscard]] const Words& members(std::uint32_t type) const { return members_.at(type); }
 
 private:
+    [[nodiscard]] bool can_convert(std::uint32_t to, std::uint32_t from) const {
+        const auto targets = members_.find(to);
+        const auto sources = members_.find(from);
+        if (targets == members_.end() || sources == members_.end() ||
+            targets->second.size() != sources->second.size())
+            return false;
+        std::pair<std::uint32_t, std::uint32_t> last;  // an array's members are alike
+        for (std::size_t i = 0; i < targets->second.size(); ++i) {
+            const std::pair member(targets->second[i], sources->second[i]);
+            if (member.first == member.second || member == last) continue;
+            if (!can_convert(member.first, member.second)) return false;
+            last = member;
+        }
+        return true;
+    }
+
     std::map<std::uint32_t, Words> members_;  // by struct or array
     std::map<std::uint32_t, std::uint32_t> lengths_;
     std::map<std::uint32_t, std::uint32_t> types_;  // by value
@@ -109,7 +139,8 @@ bool expand_logical_copies(std::string& code) {
     std::uint32_t bound = word_at(code, bound_word);
     std::string expanded = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        if (opcode != op_copy_logical || !composites.knows(word_at(code, index + 3))) {
+        if (opcode != op_copy_logical || count < 4 ||
+            !composites.can_copy(word_at(code, index + 1), word_at(code, index + 3))) {
             expanded.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
             return;
         }

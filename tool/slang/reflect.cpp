@@ -83,9 +83,13 @@ public:
         }
     }
 
-    // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
-    /// Entry points' parameters that are structs of system values. The structs may stand behind them.
-    void note_system_structs() {
+    /// Entry points' parameters that are structs of system values. The structs may stand behind them, and in
+    /// modules that this one imports.
+    void note_system_structs(slang::IModule& module) {
+        if (std::any_of(functions_->begin(), functions_->end(), [](const Function& function) {
+                return function.entry == EntryPoint::compute && !function.parameters.empty();
+            }))
+            note_imported_semantics(module);
         for (Function& function : *functions_) {
             if (function.entry != EntryPoint::compute) continue;
             for (std::size_t i = 0; i < function.parameters.size();) {
@@ -106,6 +110,7 @@ public:
         }
     }
 
+    // [BackwardDerivativeOf(f)] makes f differentiable though nothing at f shows it.
     void apply_derivatives() {
         for (Function& function : *functions_) {
             const std::size_t dot = function.name.rfind('.');
@@ -226,9 +231,6 @@ private:
                 continue;
             }
             SourceText& written = *source(at.file);
-            std::string semantic = written.semantic_of(at.line, at.column);
-            if (semantic.starts_with("SV_"))
-                values_of_structs_[name].push_back({child.getName(), std::move(semantic), {}, 0, at});
             std::string doc = written.declaration_at(at.line, at.column).doc;
             if (doc.empty()) {
                 doc = written.comment_behind(at.line, at.column);
@@ -239,6 +241,50 @@ private:
         }
         if (!text.doc.empty() || !text.fields.empty()) {
             structs_->push_back(std::move(text));
+        }
+        note_semantics(declaration, name);
+    }
+
+    /// Notes which of a struct's fields a GPU fills, but for one whose name another has, nearer by.
+    void note_semantics(DeclReflection& declaration, const std::string& name) {
+        const auto [noted, is_new] = values_of_structs_.try_emplace(name);
+        if (!is_new) return;
+        for (unsigned index = 0; index < declaration.getChildrenCount(); ++index) {
+            DeclReflection& child = *declaration.getChild(index);
+            const Location at =
+                child.getKind() == DeclReflection::Kind::Variable ? location_of(child) : Location();
+            if (at.file.empty()) continue;
+            std::string semantic = source(at.file)->semantic_of(at.line, at.column);
+            if (semantic.starts_with("SV_"))
+                noted->second.push_back({child.getName(), std::move(semantic), {}, 0, at});
+        }
+    }
+
+    /// Does the same for all structs of the modules that `module` imports, once its own are noted.
+    void note_imported_semantics(slang::IModule& module) {
+        std::set<fs::path> files;
+        for (SlangInt32 index = 0; index < module.getDependencyFileCount(); ++index)
+            files.insert(canonical_path(module.getDependencyFilePath(index)));
+        for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
+            slang::IModule* imported = session_->getLoadedModule(index);
+            const char* path = imported->getFilePath();
+            if (imported != &module && path != nullptr && files.contains(canonical_path(path)))
+                note_semantics_in(*imported->getModuleReflection(), {});
+        }
+    }
+
+    void note_semantics_in(DeclReflection& parent, const std::string& prefix) {
+        for (unsigned index = 0; index < parent.getChildrenCount(); ++index) {
+            DeclReflection& child = *parent.getChild(index);
+            const DeclReflection::Kind kind = child.getKind();
+            if (kind == DeclReflection::Kind::Namespace) {
+                note_semantics_in(child, prefix + child.getName() + ".");
+            } else if (kind == DeclReflection::Kind::Struct && !location_of(child).file.empty()) {
+                note_semantics(child, prefix + child.getName());
+                note_semantics_in(child, prefix + child.getName() + ".");
+            } else if (is_included_file(child)) {
+                note_semantics_in(child, prefix);
+            }
         }
     }
 
@@ -612,7 +658,7 @@ private:
     std::vector<SystemValue> system_fields(const Type& type, const Location& place) const {
         const auto noted = values_of_structs_.find(type.name);
         std::vector<SystemValue> fields;
-        bool any = noted != values_of_structs_.end();
+        bool any = noted != values_of_structs_.end() && !noted->second.empty();
         for (const Field& field : type.fields) {
             SystemValue value{field.name, {}, field.type, 0, place, system_fields(field.type, place)};
             any = any || !value.fields.empty();
@@ -720,7 +766,8 @@ private:
     std::vector<SharedMember>* shared_;
     std::map<std::string, SourceText> texts_;
     std::set<std::string> derivatives_of_;
-    std::map<std::string, std::vector<SystemValue>> values_of_structs_;  // fields with semantics, by struct
+    std::map<std::string, std::vector<SystemValue>>
+        values_of_structs_;  // fields with semantics, if any, by struct
 };
 
 }  // namespace
@@ -750,7 +797,7 @@ Module describe_modules(slang::ISession& session, const std::vector<slang::IModu
         walker.apply_derivatives();
         walker.note_overloads(*module->getLayout());
         walker.note_entry_points(*module);
-        walker.note_system_structs();
+        walker.note_system_structs(*module);
         std::move(functions.begin(), functions.end(), std::back_inserter(described.functions));
     }
     add_sources(modules, sources, described.sources);

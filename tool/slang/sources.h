@@ -38,12 +38,12 @@ public:
         has_opened_ = false;
     }
     [[nodiscard]] bool opens_fields() const { return opens_fields_; }
+    /// Whether open_fields() has changed any text since it was set.
+    [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Slang is given texts in which these global parameters are what kernels set: see global_parameters.h.
     void set_globals(std::vector<GlobalForm> globals) { globals_ = std::move(globals); }
     /// No text imports these for the names of types: see own_types.h.
     void leave_modules(ModuleNames shadowed) { shadowed_ = std::move(shadowed); }
-    /// Whether open_fields() has changed any text since it was set.
-    [[nodiscard]] bool has_opened() const { return has_opened_; }
     /// Returns what Slang is given for a text.
     [[nodiscard]] std::string as_compiled(const std::string& text);
     /// The same for a file's, whose entry points become functions and whose parameters take what blocks hold:

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] std::string version() const override { return version_text; }
     [[nodiscard]] std::vector<std::string> architectures() const override { return known; }
     [[nodiscard]] std::string build() const override { return build_text; }
+    [[nodiscard]] Diagnostics check(const std::string&, const std::string&) const override { return {}; }
     [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {}; }
     [[nodiscard]] std::vector<std::filesystem::path> headers(const std::string&) const override {
         return header.empty() ? std::vector<std::filesystem::path>{} : std::vector{header};

@@ -112,6 +112,16 @@ TEST_F(NvrtcTest, ErrorsCarryTheLog) {
     }
 }
 
+TEST_F(NvrtcTest, ChecksSourcesWithoutKernels) {
+    const auto nvrtc = wheel();
+    ASSERT_NE(nvrtc, nullptr);
+    EXPECT_TRUE(nvrtc->check("__device__ inline float f(float x) { return x; }", "sm_90").empty());
+    const Diagnostics errors = nvrtc->check("__device__ inline float f(float x) { return y; }", "sm_90");
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].id, "cuda-compile");
+    EXPECT_THAT(errors[0].notes, testing::Contains(HasSubstr("\"y\" is undefined")));
+}
+
 TEST_F(NvrtcTest, SaysWhenOnlyTheHeadersAreMissing) {
     CudaSearch search = wheel_cuda_search(KF_SITE_PACKAGES);
     search.include_folders = {folder_};

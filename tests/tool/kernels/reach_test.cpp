@@ -59,7 +59,7 @@ protected:
         if (!plan) return {plan.errors(), {}};
         const auto globals = settable ? module.value().globals : std::vector<GlobalParameter>();
         ReachReport report =
-            check_reach(plan.value(), {{GetParam()}, "environment", store, globals}, *compiler.value());
+            check_reach(plan.value(), {targets_, "environment", store, globals}, *compiler.value());
         names_.clear();
         for (const PlannedFunction& function : plan.value().functions) {
             for (const PlannedCall& call : function.calls) {
@@ -91,6 +91,7 @@ protected:
     }
 
     ScratchFolder folder_;
+    std::vector<CodeTarget> targets_{GetParam()};
     std::vector<std::string> names_;  ///< the globals that each call reaches: "lit: shading.gain"
 };
 
@@ -103,6 +104,44 @@ constexpr const char* paint = R"(module paint;
 public namespace paint { uniform float exposure; public float expose(float x) { return x * exposure; }
 public static const float3 weights = float3(0.2126, 0.7152, 0.0722); }
 )";
+
+// The global that one function reads says nothing of what the others reach on the second target.
+TEST_P(ReachTest, EachTargetIsLookedAt) {
+    targets_.push_back(GetParam() == CodeTarget::spirv ? CodeTarget::cuda_source : CodeTarget::spirv);
+    const std::string text = R"(float gain;
+float low;
+static int drawn = 0;
+float lit(float x) { return x * gain; }
+float counted(float x)
+{
+    __target_switch
+    {
+    case cuda: ++drawn; return x * drawn;
+    default: return x;
+    }
+}
+float floored(float x)
+{
+    __target_switch
+    {
+    case cuda: return x * gain;
+    default: return x * low;
+    }
+}
+)";
+    Store store;
+    for (int i = 0; i < 2; ++i) {
+        const ReachReport report = report_of(text,
+                                             R"({"function": "lit", "args": {"x": "value"}},
+                                                {"function": "counted", "args": {"x": "value"}},
+                                                {"function": "floored", "args": {"x": "value"}})",
+                                             &store, true);
+        EXPECT_THAT(short_texts(report.errors), ElementsAre("mutable-static drawn shading.slang:3"))
+            << describe(report.errors);
+        EXPECT_THAT(names_, UnorderedElementsAre("lit: shading.gain",
+                                                 "counted:", "floored: shading.gain shading.low"));
+    }
+}
 
 // The counter has a type of another file, which kfgen doesn't know.
 TEST_P(ReachTest, LoopsThatStartAtComputedValuesAreNamed) {

@@ -346,6 +346,19 @@ TEST_F(DeviceHeaderTest, CodeThatTheHeaderHasNothingForIsRefusedByFunction) {
     EXPECT_THAT(refused, Not(HasSubstr("'fine'")));
 }
 
+TEST_F(DeviceHeaderTest, OverloadsThatMeetInCppAreRefused) {
+    const std::string refused =
+        header_of("enum Color { red, green }\nfloat f(int x) { return x; }\nfloat f(Color c) { return 2; }",
+                  R"({"function": "f", "args": {"x": "value"}},
+{"function": "f", "args": {"c": "value"}})");
+    EXPECT_THAT(refused, HasSubstr("another function 'f' takes the same types in C++"));
+    // A function that is called twice stays one.
+    EXPECT_THAT(header_of("float f(float x) { return x; }",
+                          R"({"function": "f", "args": {"x": "value"}},
+{"function": "f", "args": {"x": "tensor[1]"}})"),
+                HasSubstr("__device__ inline float f(float x)"));
+}
+
 TEST_F(DeviceHeaderTest, NamesThatMeetInCppAreRefused) {
     const std::string refused = header_of(
         "namespace a { struct S { float x; }; } namespace b { struct S { float y; }; }\n"

@@ -40,6 +40,8 @@ TEST(GlobalParameters, BecomeStaticWithAFunctionThatSetsThem) {
               "               static Box<float, 3>                    box; export void kf_set_box_1(Box < "
               "float , 3 "
               "> kf_value) { box = kf_value; }");
+    EXPECT_EQ(settable("ns::Box box;"),
+              "static ns::Box box; export void kf_set_box_1(ns :: Box kf_value) { box = kf_value; }");
     EXPECT_EQ(settable("float* p;"),
               "static float* p; export void kf_set_p_1(float * kf_value) { p = kf_value; }");
 }
@@ -70,6 +72,26 @@ TEST(GlobalParameters, BecomeWhatAFunctionMakes) {
         settable("public ParameterBlock<Tree> tree;", true),
         "                                ; extern Tree kf_get_tree_1(); public property Tree tree { get { "
         "return kf_get_tree_1(); } }");
+}
+
+// A declaration's names that no call reaches have no form.
+TEST(GlobalParameters, NamesDeclaredBesideOneThatIsMadeStay) {
+    const std::string text =
+        "public StructuredBuffer<float> a : register(t0), b : register(t1), c;\nfloat f() { return b[0]; }";
+    const std::string id = global_places(text)[0].id;
+    const std::string changed = with_settable_globals(text, {{id, true}});
+    EXPECT_EQ(changed.substr(text.find(";") + 1),
+              " extern StructuredBuffer < float > kf_get_" + id +
+                  "(); public property StructuredBuffer < float > a { get { return kf_get_" + id +
+                  "(); } } public uniform StructuredBuffer < float > b; public uniform "
+                  "StructuredBuffer < float > c;\nfloat f() { return b[0]; }");
+    const std::string member = "cbuffer L { Wood a : packoffset(c0), b : packoffset(c1); }";
+    EXPECT_THAT(with_settable_globals(member, {{global_places(member)[0].id, true}}),
+                testing::HasSubstr("} } uniform Wood b; "));
+    // A variable's are static like it.
+    const std::string values = "float a, b;";
+    EXPECT_THAT(with_settable_globals(values, {{global_places(values)[1].id}}),
+                testing::StartsWith("static float a, b; export void kf_set_b_2"));
 }
 
 TEST(GlobalParameters, OthersStay) {

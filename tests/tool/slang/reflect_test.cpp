@@ -565,6 +565,36 @@ TEST(Reflect, StructsOfSystemValues) {
     EXPECT_EQ(function_named(module, "plain").parameters.size(), 1U) << "a struct like any other";
 }
 
+TEST(Reflect, StructsOfSystemValuesOfOtherModules) {
+    const ScratchFolder folder;
+    (void)folder.write("input_parts.slang",
+                       "implementing inputs;\nnamespace ns { public struct Lane { public uint lane : "
+                       "SV_GroupIndex; }; }\n");
+    (void)folder.write(
+        "inputs.slang",
+        "module inputs;\n__include input_parts;\n"
+        "public struct Input { public uint3 id : SV_DispatchThreadID; public ns.Lane inner; }\n");
+    (void)folder.write("far.slang", "module far;\npublic struct Own { public uint3 id : SV_GroupID; }\n");
+    const std::filesystem::path other = folder.write("other.slang", "import far;\nvoid use(Own own) {}\n");
+    const std::filesystem::path file = folder.write("sample.slang",
+                                                    "import inputs;\nstruct Own { uint3 id; };\n"
+                                                    "[shader(\"compute\")] [numthreads(8, 1, 1)]\n"
+                                                    "void f(float a, Input input, uniform Own own) {}\n");
+    const Outcome<Module> module = make_compiler()->reflect({file, other});
+    ASSERT_TRUE(module.ok()) << describe(module.errors());
+    const Function& f = function_named(module.value(), "f");
+    ASSERT_EQ(f.parameters.size(), 2U);
+    EXPECT_EQ(f.parameters[1].name, "own");
+    ASSERT_EQ(f.system_values.size(), 1U);
+    EXPECT_EQ(f.system_values[0].before, 1U);
+    const std::vector<SystemValue>& fields = f.system_values[0].fields;
+    ASSERT_EQ(fields.size(), 2U);
+    EXPECT_EQ(fields[0].semantic, "SV_DISPATCHTHREADID");
+    EXPECT_THAT(fields[0].location.file, EndsWith("inputs.slang"));
+    ASSERT_EQ(fields[1].fields.size(), 1U);
+    EXPECT_EQ(fields[1].fields[0].semantic, "SV_GROUPINDEX");
+}
+
 TEST(Reflect, NamesOfSlangsOwnFunctions) {
     const Module module = reflect_text(
         "float lerp(float a, float b, float t) { return a; }\n"

@@ -130,6 +130,70 @@ TEST(Spirv, SettlesVariablesThatHoldOneBuffer) {
     EXPECT_FALSE(settle_pointer_variables(bad));
 }
 
+TEST(Spirv, LeavesCopiesOfWhatItDoesNotKnow) {
+    // 50 is OpSpecConstant. Structs 7 and 8 hold arrays of a length that specialisation sets, 9 and 10 ones
+    // that no OpCompositeConstruct can list; no instruction gives value 12 a type that is known.
+    const std::string given = spirv({{22, 1, 32},
+                                     {50, 0, 2, 2},
+                                     {28, 3, 1, 2},
+                                     {28, 4, 1, 2},
+                                     {30, 7, 3},
+                                     {30, 8, 4},
+                                     {43, 0, 5, 70000},
+                                     {28, 20, 1, 5},
+                                     {28, 21, 1, 5},
+                                     {30, 9, 20},
+                                     {30, 10, 21},
+                                     {61, 7, 11, 30},
+                                     {400, 8, 13, 11},
+                                     {61, 9, 14, 30},
+                                     {400, 10, 15, 14},
+                                     {65, 8, 12, 30},
+                                     {400, 8, 16, 12},
+                                     {61, 1, 17, 30},
+                                     {400, 8, 18, 17}});
+    std::string code = given;
+    ASSERT_TRUE(expand_logical_copies(code));
+    EXPECT_EQ(code, given);
+}
+
+TEST(Spirv, LeavesVariablesThatAreUsedInOtherWays) {
+    // 54 is OpFunction, 64 OpCopyMemorySized, 65 OpAccessChain, 83 OpCopyObject. Buffers 3 and 4 of type 1.
+    const auto loaded = [](std::uint32_t variable, const std::vector<std::vector<std::uint32_t>>& uses) {
+        std::vector<std::vector<std::uint32_t>> all = {{59, 1, 3, 12},   {59, 1, 4, 12}, {59, 9, 6, 6, 4},
+                                                       {54, 8, 7, 0, 8}, {59, 9, 5, 7},  {62, 5, 3}};
+        all.insert(all.end(), uses.begin(), uses.end());
+        all.push_back({61, 1, 20, variable});
+        return spirv(all);
+    };
+    for (const std::vector<std::uint32_t>& use :
+         std::vector<std::vector<std::uint32_t>>{{64, 5, 30, 31},
+                                                 {63, 5, 30},
+                                                 {83, 9, 21, 5},
+                                                 {65, 9, 21, 5, 31},
+                                                 {62, 32, 5},
+                                                 {57, 1, 21, 33, 5}}) {
+        const std::string given = loaded(5, {use});
+        std::string code = given;
+        ASSERT_TRUE(settle_pointer_variables(code));
+        EXPECT_EQ(code, given) << use[0];
+    }
+    // What is stored through a chain says nothing of the chain's loads, nor a private variable's initialiser
+    // of what is stored after it.
+    for (const std::string& given :
+         {loaded(21, {{65, 9, 21, 30, 31}, {62, 21, 3}}), loaded(6, {{62, 6, 3}})}) {
+        std::string code = given;
+        ASSERT_TRUE(settle_pointer_variables(code));
+        EXPECT_EQ(code, given);
+    }
+    // Literals are no uses.
+    std::string code =
+        loaded(5, {{81, 1, 22, 40, 5}, {8, 41, 5, 5}, {12, 1, 23, 42, 5, 43}, {250, 44, 45, 46, 5}});
+    const std::string given = code;
+    ASSERT_TRUE(settle_pointer_variables(code));
+    EXPECT_NE(code, given);
+}
+
 TEST(Spirv, RepairsVectorsThatAreNull) {
     // 22 is OpTypeFloat, 23 OpTypeVector, 24 OpTypeMatrix, 43 OpConstant, 46 OpConstantNull.
     const auto with = [](const std::vector<std::vector<std::uint32_t>>& constants) {
