@@ -731,6 +731,10 @@ void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, 
     const CommandLog* log = nullptr;
     if (before != nullptr) {
         const EncoderState& state = before->state();
+        if (state.target != EncoderState::Target::hook) {
+            throw ArgumentError(ErrorCode::hook_context,
+                                "hook: another encoder was assigned to the context's: record into that");
+        }
         if (!state.device->is_same(*function.module->device().state())) {
             throw ArgumentError(
                 ErrorCode::device_mismatch,
