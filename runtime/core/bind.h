@@ -34,8 +34,8 @@ struct ArgumentView {
     const void* generator = nullptr;  ///< the host value of a generator; `data` has its extents and strides
     const AnyTensor* memory =
         nullptr;                  ///< of buffers; of pointers: what `data.address` leads to, where known
-    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient; of pushed
-                                  ///< ones `grad_out` is the tensor, if there is one
+    bool value_gradient = false;  ///< a value with somewhere to add (an output: read) its gradient
+    const AnyTensor* pushed = nullptr;  ///< of a value: the tensor given for pushed gradients, `grad_out`
 };
 
 /// A view along the call's dimensions; strides are 0 where the argument is broadcast.

@@ -113,7 +113,10 @@ ArgumentView view_of(const Argument* argument, const Arg& arg, PassKind pass) {
     const bool pushes = argument != nullptr && is_pushed(*argument);
     view.value_gradient =
         arg.kind == Arg::Kind::value && (pushes ? arg.pushed != nullptr : arg.gradient != nullptr);
-    if (pushes && view.value_gradient) view.grad_out = flatten(*arg.pushed);
+    if (pushes && view.value_gradient && *arg.pushed) {
+        view.pushed = arg.pushed;
+        view.grad_out = flatten(*arg.pushed);
+    }
     return view;
 }
 
@@ -284,6 +287,10 @@ private:
             if (const AnyTensor* memory = memory_of(args_[i]);
                 memory != nullptr && !memory->state()->device->is_same(device_)) {
                 fail(request, i, ErrorCode::device_mismatch, on_other_device(*memory));
+            }
+            if (const AnyTensor* pushed = views_[i].pushed;
+                pushed != nullptr && !pushed->state()->device->is_same(device_)) {
+                fail(request, i, ErrorCode::device_mismatch, "`pushed`: " + on_other_device(*pushed));
             }
         }
         for (const auto* told : {&request.options.reads, &request.options.writes}) {
@@ -724,6 +731,10 @@ void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, 
     const CommandLog* log = nullptr;
     if (before != nullptr) {
         const EncoderState& state = before->state();
+        if (state.target != EncoderState::Target::hook) {
+            throw ArgumentError(ErrorCode::hook_context,
+                                "hook: another encoder was assigned to the context's: record into that");
+        }
         if (!state.device->is_same(*function.module->device().state())) {
             throw ArgumentError(
                 ErrorCode::device_mismatch,

@@ -122,7 +122,8 @@ public:
         for (const std::int64_t argument : request_.call.resources) {
             const std::size_t view =
                 LaunchKey::index(items_[static_cast<std::size_t>(argument)], LaunchKey::data);
-            if (key_.view(view).address == 0) return false;
+            if (key_.view(view).address == 0 || launch_.buffers.size() == LaunchKey::max_arguments)
+                return false;
             launch_.buffers.push_back(view);
         }
         return true;
@@ -375,7 +376,7 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         uses.add(made.state()->allocation, true);
         arguments[output.argument].allocated = std::move(made);
     }
-    std::vector<driver::Resource> buffers(known->buffers.size());
+    std::array<driver::Resource, LaunchKey::max_arguments> buffers;
     for (std::size_t i = 0; i < known->buffers.size(); ++i) {
         const LaunchKey::View& view = key.view(known->buffers[i]);
         const std::shared_ptr<driver::Allocation>& allocation = *view.allocation;
@@ -383,7 +384,8 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
             driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
     }
     device.driver().dispatch({known->kernel, known->grid, std::span(block).first(known->block.size()),
-                              std::span(uses.list).first(uses.count), buffers});
+                              std::span(uses.list).first(uses.count),
+                              std::span(buffers).first(known->buffers.size())});
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/describe.h"
 #include "core/module_state.h"
 
 namespace kf::detail {
@@ -30,11 +31,20 @@ std::string map_text(std::string_view name, std::span<const std::int64_t> map) {
 std::string maps_text(const Function& function) {
     const Call& call = *std::ranges::max_element(function.calls, {}, &Call::rank);
     std::string text;
-    for (const Argument& argument : call.arguments) {
-        if (argument.map.empty()) continue;
-        text += (text.empty() ? "" : ", ") + map_text(argument.name, argument.map);
+    std::string last;  // all fields of a struct that is passed whole are mapped alike
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const std::string name = host_name(call, i);
+        if (call.arguments[i].map.empty() || name == last) continue;
+        text += (text.empty() ? "" : ", ") + map_text(name, call.arguments[i].map);
+        last = name;
     }
     return "(" + text + ")";
+}
+
+/// Tells whether a name means the argument: its own, or that of a struct that it is a field of.
+bool means(std::string_view name, const Argument& argument) {
+    const std::string_view own = argument.name;
+    return own.starts_with(name) && (own.size() == name.size() || own[name.size()] == '.');
 }
 
 /// Tells whether an overload maps the argument to those dimensions, and no other overload maps as many
@@ -43,7 +53,7 @@ bool places(const Function& function, const Mapping& chosen) {
     bool found = false;
     for (const Call& call : function.calls) {
         for (const Argument& argument : call.arguments) {
-            if (argument.name != chosen.first || argument.map.size() != chosen.second.size()) continue;
+            if (!means(chosen.first, argument) || argument.map.size() != chosen.second.size()) continue;
             if (argument.map != chosen.second) return false;
             found = true;
         }
@@ -95,7 +105,7 @@ std::string cure_of(const Function& function, std::span<const Mapping> chosen) {
         const std::string name(wanted.first);
         const std::vector<std::int64_t>& map = wanted.second;
         const auto fits = [&](const Argument& one) {
-            return one.name == name && one.map.size() == map.size();
+            return means(name, one) && one.map.size() == map.size();
         };
         const bool known = std::ranges::any_of(
             function.calls, [&](const Call& call) { return std::ranges::any_of(call.arguments, fits); });

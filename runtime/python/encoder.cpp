@@ -15,7 +15,8 @@ RecordedCommandBuffer finish(RecordedCalls& self) {
     CommandBufferEncoder* const encoder = self.command_buffer();
     if (encoder == nullptr) {
         refuse(ErrorCode::type_mismatch, {"finish", {}},
-               "the encoder is submitted: finish() ends those that device.encoder(command_buffer=...) makes");
+               "this encoder is ended with submit(); finish() is for those that "
+               "device.encoder(command_buffer=...) makes");
     }
     const GilRelease release;
     return {self.context(), encoder->finish()};

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] Encoder& encoder() {
         return std::visit([](auto& encoder) -> Encoder& { return encoder; }, encoder_);
     }
-    /// Null for one that is submitted.
+    /// Null for an encoder that submit() ends.
     [[nodiscard]] CommandBufferEncoder* command_buffer() {
         return std::get_if<CommandBufferEncoder>(&encoder_);
     }

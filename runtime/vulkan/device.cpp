@@ -394,7 +394,7 @@ std::unique_ptr<driver::Recorder> VulkanDevice::make_recorder() {
 }
 
 void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
-    std::unique_ptr<CommandList> list = take_list(recorder.get());
+    std::unique_ptr<CommandList> list = take_list(recorder.get(), false);
     const Lock lock(*this);
     check_usable();
     flush_current();
@@ -405,11 +405,17 @@ void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
     }
 }
 
-std::unique_ptr<CommandList> VulkanDevice::take_list(driver::Recorder* recorder) const {
+std::unique_ptr<CommandList> VulkanDevice::take_list(driver::Recorder* recorder, bool is_callers) const {
     auto* ours = dynamic_cast<VulkanRecorder*>(recorder);
+    const std::string what = std::string("vulkan: the recorder to ") + (is_callers ? "finish" : "submit");
     if (ours == nullptr || ours->list().context() != context_.get()) {
-        throw ArgumentError(ErrorCode::device_mismatch,
-                            "vulkan: the recorder to submit is not of this device");
+        throw ArgumentError(ErrorCode::device_mismatch, what + " is not of this device");
+    }
+    if (ours->list().is_callers() != is_callers) {
+        throw ArgumentError(
+            ErrorCode::device_mismatch,
+            what + (is_callers ? " records into no command buffer of the caller's: submit it"
+                               : " records into a command buffer of the caller's: finish it"));
     }
     return ours->take();
 }
@@ -421,7 +427,7 @@ std::unique_ptr<driver::Recorder> VulkanDevice::record_into(VkCommandBuffer comm
 }
 
 std::uint64_t VulkanDevice::finish(std::unique_ptr<driver::Recorder> recorder) {
-    std::unique_ptr<CommandList> list = take_list(recorder.get());
+    std::unique_ptr<CommandList> list = take_list(recorder.get(), true);
     const Lock lock(*this);
     // First into the books: whatever fails, the caller may submit what is recorded.
     const std::uint64_t commands = next_of_callers_++;

@@ -100,7 +100,7 @@ private:
     void check_usable() const;
     std::unique_ptr<CommandList> new_list();
     CommandList& current();
-    std::unique_ptr<CommandList> take_list(driver::Recorder* recorder) const;
+    std::unique_ptr<CommandList> take_list(driver::Recorder* recorder, bool is_callers) const;
     static void count_callers_use(const CommandList& list, std::int32_t change);
     void used_now(driver::Allocation* allocation);
     void flush_if_full();

@@ -123,8 +123,10 @@ std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const
             return !needs_no_word(word) && !std::binary_search(enabled.begin(), enabled.end(), word);
         });
     }
-    // Unless the caller enabled it, requiring full subgroups would be invalid, and that can't be asked.
+    // Unless the caller enabled them, requiring full subgroups and binding null would be invalid, and that
+    // can't be asked.
     physical.limits.full_subgroups = false;
+    physical.limits.null_buffers = false;
     driver::Info info = physical.info;
     auto context = std::make_shared<Context>(
         std::move(instance), std::move(physical), static_cast<VkDevice>(adopted.device),

@@ -63,7 +63,8 @@ std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const
 std::unique_ptr<driver::Recorder> record_into(driver::Device& device, void* command_buffer);
 /// Ends such a list: all after it waits for it. Hands over what was issued on the device before. What the
 /// list uses is kept until release() says that the command buffer will not run again, or the device closes,
-/// which waits for the queue. The device stays as it was where the recorder isn't of such a list.
+/// which waits for the queue: so it is where this fails, and no number is returned. Throws kf::ArgumentError
+/// (device_mismatch) where the recorder isn't of such a list; the device stays as it was.
 std::uint64_t finish(driver::Device& device, std::unique_ptr<driver::Recorder> recorder);
 void release(driver::Device& device, std::uint64_t commands);
 

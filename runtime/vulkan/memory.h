@@ -29,7 +29,8 @@ public:
 
     /// The submission that uses it last; guarded by the device's lock.
     std::uint64_t last_use = 0;
-    /// How many command buffers of the caller's use it, of which nobody here knows when they run. The same.
+    /// How many command buffers of the caller's use it, of which nobody here knows when they run. Guarded
+    /// by the device's lock.
     std::uint32_t callers_uses = 0;
 
 private:

@@ -98,7 +98,7 @@ REFUSALS: list[tuple[Callable[[Any, Any, Any], Any], str, str]] = [
     (lambda d, _e, _m: d.encoder(command_buffer="x"), "type-mismatch", "an int, not 'x'"),
     (lambda d, _e, _m: d.encoder(stream=1, command_buffer=1), "type-mismatch", "give one of them"),
     (lambda d, _e, _m: d.encoder(stream=1), "device-mismatch", "takes no stream; CUDA devices do"),
-    (lambda d, _e, _m: d.encoder().finish(), "type-mismatch", "the encoder is submitted"),
+    (lambda d, _e, _m: d.encoder().finish(), "type-mismatch", r"this encoder is ended with submit\(\)"),
     (lambda _d, e, _m: e.submit(), "encoder-submitted", r"command buffer of yours: call finish\(\)"),
 ]
 

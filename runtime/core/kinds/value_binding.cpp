@@ -49,7 +49,18 @@ std::optional<int> conversion_cost(const kinds::Value&, const Argument& argument
     return element_cost(argument, given);
 }
 
-void check_given(const kinds::Value&, const BindRequest&, std::size_t) {}
+/// Kernels write what is given for pushed gradients as the value's scalars.
+void check_given(const kinds::Value&, const BindRequest& request, std::size_t i) {
+    const ArgumentView& view = request.arguments[i];
+    if (view.pushed == nullptr) return;
+    const Argument& argument = request.call.arguments[i];
+    const ElementType found = view.pushed->element();
+    if (found.struct_size == 0 && found.scalar == argument.element.scalar) return;
+    fail(request, i, ErrorCode::type_mismatch,
+         "its pushed gradients are " + to_string(element_type(argument.element)) +
+             ", and `pushed` is a tensor of " + (found.struct_size != 0 ? "structs" : to_string(found)) +
+             ": give one of that type, or a null one, which the call replaces");
+}
 
 Dims flat_extents(const kinds::Value&, const Argument& argument, const ArgumentView&) {
     return Dims(argument.element.extents);

@@ -9,6 +9,7 @@
 namespace kf::test {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -165,6 +166,33 @@ TEST_P(AccumulateTest, ListsOfValues) {
     const auto refused = push.backward.try_call(weight, given, Tensor<float, 1>());
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().what(), HasSubstr("shares memory with argument 'x'"));
+}
+
+TEST_P(AccumulateTest, ListsOfValuesThatDontFit) {
+    const auto push = module_.weigh_value.accumulate({{"a.grad", "push"}});
+    const auto x = device_.tensor<float>(eighths(64));
+    const auto refusal = [&](const AnyTensor& pushed) {
+        kf::Diff weight{2.0F};
+        weight.pushed = pushed;
+        const auto refused = push.backward.try_call(weight, x, Tensor<float, 1>());
+        return refused.ok() ? std::pair(ErrorCode{}, std::string("nothing"))
+                            : std::pair(refused.error().code(), std::string(refused.error().what()));
+    };
+    const auto guarded = device_.tensor<half>(std::vector<half>(128, half(77.F)));
+    for (const std::int64_t size : {64, 5}) {
+        const auto [code, what] = refusal(guarded.slice(0, 0, size).any());
+        EXPECT_EQ(code, ErrorCode::type_mismatch);
+        EXPECT_THAT(what,
+                    HasSubstr("argument 'a': its pushed gradients are float, and `pushed` is a tensor of "
+                              "half: give one of that type, or a null one, which the call replaces"));
+    }
+    EXPECT_THAT(guarded.to_vector(), Each(half(77.F)));
+    const Device other = Device::open(GetParam());
+    const auto foreign = other.tensor<float>(std::vector<float>(64, 77.F));
+    const auto [code, what] = refusal(foreign.any());
+    EXPECT_EQ(code, ErrorCode::device_mismatch);
+    EXPECT_THAT(what, HasSubstr("argument 'a': `pushed`: the tensor is on device"));
+    EXPECT_THAT(foreign.to_vector(), Each(77.F));
 }
 
 TEST_P(AccumulateTest, FusedLosses) {

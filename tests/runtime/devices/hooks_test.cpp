@@ -194,6 +194,16 @@ TEST_P(HooksTest, MisuseOfAHooksEncoderIsRefused) {
     EXPECT_EQ(taking.try_call(x, 1.F).error().code(), ErrorCode::encoder_submitted);
     EXPECT_EQ(taken->try_submit().error().code(), ErrorCode::hook_context);
 
+    // Replaced by one of another kind: what is in it was for somebody else.
+    const auto replacing = module_.advance.hook([&](HookContext& context) {
+        context.encoder() = device_.encoder();
+        module_.advance.append_to(context.encoder(), x, 1.F);
+    });
+    const auto replaced = replacing.try_call(x, 1.F);
+    ASSERT_FALSE(replaced.ok());
+    EXPECT_EQ(replaced.error().code(), ErrorCode::hook_context);
+    EXPECT_THAT(replaced.error().what(), HasSubstr("another encoder was assigned"));
+
     Encoder done = device_.encoder();
     done.submit();
     bool called = false;

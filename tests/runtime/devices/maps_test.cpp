@@ -33,6 +33,25 @@ TEST_P(MapsTest, AVectorAlongEitherDimension) {
                 ElementsAre(1, 4, 2, 5, 3, 6));
 }
 
+TEST_P(MapsTest, StructsAreMappedByTheirNames) {
+    const auto x = device_.tensor<float>({{1, 2}, {3, 4}});
+    const auto ramps = device_.tensor<maps::Ramp>({maps::Ramp{10, {0, 1}}, maps::Ramp{100, {0, 2}}});
+    EXPECT_THAT(module_.ramped(x, ramps).to_vector(), ElementsAre(11, 21, 302, 402));
+    const auto columns = module_.ramped.map({{"ramps", {1}}});
+    EXPECT_THAT(columns(x, ramps).to_vector(), ElementsAre(11, 202, 31, 402));
+    EXPECT_THAT(columns.map({{"ramps", {0}}})(x, ramps).to_vector(), ElementsAre(11, 21, 302, 402));
+    const auto refusal = [&](std::string_view name) -> std::string {
+        try {
+            (void)module_.ramped.map({{name, {2}}});
+        } catch (const ArgumentError& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    };
+    EXPECT_THAT(refusal("ramps"), HasSubstr("there is: ramped (x [0, 1], ramps [0], result [0, 1]), "));
+    EXPECT_THAT(refusal("ramp"), HasSubstr("nothing was generated with ramp [2]"));
+}
+
 TEST_P(MapsTest, WhatWasNotGeneratedIsRefusedWithWhatWas) {
     try {
         (void)module_.weigh.map({{"w", {2}}});

@@ -148,6 +148,15 @@ TEST_F(CommandBufferTest, MisuseIsRefused) {
     application_.wait();
     recorded.release();
 
+    // Lists of the two kinds end in different ways.
+    driver::Device& driver = device_.state()->driver();
+    EXPECT_THAT(error_of([&] { (void)vulkan::finish(driver, driver.make_recorder()); }),
+                HasSubstr("device-mismatch: vulkan: the recorder to finish records into no command buffer"));
+    EXPECT_THAT(error_of([&] { (void)vulkan::finish(driver, other.state()->driver().make_recorder()); }),
+                HasSubstr("device-mismatch: vulkan: the recorder to finish is not of this device"));
+    EXPECT_THAT(error_of([&] { driver.submit(vulkan::record_into(driver, application_.begin())); }),
+                HasSubstr("device-mismatch: vulkan: the recorder to submit records into a command buffer"));
+
     // A call that is refused leaves the command buffer as it was.
     const VkCommandBuffer more = application_.begin();
     CommandBufferEncoder second(device_, more);

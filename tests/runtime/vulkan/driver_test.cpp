@@ -448,6 +448,19 @@ TEST_F(AdoptTest, BuffersOfTheCallersAreUsedInPlace) {
     EXPECT_TRUE(freed);
 }
 
+/// Nobody knows whether null descriptors were enabled.
+TEST_F(AdoptTest, EmptyBuffersAreNotNull) {
+    const auto device = vulkan::adopt_vulkan(adopted_);
+    manifest::Kernel manifest = add_buffers_kernel();
+    for (manifest::ResourceSlot& slot : manifest.resources) slot.stride = 1;
+    const auto kernel = device->load_kernel(manifest);
+    const auto target = upload(*device, Words(64, poison));
+    const auto nothing = device->allocate(4);
+    add_buffers(*device, 8, kernel, {driver::BufferRange{nothing, 0, 1, true}, range(target)}, 7);
+    EXPECT_THAT(read(*device, target), Each(poison));
+    EXPECT_THAT(application_.messages(), IsEmpty());
+}
+
 TEST_F(AdoptTest, RefusesWhatItCanSeeIsWrong) {
     vulkan::AdoptedVulkan wrong = adopted_;
     wrong.queue = nullptr;
