@@ -29,6 +29,7 @@ NOT_EXERCISED = {
     ("wide_square", "output"),
     ("through", "between"),
     ("through", "out"),
+    ("by_extension", "out"),
 }
 SHAPES = {"neural_texture": {"w0": (16, 21), "w1": (16, 17), "w2": (3, 17)}}
 

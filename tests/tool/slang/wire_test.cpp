@@ -45,6 +45,8 @@ TEST(Wire, Modules) {
                                 true,
                                 true,
                                 true,
+                                true,
+                                "sq",
                                 {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
                                 Member::method,
                                 "doc \xff",
