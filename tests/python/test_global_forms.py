@@ -159,41 +159,78 @@ def chart() -> dict[str, Any]:
     return {"chart": {"scale": (1, 1), "marks": marks}, "shared_scale": (1, 1)}
 
 
-REFUSALS: list[tuple[Callable[[ModuleType], Any], str]] = [
+REFUSALS: list[tuple[str, Callable[[ModuleType], Any], str]] = [
     (
+        "missing-argument",
         lambda m: m.seen.set(eye=(1, 1, 1), zoom=1, sun=(1, 1, 1))(np.ones(2, FLOAT)),
         "the global 'shift', which it",
     ),
-    (lambda m: m.biased(1), "the global 'bias', which it reads, isn't set"),
-    (lambda m: m.far.set(fog={"density": 1, "color": (1, 1, 1)}, haze=1)(1), "the global 'air.gain', which"),
-    (lambda m: m.both.set({"scenery.scale": 1})(1), "the global 'backdrop.scale', which it reads"),
-    (lambda m: m.both.set(scale=1), "'scale' is one of scenery.scale and backdrop.scale: name it so"),
-    (lambda m: m.set(scale=1), "'scale' is one of backdrop.scale and scenery.scale: name it so"),
+    ("missing-argument", lambda m: m.biased(1), "the global 'bias', which it reads, isn't set"),
     (
+        "missing-argument",
+        lambda m: m.far.set(fog={"density": 1, "color": (1, 1, 1)}, haze=1)(1),
+        "the global 'air.gain', which",
+    ),
+    (
+        "missing-argument",
+        lambda m: m.both.set({"scenery.scale": 1})(1),
+        "the global 'backdrop.scale', which it reads",
+    ),
+    (
+        "unknown-name",
+        lambda m: m.both.set(scale=1),
+        "'scale' is one of scenery.scale and backdrop.scale: name it so",
+    ),
+    (
+        "unknown-name",
+        lambda m: m.set(scale=1),
+        "'scale' is one of backdrop.scale and scenery.scale: name it so",
+    ),
+    (
+        "unknown-name",
         lambda m: m.set(scal=1),
         "global_forms: no global 'scal'; its functions reach air.gain, backdrop.scale, bias",
     ),
-    (lambda m: m.set(3), r"a dict of globals is needed, as in \{\"tint\": 2\}, not 3"),
-    (lambda m: m.moved(ONE), "the global 'particles', which it reads, isn't set"),
-    (lambda m: m.count_up(ONE), "the global 'numbers', which it reads, isn't set"),
-    (lambda m: m.grown(ONE), "the global 'tree', which it reads, isn't set"),
-    (lambda m: m.stopped.set(chart(), stops=kf.Buffer.from_numpy(ONE))(ONE), r"globals\.stops.*float2"),
+    ("type-mismatch", lambda m: m.set(3), r"a dict of globals is needed, as in \{\"tint\": 2\}, not 3"),
+    ("missing-argument", lambda m: m.moved(ONE), "the global 'particles', which it reads, isn't set"),
+    ("missing-argument", lambda m: m.count_up(ONE), "the global 'numbers', which it reads, isn't set"),
+    ("missing-argument", lambda m: m.grown(ONE), "the global 'tree', which it reads, isn't set"),
     (
+        "type-mismatch",
+        lambda m: m.stopped.set(chart(), stops=kf.Buffer.from_numpy(ONE))(ONE),
+        r"globals\.stops.*float2",
+    ),
+    (
+        "type-mismatch",
         lambda m: m.stopped.set(chart(), stops=kf.Buffer.zeros((1, 2)))(ONE),
         r"globals\.chart\.marks.*only read",
     ),
-    (lambda m: m.grown.set(tree={"height": 1})(ONE), r"tree"),
-    (lambda m: m.copy_words.set(bytes=kf.Buffer.from_numpy(ONE))(ONE), "the global 'words'"),
     (
-        lambda m: m.collect.set(sums=kf.Buffer.from_numpy(np.ones(1, FLOAT)))(ONE, 1.0),
-        r"globals\.sums.*(read|writ)",
+        "missing-argument",
+        lambda m: m.grown.set(tree={"height": 1})(ONE),
+        r"globals\.tree.*field 'bark' of Tree is missing",
     ),
-    (lambda m: m.curved.set({"outer.inner.curve": kf.Buffer.from_numpy(ONE)})(np.ones(1, FLOAT)), "float"),
+    (
+        "missing-argument",
+        lambda m: m.copy_words.set(bytes=kf.Buffer.from_numpy(ONE))(ONE),
+        "the global 'words'",
+    ),
+    (
+        "type-mismatch",
+        lambda m: m.collect.set(sums=kf.Buffer.from_numpy(np.ones(1, FLOAT)))(ONE, 1.0),
+        r"globals\.sums.*the call writes it",
+    ),
+    (
+        "type-mismatch",
+        lambda m: m.curved.set({"outer.inner.curve": kf.Buffer.from_numpy(ONE)})(np.ones(1, FLOAT)),
+        r"globals\.outer\.inner\.curve.*expected float buffer",
+    ),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(REFUSALS)))
 def test_refusals(forms: ModuleType, number: int) -> None:
-    call, message = REFUSALS[number]
-    with pytest.raises(kf.ArgumentError, match=message):
+    code, call, message = REFUSALS[number]
+    with pytest.raises(kf.ArgumentError, match=message) as caught:
         call(forms)
+    assert caught.value.code == code

@@ -76,7 +76,7 @@ View::List adapters(const PlannedCall& call) {
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
         const PlannedParameter& parameter = call.parameters[i];
         add_launch_values(i);
-        if (parameter.tangent_of >= 0 || !parameter.global.empty()) continue;
+        if (parameter.tangent_of >= 0 || !parameter.global_function.empty()) continue;
         // What has no gradient in the user's function has none here, so that kernels see one signature.
         const std::string type = (parameter.no_diff && parameter.type.differentiable ? "no_diff " : "") +
                                  direction_of(parameter.role) + declared_name(parameter.type);

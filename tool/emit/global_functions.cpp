@@ -47,10 +47,6 @@ std::string making_function(const PlannedCall& call, const PlannedParameter& par
 
 }  // namespace
 
-bool is_made_global(const PlannedParameter& parameter) {
-    return parameter.global.substr(parameter.global.rfind('.') + 1).starts_with("kf_get_");
-}
-
 std::vector<HeldLeaf> held_leaves(const PlannedCall& call, const PlannedParameter& parameter) {
     const auto name_of = [](std::int64_t argument) { return "kf_held_" + std::to_string(argument); };
     const std::int64_t first = parameter.host.leaf;
@@ -71,9 +67,9 @@ View::List globals_view(const PlannedCall& call, CodeTarget target) {
     const auto add = [&](const std::string& text) { views.emplace_back(text); };
     bool has_bits = false;
     for (const PlannedParameter& parameter : call.parameters) {
-        if (parameter.global.empty()) continue;
-        const InNamespaces placed = in_namespaces(parameter.global);
-        if (!is_made_global(parameter)) {
+        if (parameter.global_function.empty()) continue;
+        const InNamespaces placed = in_namespaces(parameter.global_function);
+        if (!parameter.is_property) {
             add(placed.opening + "extern void " + placed.name + "(" + declared_name(parameter.type) +
                 " kf_value);" + placed.closing);
             continue;

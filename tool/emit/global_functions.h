@@ -11,9 +11,6 @@
 
 namespace kf::gen {
 
-/// Whether kernels make the global when it is asked for: what holds a buffer can't be a variable.
-[[nodiscard]] bool is_made_global(const PlannedParameter& parameter);
-
 /// One leaf of a global that is made.
 struct HeldLeaf {
     std::int64_t argument = 0;  ///< its number among the call's

@@ -162,7 +162,7 @@ EmittedKernel describe_kernel(const KernelRequest& request, const KernelContext&
     kernel.source.entry_point = "kf_" + identifier(kernel.name);
     kernel.source.origin = call.location;
     if (std::any_of(call.parameters.begin(), call.parameters.end(),
-                    [](const PlannedParameter& parameter) { return !parameter.global.empty(); })) {
+                    [](const PlannedParameter& parameter) { return !parameter.global_function.empty(); })) {
         kernel.source.globals = request.plan.globals;
     }
     if (request.pass != PassKind::forward || call.is_jvp) kernel.source.hint = backward_hint(call);

@@ -54,7 +54,7 @@ private:
     }
 
     void add_parameter(const PlannedParameter& parameter) {
-        if (!parameter.global.empty()) return add_global(parameter);
+        if (!parameter.global_function.empty()) return add_global(parameter);
         if (kernel_.call.is_jvp && parameter.type.differentiable && !parameter.no_diff) {
             add_pair(parameter);
         } else if (is_bound(parameter)) {
@@ -73,7 +73,7 @@ private:
 
     /// Sets the variables that a global parameter is in kernels.
     void add_global(const PlannedParameter& parameter) {
-        if (is_made_global(parameter)) return hold_global(parameter);
+        if (parameter.is_property) return hold_global(parameter);
         std::string value;
         if (holds_struct_tensor(parameter)) {
             value = add_struct_tensor(body_, kernel_, parameter);
@@ -82,7 +82,7 @@ private:
         } else {
             value = add_read(parameter, "kf_arg_" + id_of(parameter), Source::data);
         }
-        body_.sets.emplace_back(parameter.global + "(" + value + ")");
+        body_.sets.emplace_back(parameter.global_function + "(" + value + ")");
     }
 
     /// Sets what a global is made of.

@@ -74,7 +74,8 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::str
     planned.name = name;
     planned.doc = global.doc;
     planned.parameter = {fed.value().host, global.type, manifest::Role::in, true};
-    planned.parameter.global = kernel_function(global);
+    planned.parameter.global_function = kernel_function(global);
+    planned.parameter.is_property = form_of(global).is_made;
     planned.arguments = std::move(fed.value().leaves);
     return planned;
 }

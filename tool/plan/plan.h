@@ -40,7 +40,8 @@ struct PlannedParameter {
     std::int64_t tangent_of = -1;  ///< in forward derivatives: the parameter that this is a tangent of
     /// The function that sets or makes the global parameter that it is in a kernel, with its namespaces;
     /// empty: it is none.
-    std::string global = {};
+    std::string global_function = {};
+    bool is_property = false;  ///< of a global: kernels make it whenever it is read, as what holds a buffer
 
     bool operator==(const PlannedParameter&) const = default;
 };

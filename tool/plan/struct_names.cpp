@@ -33,14 +33,14 @@ private:
         const auto [known, is_new] = known_.try_emplace(type.name, &type, &call);
         if (is_new || has_same_fields(*known->second.first, type)) return;
         const PlannedCall& before = *known->second.second;
-        const Diagnostic error{
-            Severity::error,
-            "struct-name",
-            call.location,
-            "'" + type.name + "' of the function '" + call.function + "' is another struct than that of '" +
-                before.function + "': the host would have one class for both",
-            {"the other call is at " + format_place(before.location),
-             "rename one of the structs, or put the calls into two specs"}};
+        const Diagnostic error{Severity::error,
+                               "struct-name",
+                               call.location,
+                               "'" + type.name + "' of the function '" + call.function +
+                                   "' is another struct than that of '" + before.function +
+                                   "': the host would have one class for both",
+                               {"the other call is at " + format_place(before.location),
+                                "rename one of the structs, or put the calls into two specs"}};
         const bool said = std::any_of(errors_.begin(), errors_.end(), [&](const Diagnostic& other) {
             return other.location == error.location && other.message == error.message;
         });
