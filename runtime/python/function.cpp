@@ -110,8 +110,9 @@ py::object Function::run_hooked(detail::PassKind pass, RecordedCalls* encoder, c
     const py::object given = py::cast(context);
     for (const py::handle hook : py::reinterpret_borrow<py::tuple>(hooks_))
         call_hook(info_->function.name, hook, given);
-    return run(pass, encoder, arguments, keywords, options, keywords_of(context->globals(), info_->globals),
-               context->recorded());
+    const bool is_set = !context->globals().is(globals_);
+    return run(pass, encoder, arguments, keywords, options,
+               is_set ? keywords_of(context->globals(), info_->globals) : reached_, context->recorded());
 }
 
 /// A call of a function that is launched by threads, before anybody has said how many.
