@@ -182,14 +182,15 @@ public:
     using PythonClass = LoadedModule;
 
     explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
-        : artifact_(std::move(artifact)), classes_(std::make_shared<StructClasses>()) {}
-    void add_struct(const std::string& name, const py::object& type) { (*classes_)[name] = type; }
-    [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
+        : all_(std::make_shared<LoadedFunctions>()) {
+        all_->artifact = std::move(artifact);
+    }
+    void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
+    [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
     [[nodiscard]] Function function(const std::string& name) const;
 
 private:
-    std::shared_ptr<const Artifact> artifact_;
-    std::shared_ptr<StructClasses> classes_;
+    std::shared_ptr<LoadedFunctions> all_;
 };
 
 std::string names_of(const manifest::Manifest& manifest) {
@@ -207,8 +208,7 @@ Function LoadedModule::function(const std::string& name) const {
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
                "no function '" + name + "'; it has " + names_of(manifest()));
     }
-    return Function(std::make_shared<const FunctionInfo>(
-        artifact_, static_cast<std::size_t>(found - functions.begin()), classes_));
+    return Function(info_of(all_, static_cast<std::size_t>(found - functions.begin())));
 }
 
 LoadedModule load_module(const std::filesystem::path& path) {
@@ -254,7 +254,7 @@ Function accumulated(const Function& self, const py::object& given, const py::kw
     const std::vector<Accumulation> chosen(words.begin(), words.end());
     const std::size_t index = detail::chosen_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 Function variant(const Function& self, const detail::VariantRequest& request) {
@@ -262,7 +262,7 @@ Function variant(const Function& self, const detail::VariantRequest& request) {
     const FunctionInfo& info = self.info();
     const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 /// {"w": [1]}, or w=[1].
@@ -294,7 +294,7 @@ Function mapped(const Function& self, const py::object& given, const py::kwargs&
     const std::vector<Mapping> chosen(maps.begin(), maps.end());
     const std::size_t index = detail::mapped_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 Function with_options(const Function& self, const py::kwargs& given) {
@@ -554,9 +554,23 @@ std::string documentation_of(const manifest::Function& function) {
 
 }  // namespace
 
-FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number,
-                           std::shared_ptr<StructClasses> registered, std::size_t first)
-    : artifact(std::move(owner)),
+std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index) {
+    const auto found = all->infos.find(index);
+    if (found != all->infos.end()) return found->second;
+    auto made = std::make_shared<const FunctionInfo>(all, index);
+    // Making it may have run other threads, which made it too.
+    return all->infos.try_emplace(index, std::move(made)).first->second;
+}
+
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
+    if (const auto all = known.module.lock()) return info_of(all, index);
+    return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, {}}),
+                   index);
+}
+
+FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)
+    : artifact(all->artifact),
+      module(all),
       index(number),
       function(artifact->manifest.functions[number]),
       classes(std::move(registered)),
@@ -565,7 +579,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     std::vector<std::vector<HostParameter>> lists;
     const bool tangents = manifest::is_jvp(function);
     if (function.jvp >= 0 && first == 0) {
-        jvp = std::make_shared<const FunctionInfo>(artifact, static_cast<std::size_t>(function.jvp), classes);
+        jvp = info_of(all, static_cast<std::size_t>(function.jvp));
     }
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
@@ -610,7 +624,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     alternatives.name = function.name;
     for (const std::size_t c : calls) alternatives.calls.push_back(function.calls[c]);
     while (first == 0 && !rest.empty()) {
-        others.push_back(std::make_shared<const FunctionInfo>(artifact, number, classes, rest.front()));
+        others.push_back(std::make_shared<const FunctionInfo>(all, number, rest.front()));
         const auto& taken = others.back()->calls;
         std::erase_if(rest, [&](std::size_t c) { return std::ranges::count(taken, c) > 0; });
     }

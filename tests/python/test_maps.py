@@ -95,3 +95,10 @@ def test_refusals(maps: ModuleType, number: int) -> None:
     with pytest.raises(kf.ArgumentError, match=message) as caught:
         call(maps)
     assert caught.value.code == code
+
+
+def test_copies_of_a_variant_share_what_describes_it(maps: ModuleType) -> None:
+    """Classes of results too: they are the same for every copy."""
+    weigh = maps.weigh
+    assert weigh.map(w=[1]).__doc__ is weigh.map(w=[1]).__doc__
+    assert weigh.options(variant="by_column").__doc__ is weigh.map(w=[1]).__doc__
