@@ -62,19 +62,17 @@ public:
     }
 
     /// Shows Python's garbage collector what it holds: hooks are often methods of what holds the function.
-    int traverse(visitproc visit, void* arg) const {
+    int traverse(visitproc visit, void* arg) const noexcept {
         Py_VISIT(globals_.ptr());
         Py_VISIT(reached_.ptr());
         Py_VISIT(hooks_.ptr());
         return 0;
     }
-    void clear() {
-        py::object hooks;
-        py::dict globals;
-        py::dict reached;
-        std::swap(hooks, hooks_);
-        std::swap(globals, globals_);
-        std::swap(reached, reached_);
+    /// Makes no object: the garbage collector has no place for an error.
+    void clear() noexcept {
+        const py::object hooks = std::move(hooks_);
+        const py::dict globals = std::move(globals_);
+        const py::dict reached = std::move(reached_);
     }
 
 private:
@@ -83,7 +81,8 @@ private:
     py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
                    const py::dict& keywords, const Options& options, const py::dict& globals,
                    Encoder* before) const {
-        if (globals.empty()) return call(*info_, pass, encoder, arguments, keywords, options, before);
+        if (!globals || globals.empty())
+            return call(*info_, pass, encoder, arguments, keywords, options, before);
         if (keywords.empty()) return call(*info_, pass, encoder, arguments, globals, options, before);
         const auto all = py::reinterpret_steal<py::dict>(PyDict_Copy(globals.ptr()));
         if (!all || PyDict_Update(all.ptr(), keywords.ptr()) != 0) throw py::error_already_set();
@@ -92,9 +91,9 @@ private:
 
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
-    GlobalValues globals_;
-    py::dict reached_;  ///< those of `globals_` that it reaches, as keywords of a call
-    py::object hooks_;  ///< a tuple, in the order in which they are called; null for none
+    GlobalValues globals_;  ///< null, as all here, once it is cleared
+    py::dict reached_;      ///< those of `globals_` that it reaches, as keywords of a call
+    py::object hooks_;      ///< a tuple, in the order in which they are called; null for none
 };
 
 /// Hooks come first: what they set takes part in choosing the overload.
@@ -147,6 +146,14 @@ public:
         function_.run(pass_, nullptr, arguments_, keywords_, function_.options().with(launched));
     }
     [[nodiscard]] const std::string& name() const { return function_.info().function.name; }
+
+    int traverse(visitproc visit, void* arg) const noexcept {
+        Py_VISIT(arguments_.ptr());
+        Py_VISIT(keywords_.ptr());
+        return function_.traverse(visit, arg);
+    }
+    /// The arguments' own objects break the cycles that go through them.
+    void clear() noexcept { function_.clear(); }
 
 private:
     Function function_;
@@ -395,44 +402,47 @@ py::object launched(const Function& self, const char* what, const py::args& coun
     return make(self.with(chosen));
 }
 
-/// Takes part in Python's garbage collection with the function that a class holds.
-template <class T, Function& (*function_of)(T&)>
+/// Takes part in Python's garbage collection with what `part` returns of a T. Nothing here may make an object
+/// or throw.
+template <class T, auto part>
 py::custom_type_setup collected() {
     return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
         PyTypeObject& type = heap_type->ht_type;
-        static constexpr auto held = [](PyObject* self) -> Function* {
+        static constexpr auto held = [](PyObject* self) noexcept {
             // Objects that __new__() alone has made hold nothing.
-            const bool is_made =
-                reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().holder_constructed();
-            return is_made ? &function_of(py::cast<T&>(py::handle(self))) : nullptr;
+            const auto made = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+            return made.holder_constructed() ? &part(*made.template value_ptr<T>()) : nullptr;
         };
         const bool has_dict = (type.tp_flags & Py_TPFLAGS_HAVE_GC) != 0;
         type.tp_flags |= Py_TPFLAGS_HAVE_GC;
         if (has_dict) {
             type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
-                const Function* function = held(self);
+                const auto* function = held(self);
                 const int result = function == nullptr ? 0 : function->traverse(visit, arg);
                 return result != 0 ? result : py::detail::pybind11_traverse(self, visit, arg);
             };
             type.tp_clear = [](PyObject* self) {
-                if (Function* function = held(self)) function->clear();
+                if (auto* function = held(self)) function->clear();
                 return py::detail::pybind11_clear(self);
             };
             return;
         }
         type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
             Py_VISIT(Py_TYPE(self));
-            const Function* function = held(self);
+            const auto* function = held(self);
             return function == nullptr ? 0 : function->traverse(visit, arg);
         };
         type.tp_clear = [](PyObject* self) {
-            if (Function* function = held(self)) function->clear();
+            if (auto* function = held(self)) function->clear();
             return 0;
         };
     });
 }
 
-Function& itself(Function& function) { return function; }
+template <class T>
+T& itself(T& object) {
+    return object;
+}
 template <class Pass>
 Function& function_of(Pass& pass) {
     return pass.function;
@@ -573,7 +583,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
       module(all),
       index(number),
       function(artifact->manifest.functions[number]),
-      classes(std::move(registered)),
+      classes(all->classes),
       name(function.name),
       documentation(documentation_of(function)) {
     std::vector<std::vector<HostParameter>> lists;
@@ -640,14 +650,15 @@ void bind_function(py::module_& module) {
     bind_jvp(module);
     py::class_<UnlaunchedCall>(
         module, "UnlaunchedCall",
-        "A call of a function that is launched by threads; launchRaw() says how many, and runs it.")
+        "A call of a function that is launched by threads; launchRaw() says how many, and runs it.",
+        collected<UnlaunchedCall, itself<UnlaunchedCall>>())
         .def("launchRaw", &UnlaunchedCall::launch, py::kw_only(), py::arg("blockSize"), py::arg("gridSize"),
              "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the "
              "kernel was generated for.")
         .def("__repr__", [](const UnlaunchedCall& self) {
             return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";
         });
-    py::class_<Function>(module, "Function", py::dynamic_attr(), collected<Function, itself>())
+    py::class_<Function>(module, "Function", py::dynamic_attr(), collected<Function, itself<Function>>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",
