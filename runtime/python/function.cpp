@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 
 #include "core/artifact.h"
@@ -20,6 +21,7 @@
 #include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
+#include "python/scalars.h"
 
 namespace kf::python {
 namespace {
@@ -287,9 +289,9 @@ Function mapped(const Function& self, const py::object& given, const py::kwargs&
             auto& dimensions =
                 maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
             for (const py::handle dimension : map) {
-                if (PyIndex_Check(dimension.ptr()) == 0)
-                    refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
-                dimensions.push_back(py::cast<std::int64_t>(dimension));
+                if (!is_integer(dimension)) refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+                constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+                dimensions.push_back(integer_of(dimension, where, -most, most, "of a dimension"));
             }
         }
     };

@@ -102,3 +102,14 @@ def test_copies_of_a_variant_share_what_describes_it(maps: ModuleType) -> None:
     weigh = maps.weigh
     assert weigh.map(w=[1]).__doc__ is weigh.map(w=[1]).__doc__
     assert weigh.options(variant="by_column").__doc__ is weigh.map(w=[1]).__doc__
+
+
+def test_numbers_that_are_none_of_a_dimension(maps: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentError, match="expected a number of a dimension, found") as caught:
+        maps.weigh.map(w=[2**70])
+    assert caught.value.code == "value-range"
+    with pytest.raises(kf.ArgumentError, match="expected a number from 0 to"):
+        maps.turned.options(threads=[2**70])
+    for use in (lambda: maps.weigh.map(w=[True]), lambda: maps.turned.options(threads=[True])):
+        with pytest.raises(kf.ArgumentError, match=r" not .*True"):
+            use()
