@@ -687,12 +687,17 @@ private:
     Binding binding_;
 };
 
-/// Puts what is set of a global, or of its fields, where the call has them; `at` counts items.
-void give_global(const GlobalValues& values, const manifest::ParameterTree& parameter,
-                 const std::string& name, std::span<Arg> args, std::size_t& at) {
+/// Puts what is set of a global, or of its fields, where the call has them; `at` counts items. Leaves `name`
+/// as it was.
+void give_global(const GlobalValues& values, const manifest::ParameterTree& parameter, std::string& name,
+                 std::span<Arg> args, std::size_t& at) {
     if (parameter.form == manifest::Form::fields) {
-        for (const manifest::ParameterTree& field : parameter.fields)
-            give_global(values, field, name + "." + field.name, args, at);
+        const std::size_t size = name.size();
+        for (const manifest::ParameterTree& field : parameter.fields) {
+            name.append(".").append(field.name);
+            give_global(values, field, name, args, at);
+            name.resize(size);
+        }
         return;
     }
     const std::size_t item = at++;
@@ -708,21 +713,22 @@ void give_global(const GlobalValues& values, const manifest::ParameterTree& para
     }
 }
 
-void give_globals(const FunctionRef& function, const manifest::Call& call, std::span<Arg> args) {
+void give_globals(const GlobalValues& globals, const manifest::Call& call, std::span<Arg> args) {
     std::size_t item = 0;
+    std::string name;  // one for all: calls with globals allocate once for them, at most
     for (const manifest::ParameterTree& parameter : call.parameters) {
         if (manifest::is_global(parameter.name)) {
-            give_global(*function.globals, parameter, parameter.name.substr(manifest::global_prefix.size()),
-                        args, item);
+            name.assign(parameter.name, manifest::global_prefix.size());
+            give_global(globals, parameter, name, args, item);
         } else {
             item += manifest::item_count(parameter);
         }
     }
 }
 
-/// Makes a call whose hooks were called.
-void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
-            Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
+/// Makes a call whose hooks were called; `globals` are the function's, or what hooks set. Null for none.
+void launch(const FunctionRef& function, const GlobalValues* globals, std::size_t call_index, PassKind pass,
+            std::span<Arg> args, Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
     // All that may be waited for before anything is recorded: a call isn't left half done.
     driver::Device& driver = function.module->device().state()->driver();
     if (encoder == nullptr) {
@@ -743,8 +749,8 @@ void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, 
         log = static_cast<const CommandLog*>(state.recorder.get());
         log = log->is_empty() ? nullptr : log;
     }
-    if (function.globals != nullptr) {
-        give_globals(function, function.module->manifest().functions[function.function].calls[call_index],
+    if (globals != nullptr) {
+        give_globals(*globals, function.module->manifest().functions[function.function].calls[call_index],
                      args);
     }
     LaunchKey key;
@@ -762,7 +768,7 @@ void launch(const FunctionRef& function, std::size_t call_index, PassKind pass, 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
     if (function.hooks == nullptr) {
-        launch(function, call_index, pass, args, encoder, shape, on, before);
+        launch(function, function.globals.get(), call_index, pass, args, encoder, shape, on, before);
         return;
     }
     if (encoder != nullptr) {
@@ -772,8 +778,8 @@ void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, 
     for (const Hook& hook : *function.hooks) {
         hook(call);
     }
-    const FunctionRef configured{function.module, function.function, function.options, call.globals()};
-    launch(configured, call_index, pass, args, encoder, shape, on, call.recorded());
+    const std::shared_ptr<const GlobalValues> globals = call.globals();
+    launch(function, globals.get(), call_index, pass, args, encoder, shape, on, call.recorded());
 }
 
 }  // namespace kf::detail

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 
 #include "core/artifact.h"
@@ -20,6 +21,7 @@
 #include "python/hook.h"
 #include "python/launch.h"
 #include "python/options.h"
+#include "python/scalars.h"
 
 namespace kf::python {
 namespace {
@@ -62,19 +64,17 @@ public:
     }
 
     /// Shows Python's garbage collector what it holds: hooks are often methods of what holds the function.
-    int traverse(visitproc visit, void* arg) const {
+    int traverse(visitproc visit, void* arg) const noexcept {
         Py_VISIT(globals_.ptr());
         Py_VISIT(reached_.ptr());
         Py_VISIT(hooks_.ptr());
         return 0;
     }
-    void clear() {
-        py::object hooks;
-        py::dict globals;
-        py::dict reached;
-        std::swap(hooks, hooks_);
-        std::swap(globals, globals_);
-        std::swap(reached, reached_);
+    /// Makes no object: the garbage collector has no place for an error.
+    void clear() noexcept {
+        const py::object hooks = std::move(hooks_);
+        const py::dict globals = std::move(globals_);
+        const py::dict reached = std::move(reached_);
     }
 
 private:
@@ -83,7 +83,8 @@ private:
     py::object run(detail::PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
                    const py::dict& keywords, const Options& options, const py::dict& globals,
                    Encoder* before) const {
-        if (globals.empty()) return call(*info_, pass, encoder, arguments, keywords, options, before);
+        if (!globals || globals.empty())
+            return call(*info_, pass, encoder, arguments, keywords, options, before);
         if (keywords.empty()) return call(*info_, pass, encoder, arguments, globals, options, before);
         const auto all = py::reinterpret_steal<py::dict>(PyDict_Copy(globals.ptr()));
         if (!all || PyDict_Update(all.ptr(), keywords.ptr()) != 0) throw py::error_already_set();
@@ -92,9 +93,9 @@ private:
 
     std::shared_ptr<const FunctionInfo> info_;
     Options options_;
-    GlobalValues globals_;
-    py::dict reached_;  ///< those of `globals_` that it reaches, as keywords of a call
-    py::object hooks_;  ///< a tuple, in the order in which they are called; null for none
+    GlobalValues globals_;  ///< null, as all here, once it is cleared
+    py::dict reached_;      ///< those of `globals_` that it reaches, as keywords of a call
+    py::object hooks_;      ///< a tuple, in the order in which they are called; null for none
 };
 
 /// Hooks come first: what they set takes part in choosing the overload.
@@ -110,8 +111,9 @@ py::object Function::run_hooked(detail::PassKind pass, RecordedCalls* encoder, c
     const py::object given = py::cast(context);
     for (const py::handle hook : py::reinterpret_borrow<py::tuple>(hooks_))
         call_hook(info_->function.name, hook, given);
-    return run(pass, encoder, arguments, keywords, options, keywords_of(context->globals(), info_->globals),
-               context->recorded());
+    const bool is_set = !context->globals().is(globals_);
+    return run(pass, encoder, arguments, keywords, options,
+               is_set ? keywords_of(context->globals(), info_->globals) : reached_, context->recorded());
 }
 
 /// A call of a function that is launched by threads, before anybody has said how many.
@@ -147,6 +149,14 @@ public:
     }
     [[nodiscard]] const std::string& name() const { return function_.info().function.name; }
 
+    int traverse(visitproc visit, void* arg) const noexcept {
+        Py_VISIT(arguments_.ptr());
+        Py_VISIT(keywords_.ptr());
+        return function_.traverse(visit, arg);
+    }
+    /// The arguments' own objects break the cycles that go through them.
+    void clear() noexcept { function_.clear(); }
+
 private:
     Function function_;
     detail::PassKind pass_;
@@ -181,14 +191,15 @@ public:
     using PythonClass = LoadedModule;
 
     explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
-        : artifact_(std::move(artifact)), classes_(std::make_shared<StructClasses>()) {}
-    void add_struct(const std::string& name, const py::object& type) { (*classes_)[name] = type; }
-    [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
+        : all_(std::make_shared<LoadedFunctions>()) {
+        all_->artifact = std::move(artifact);
+    }
+    void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
+    [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
     [[nodiscard]] Function function(const std::string& name) const;
 
 private:
-    std::shared_ptr<const Artifact> artifact_;
-    std::shared_ptr<StructClasses> classes_;
+    std::shared_ptr<LoadedFunctions> all_;
 };
 
 std::string names_of(const manifest::Manifest& manifest) {
@@ -206,8 +217,7 @@ Function LoadedModule::function(const std::string& name) const {
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
                "no function '" + name + "'; it has " + names_of(manifest()));
     }
-    return Function(std::make_shared<const FunctionInfo>(
-        artifact_, static_cast<std::size_t>(found - functions.begin()), classes_));
+    return Function(info_of(all_, static_cast<std::size_t>(found - functions.begin())));
 }
 
 LoadedModule load_module(const std::filesystem::path& path) {
@@ -253,7 +263,7 @@ Function accumulated(const Function& self, const py::object& given, const py::kw
     const std::vector<Accumulation> chosen(words.begin(), words.end());
     const std::size_t index = detail::chosen_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 Function variant(const Function& self, const detail::VariantRequest& request) {
@@ -261,7 +271,7 @@ Function variant(const Function& self, const detail::VariantRequest& request) {
     const FunctionInfo& info = self.info();
     const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 /// {"w": [1]}, or w=[1].
@@ -279,9 +289,9 @@ Function mapped(const Function& self, const py::object& given, const py::kwargs&
             auto& dimensions =
                 maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
             for (const py::handle dimension : map) {
-                if (PyIndex_Check(dimension.ptr()) == 0)
-                    refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
-                dimensions.push_back(py::cast<std::int64_t>(dimension));
+                if (!is_integer(dimension)) refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+                constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+                dimensions.push_back(integer_of(dimension, where, -most, most, "of a dimension"));
             }
         }
     };
@@ -293,7 +303,7 @@ Function mapped(const Function& self, const py::object& given, const py::kwargs&
     const std::vector<Mapping> chosen(maps.begin(), maps.end());
     const std::size_t index = detail::mapped_function(info.artifact->manifest, info.index, chosen);
     if (index == info.index) return self;
-    return self.with(std::make_shared<const FunctionInfo>(info.artifact, index, info.classes));
+    return self.with(info_of(info, index));
 }
 
 Function with_options(const Function& self, const py::kwargs& given) {
@@ -394,44 +404,47 @@ py::object launched(const Function& self, const char* what, const py::args& coun
     return make(self.with(chosen));
 }
 
-/// Takes part in Python's garbage collection with the function that a class holds.
-template <class T, Function& (*function_of)(T&)>
+/// Takes part in Python's garbage collection with what `part` returns of a T. Nothing here may make an object
+/// or throw.
+template <class T, auto part>
 py::custom_type_setup collected() {
     return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
         PyTypeObject& type = heap_type->ht_type;
-        static constexpr auto held = [](PyObject* self) -> Function* {
+        static constexpr auto held = [](PyObject* self) noexcept {
             // Objects that __new__() alone has made hold nothing.
-            const bool is_made =
-                reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().holder_constructed();
-            return is_made ? &function_of(py::cast<T&>(py::handle(self))) : nullptr;
+            const auto made = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+            return made.holder_constructed() ? &part(*made.template value_ptr<T>()) : nullptr;
         };
         const bool has_dict = (type.tp_flags & Py_TPFLAGS_HAVE_GC) != 0;
         type.tp_flags |= Py_TPFLAGS_HAVE_GC;
         if (has_dict) {
             type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
-                const Function* function = held(self);
+                const auto* function = held(self);
                 const int result = function == nullptr ? 0 : function->traverse(visit, arg);
                 return result != 0 ? result : py::detail::pybind11_traverse(self, visit, arg);
             };
             type.tp_clear = [](PyObject* self) {
-                if (Function* function = held(self)) function->clear();
+                if (auto* function = held(self)) function->clear();
                 return py::detail::pybind11_clear(self);
             };
             return;
         }
         type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
             Py_VISIT(Py_TYPE(self));
-            const Function* function = held(self);
+            const auto* function = held(self);
             return function == nullptr ? 0 : function->traverse(visit, arg);
         };
         type.tp_clear = [](PyObject* self) {
-            if (Function* function = held(self)) function->clear();
+            if (auto* function = held(self)) function->clear();
             return 0;
         };
     });
 }
 
-Function& itself(Function& function) { return function; }
+template <class T>
+T& itself(T& object) {
+    return object;
+}
 template <class Pass>
 Function& function_of(Pass& pass) {
     return pass.function;
@@ -553,18 +566,32 @@ std::string documentation_of(const manifest::Function& function) {
 
 }  // namespace
 
-FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t number,
-                           std::shared_ptr<StructClasses> registered, std::size_t first)
-    : artifact(std::move(owner)),
+std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index) {
+    const auto found = all->infos.find(index);
+    if (found != all->infos.end()) return found->second;
+    auto made = std::make_shared<const FunctionInfo>(all, index);
+    // Making it may have run other threads, which made it too.
+    return all->infos.try_emplace(index, std::move(made)).first->second;
+}
+
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
+    if (const auto all = known.module.lock()) return info_of(all, index);
+    return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, {}}),
+                   index);
+}
+
+FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)
+    : artifact(all->artifact),
+      module(all),
       index(number),
       function(artifact->manifest.functions[number]),
-      classes(std::move(registered)),
+      classes(all->classes),
       name(function.name),
       documentation(documentation_of(function)) {
     std::vector<std::vector<HostParameter>> lists;
     const bool tangents = manifest::is_jvp(function);
     if (function.jvp >= 0 && first == 0) {
-        jvp = std::make_shared<const FunctionInfo>(artifact, static_cast<std::size_t>(function.jvp), classes);
+        jvp = info_of(all, static_cast<std::size_t>(function.jvp));
     }
     for (const auto& overload : function.calls) {
         differentiable = differentiable || overload.has_backward;
@@ -609,7 +636,7 @@ FunctionInfo::FunctionInfo(std::shared_ptr<const Artifact> owner, std::size_t nu
     alternatives.name = function.name;
     for (const std::size_t c : calls) alternatives.calls.push_back(function.calls[c]);
     while (first == 0 && !rest.empty()) {
-        others.push_back(std::make_shared<const FunctionInfo>(artifact, number, classes, rest.front()));
+        others.push_back(std::make_shared<const FunctionInfo>(all, number, rest.front()));
         const auto& taken = others.back()->calls;
         std::erase_if(rest, [&](std::size_t c) { return std::ranges::count(taken, c) > 0; });
     }
@@ -625,14 +652,15 @@ void bind_function(py::module_& module) {
     bind_jvp(module);
     py::class_<UnlaunchedCall>(
         module, "UnlaunchedCall",
-        "A call of a function that is launched by threads; launchRaw() says how many, and runs it.")
+        "A call of a function that is launched by threads; launchRaw() says how many, and runs it.",
+        collected<UnlaunchedCall, itself<UnlaunchedCall>>())
         .def("launchRaw", &UnlaunchedCall::launch, py::kw_only(), py::arg("blockSize"), py::arg("gridSize"),
              "Runs gridSize groups, each along x, y and z, of blockSize threads, which must be what the "
              "kernel was generated for.")
         .def("__repr__", [](const UnlaunchedCall& self) {
             return "<call of " + self.name() + " that waits for launchRaw(blockSize=, gridSize=)>";
         });
-    py::class_<Function>(module, "Function", py::dynamic_attr(), collected<Function, itself>())
+    py::class_<Function>(module, "Function", py::dynamic_attr(), collected<Function, itself<Function>>())
         .def("__call__", run)
         .def("call", run)
         .def("append_to",

@@ -3,6 +3,7 @@
 
 #include <kf/invoke.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,15 +39,29 @@ struct HostItem {
     bool optional = false;                               ///< a tangent, 0 where it isn't given
 };
 
+struct FunctionInfo;
+
+/// What the functions of one loaded module share. Needs the GIL.
+struct LoadedFunctions {
+    std::shared_ptr<const Artifact> artifact;
+    std::shared_ptr<StructClasses> classes = std::make_shared<StructClasses>();
+    std::map<std::size_t, std::shared_ptr<const FunctionInfo>> infos;  ///< by function number, once asked for
+};
+
+/// Returns what copies of function number `index` share: the same each time.
+std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index);
+/// Returns the same of another function of the module; a new one where that is gone.
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index);
+
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
 /// or number, are in `others`.
 struct FunctionInfo {
     /// Takes those overloads of function number `index` that have the parameters of number `first`. Where
     /// that is 0, the others go into `others`.
-    FunctionInfo(std::shared_ptr<const Artifact> artifact, std::size_t index,
-                 std::shared_ptr<StructClasses> classes, std::size_t first = 0);
+    FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t index, std::size_t first = 0);
 
     std::shared_ptr<const Artifact> artifact;
+    std::weak_ptr<LoadedFunctions> module;  ///< which has this, and goes with the Python module
     std::size_t index = 0;
     const manifest::Function& function;
     std::vector<HostParameter> parameters;

@@ -48,7 +48,9 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
                         const std::vector<std::string>& names, const py::object& given,
                         const py::kwargs& named) {
     GlobalValues values;
-    for (const auto& [key, value] : known) values[key] = value;
+    if (known) {
+        for (const auto& [key, value] : known) values[key] = value;
+    }
     const auto add = [&](const py::dict& more) {
         for (const auto& [key, value] : more) {
             const std::string name = py::str(key);
@@ -72,6 +74,7 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
 
 py::dict keywords_of(const GlobalValues& values, const std::vector<std::string>& names) {
     py::dict keywords;
+    if (!values) return keywords;
     for (const auto& [key, value] : values) {
         const std::string name = py::str(key);
         if (std::find(names.begin(), names.end(), name) != names.end())

@@ -71,6 +71,7 @@ py::object HookContext::encoder() {
     if (!encoder_) {
         if (device_ == nullptr) device_ = device_in(arguments_, deepest);
         if (device_ == nullptr) device_ = device_in(keywords_, deepest);
+        if (device_ == nullptr) device_ = device_in(keywords_of(globals_, info_->globals), deepest);
         if (device_ == nullptr) device_ = default_context();
         encoder_ = py::cast(RecordedCalls(device_, detail::hook_encoder(device_->device().state())));
     }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "python/errors.h"
+#include "python/scalars.h"
 
 namespace kf::python {
 namespace {
@@ -16,15 +17,11 @@ std::array<std::uint32_t, 3> count_of(const Where& where, const py::tuple& given
     std::array<std::uint32_t, 3> count{1, 1, 1};
     for (std::size_t d = 0; d < given.size(); ++d) {
         const py::object one = given[d];
-        if (PyIndex_Check(one.ptr()) == 0) {
+        if (!is_integer(one)) {
             refuse(ErrorCode::type_mismatch, where, "an integer is needed, not " + shown(one));
         }
-        const long long number = PyLong_AsLongLong(py::int_(one).ptr());
-        if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
-        if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) {
-            refuse(ErrorCode::value_range, where,
-                   "expected a number from 0 to 2^32 - 1, found " + shown(one));
-        }
+        constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+        const std::int64_t number = integer_of(one, where, 0, most, "from 0 to 2^32 - 1");
         count.at(d) = static_cast<std::uint32_t>(number);
     }
     return count;

@@ -1,7 +1,10 @@
 // kf.set_options() for the process, kf.options() for a block.
 #include "python/options.h"
 
+#include <limits>
+
 #include "python/errors.h"
+#include "python/scalars.h"
 
 namespace kf::python {
 namespace {
@@ -109,8 +112,10 @@ detail::VariantRequest take_variant(const std::string& function, py::dict& given
         if (!py::isinstance<py::list>(threads) && !py::isinstance<py::tuple>(threads))
             refuse_form(function, "threads", form, threads);
         for (const py::handle extent : threads) {
-            if (PyIndex_Check(extent.ptr()) == 0) refuse_form(function, "threads", form, threads);
-            request.threads.push_back(py::cast<std::int64_t>(extent));
+            if (!is_integer(extent)) refuse_form(function, "threads", form, threads);
+            constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+            request.threads.push_back(
+                integer_of(extent, {function, "threads"}, 0, most, "from 0 to 2^32 - 1"));
         }
         if (request.threads.empty() || request.threads.size() > 3)
             refuse_form(function, "threads", form, threads);

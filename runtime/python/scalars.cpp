@@ -85,6 +85,23 @@ void pack_floating(py::handle value, double number, ScalarType scalar, std::byte
 
 }  // namespace
 
+bool is_integer(py::handle value) {
+    return PyIndex_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0;
+}
+
+std::int64_t integer_of(py::handle value, const Where& where, std::int64_t low, std::int64_t high,
+                        const char* range) {
+    const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!integer) throw py::error_already_set();
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+    if (overflow != 0 || number < low || number > high) {
+        refuse(ErrorCode::value_range, where,
+               std::string("expected a number ") + range + ", found " + shown(value));
+    }
+    return number;
+}
+
 const char* numpy_name(ScalarType scalar) { return manifest::scalar_words[static_cast<std::size_t>(scalar)]; }
 
 py::dtype dtype_of(ScalarType scalar) { return py::dtype(numbers[static_cast<std::size_t>(scalar)]); }

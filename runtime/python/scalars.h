@@ -23,6 +23,13 @@ ScalarType parse_dtype(py::handle dtype, const Where& where);
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 
+/// Whether a value is an integer, NumPy's too; bools are none.
+bool is_integer(py::handle value);
+/// Returns an integer that is known to be one; refuses what isn't from `low` to `high` (value_range). `range`
+/// says so: "from 0 to 2^32 - 1".
+std::int64_t integer_of(py::handle value, const Where& where, std::int64_t low, std::int64_t high,
+                        const char* range);
+
 /// Writes a number as `scalar`. Integers must be in range, a float never becomes an integer, and bools and
 /// numbers are never mixed; finite floats must stay finite. Throws type_mismatch or value_range with the
 /// value.

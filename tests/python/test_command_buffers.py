@@ -92,6 +92,17 @@ def test_an_owner_is_kept_with_the_device(application: VulkanApplication) -> Non
     assert kept() is None
 
 
+def test_a_hooks_encoder_is_of_the_globals_device(application: VulkanApplication, scene: ModuleType) -> None:
+    device = kf.Device.adopt(**application.handles())
+    ones = kf.Tensor.from_numpy(np.ones(4, FLOAT), device=device)
+    steps, table = kf.Tensor.zeros(4, device=device), kf.Tensor.zeros(4, device=device)
+    fill = scene.tabulate.set(table=steps, steps=ones).threads(4)
+    hooked = scene.tabulate.set(table=table, steps=steps).threads(4)
+    hooked = hooked.hook(lambda context: fill.append_to(context.encoder, 3.0))
+    hooked(2.0)
+    np.testing.assert_array_equal(table.to_numpy(), np.full(4, 6, FLOAT))
+
+
 REFUSALS: list[tuple[Callable[[Any, Any, Any], Any], str, str]] = [
     (lambda d, _e, m: type(d).adopt(instance=None, **m), "type-mismatch", "a Vulkan handle is needed"),
     (lambda d, _e, _m: d.encoder(command_buffer=0), "type-mismatch", "'command_buffer': a Vulkan handle"),

@@ -80,6 +80,19 @@ def test_an_object_that_holds_what_it_hooks_is_collected(scene: ModuleType, attr
     assert held() is None
 
 
+def test_an_object_that_holds_a_call_without_threads_is_collected(launch: ModuleType) -> None:
+    class Held:
+        call: object = None
+
+    held = Held()
+    held.call = launch.fill(held)
+    gone = weakref.ref(held)
+    del held
+    with pytest.warns(RuntimeWarning, match="dropped without launchRaw"):
+        gc.collect()
+    assert gone() is None
+
+
 def test_hooks_compose_in_order(scene: ModuleType) -> None:
     x = np.array([1, 2], FLOAT)
     order: list[str] = []

@@ -95,3 +95,22 @@ def test_refusals(maps: ModuleType, number: int) -> None:
     with pytest.raises(kf.ArgumentError, match=message) as caught:
         call(maps)
     assert caught.value.code == code
+
+
+def test_copies_of_a_variant_share_what_describes_it(maps: ModuleType) -> None:
+    """Classes of results too: they are the same for every copy."""
+    weigh = maps.weigh
+    assert weigh.map(w=[1]).__doc__ is weigh.map(w=[1]).__doc__
+    assert weigh.options(variant="by_column").__doc__ is weigh.map(w=[1]).__doc__
+
+
+def test_numbers_that_are_none_of_a_dimension(maps: ModuleType) -> None:
+    with pytest.raises(kf.ArgumentError, match="expected a number of a dimension, found") as caught:
+        maps.weigh.map(w=[2**70])
+    assert caught.value.code == "value-range"
+    with pytest.raises(kf.ArgumentError, match="expected a number from 0 to"):
+        maps.turned.options(threads=[2**70])
+    with pytest.raises(kf.ArgumentError, match=r" not .*True"):
+        maps.weigh.map(w=[True])
+    with pytest.raises(kf.ArgumentError, match=r" not .*True"):
+        maps.turned.options(threads=[True])
