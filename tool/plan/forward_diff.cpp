@@ -142,13 +142,14 @@ Diagnostics check_forward_diff(const Function& function, const PlannedCall& call
     }
     if (!function.tangents_lost_in.empty()) {
         const std::string called = "'" + function.tangents_lost_in + "'";
-        return {{Severity::error,
-                 "not-differentiable",
-                 location,
-                 subject + " has no forward derivative: it calls " + called +
-                     ", which has a backward derivative of its own and no forward one, so that Slang would take "
-                     "its value and its tangent for 0",
-                 {"give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}}};
+        return {
+            {Severity::error,
+             "not-differentiable",
+             location,
+             subject + " has no forward derivative: it calls " + called +
+                 ", which has a backward derivative of its own and no forward one, so that Slang would take "
+                 "its value and its tangent for 0",
+             {"give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}}};
     }
     const auto& arguments = call.arguments;
     const bool takes = std::any_of(arguments.begin(), arguments.end(), takes_tangent);

@@ -1,3 +1,4 @@
+// Reads calls from the code of modules, and follows them by the names of functions.
 #include "slang/lost_tangents.h"
 
 #include <vector>

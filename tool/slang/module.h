@@ -79,8 +79,8 @@ struct Function {
     bool no_diff_result = false;  ///< the result takes no gradient
     bool backward_differentiable = false;
     bool forward_differentiable = false;
-    bool forward_by_hand = false;      ///< by [ForwardDerivative]
-    std::string tangents_lost_in{};    ///< see slang/lost_tangents.h; empty: in no call
+    bool forward_by_hand = false;            ///< by [ForwardDerivative]
+    std::string tangents_lost_in{};          ///< see slang/lost_tangents.h; empty: in no call
     std::vector<GenericParameter> generics;  ///< outermost first; empty: nothing to specialise
     Member member = Member::none;            ///< of a struct
     std::string doc;                         ///< the comment written above it, markers stripped, lines kept

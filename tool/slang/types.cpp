@@ -58,6 +58,14 @@ std::vector<std::string> split_arguments(std::string_view list) {
     return all;
 }
 
+/// A type's name as Slang writes it; empty where it has none.
+std::string plain_name(slang::TypeReflection& type) {
+    ComPtr<ISlangBlob> blob;
+    if (SLANG_FAILED(type.getFullName(blob.out())) || !blob) return {};
+    const std::string name(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
+    return name.c_str();  // without a terminator that the blob may count
+}
+
 bool is_bool(slang::VariableReflection* parameter) {
     slang::TypeReflection* type = parameter != nullptr ? parameter->getType() : nullptr;
     return type != nullptr && type->getScalarType() == slang::TypeReflection::Bool &&
@@ -86,7 +94,10 @@ std::string with_bools(slang::TypeReflection& type, const std::string& name) {
             if (is_bool(generic->getValueParameter(values++))) argument = argument == "0" ? "false" : "true";
         } else if (types < generic->getTypeParameterCount()) {
             slang::TypeReflection* inner = generic->getConcreteType(generic->getTypeParameter(types++));
-            if (inner != nullptr && full_name(*inner).ends_with('>')) argument = full_name(*inner);
+            // What has no bools stays as it is written, with words such as unorm.
+            const std::string plain = inner != nullptr ? plain_name(*inner) : std::string();
+            const std::string written = inner != nullptr ? with_bools(*inner, plain) : std::string();
+            if (written != plain) argument = written;
         }
         changed = changed || argument != given;
         list += (list.empty() ? "" : ", ") + argument;
@@ -102,14 +113,7 @@ Type named_only(const std::string& name) {
     return described;
 }
 
-std::string full_name(slang::TypeReflection& type) {
-    ComPtr<ISlangBlob> blob;
-    if (SLANG_FAILED(type.getFullName(blob.out())) || !blob) {
-        return {};
-    }
-    std::string name(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
-    return with_bools(type, name.c_str());  // without a terminator that the blob may count
-}
+std::string full_name(slang::TypeReflection& type) { return with_bools(type, plain_name(type)); }
 
 TypeDescriber::TypeDescriber(slang::ProgramLayout& program, slang::ProgramLayout* sizes)
     : program_(&program), sizes_(sizes), differentiable_(program.findTypeByName("IDifferentiable")) {}

@@ -42,8 +42,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SystemValue, name, semantic, type, before, location, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
-                                   backward_differentiable, forward_differentiable, forward_by_hand, tangents_lost_in, generics, member, doc,
-                                   location, is_overload, entry, is_closed, system_values, group_size)
+                                   backward_differentiable, forward_differentiable, forward_by_hand,
+                                   tangents_lost_in, generics, member, doc, location, is_overload, entry,
+                                   is_closed, system_values, group_size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HiddenField, type, name, location)

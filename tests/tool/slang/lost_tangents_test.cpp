@@ -9,7 +9,7 @@
 namespace kf::gen {
 namespace {
 
-const std::string declarations = R"(
+const std::string tangent_declarations = R"(
 public float square(float x) { return x * x; }
 [BackwardDerivativeOf(square)]
 public void square_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
@@ -34,8 +34,9 @@ public void any_backward<T : __BuiltinFloatingPointType>(inout DifferentialPair<
 /// The call that the forward derivative of a function with this expression is lost in.
 std::string lost_in(const std::string& expression, const std::string& name = "f") {
     ScratchFolder folder;
-    const auto path = folder.write(
-        "lost.slang", declarations + "[Differentiable] float f(float x) { return " + expression + "; }\n");
+    const auto path =
+        folder.write("lost.slang", tangent_declarations + "[Differentiable] float f(float x) { return " +
+                                       expression + "; }\n");
     const Outcome<Module> module = make_compiler()->reflect({path});
     EXPECT_TRUE(module) << expression;
     if (!module) return {};
