@@ -29,7 +29,7 @@ NOT_EXERCISED = {
     ("wide_square", "output"),
     ("through", "between"),
     ("through", "out"),
-    ("by_extension", "out"),
+    ("by_extension.jvp", "out"),
 }
 SHAPES = {"neural_texture": {"w0": (16, 21), "w1": (16, 17), "w2": (3, 17)}}
 
@@ -92,7 +92,7 @@ def test_gradients_are_right(checked: str, build_dir: Path, generated_folder: Ca
             if one["status"] in ("no gradient", "unused"):
                 continue
             expected = "WRONG" if function in differing else "right"
-            if (function, one["name"]) in NOT_EXERCISED:
+            if {(function, one["name"]), (call["function"], one["name"])} & NOT_EXERCISED:
                 expected = "not exercised"
             assert one["status"] == expected, (call["overload"], one)
             statuses.append(expected)
