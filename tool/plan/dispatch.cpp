@@ -51,7 +51,7 @@ Diagnostic dispatch_error(const Location& place, std::string message, std::vecto
 }
 
 std::string how(const CallSpec& call, const PlannedCall& planned) {
-    const std::string name = "'" + planned.function + "'";
+    std::string name = "'" + planned.function + "'";
     switch (call.dispatch) {
         case Dispatch::arguments: return name + " is an entry point";
         case Dispatch::threads: return name + R"( is launched by threads ("dispatch": "threads"))";
