@@ -111,12 +111,15 @@ def reason_of(case: ElementTree.Element) -> str:
 # --- pytest
 
 
+def pytest_addresses(text: str) -> list[str]:
+    """Returns the tests in what `pytest --collect-only -q` printed: "tests/test_a.py::test_b[c]"."""
+    return [line for line in text.splitlines() if "::" in line.partition("[")[0]]
+
+
 def pytest_names(text: str) -> list[str]:
-    """Returns the names in what `pytest --collect-only -q` printed, as results have them."""
+    """Returns the names of these tests, as results have them."""
     names = []
-    for line in text.splitlines():
-        if "::" not in line.partition("[")[0]:
-            continue
+    for line in pytest_addresses(text):
         address, bracket, parameters = line.partition("[")
         file, *inner = address.split("::")
         module = file.removesuffix(".py").replace("/", ".")

@@ -32,7 +32,7 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
-from everything_ran import option_of, property_of
+from everything_ran import option_of, property_of, pytest_addresses
 
 ROOT = Path(__file__).parent.parent.parent
 GENERATED = ROOT / "build" / "generated"
@@ -132,9 +132,7 @@ def pytest_keys(listed: Path) -> dict[str, str]:
     build = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release"))
     texts = [listed.stem, *common_lines(), *lines_of(files_in(build / "python"))]
     others = [*texts, *source_lines(), *tool_lines(build, ROOT / "build" / "release")]
-    files = dict.fromkeys(
-        line.partition("::")[0] for line in listed.read_text().splitlines() if "::" in line.partition("[")[0]
-    )
+    files = dict.fromkeys(address.partition("::")[0] for address in pytest_addresses(listed.read_text()))
     return {file: key_of(file, texts if file.startswith("tests/python/") else others) for file in files}
 
 

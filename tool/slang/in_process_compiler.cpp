@@ -440,7 +440,8 @@ private:
         if (Diagnostics errors = limit_errors(sources_); !errors.empty()) {
             return Outcome<Module>(std::move(errors)).with_warnings(std::move(warnings));
         }
-        add_distinct(warnings, lost_gradient_warnings(*session.value()));
+        const std::vector<std::string> codes = session.value()->code_of_files();
+        add_distinct(warnings, lost_gradient_warnings(*session.value(), codes));
         std::vector<LinkDeclaration> link = link_declarations(session.value()->slang(), sources_);
         if (!link.empty()) session.value()->find_sizes(options_.values);
         Module module = describe_modules(session.value()->slang(), session.value()->files(), sources_,
@@ -460,7 +461,7 @@ private:
             }
         }
         mark_closed(module);
-        note_lost_tangents(module, lost_tangents(session.value()->code_of_files()));
+        note_lost_tangents(module, lost_tangents(codes));
         add_distinct(warnings, hidden_loop_warnings(module.sources, workarounds_));
         Diagnostics errors = check_closed();
         Outcome<Module> outcome =
@@ -491,13 +492,12 @@ private:
     }
 
     /// Lines cost a session of its own, which only code that loses a gradient is worth.
-    Diagnostics lost_gradient_warnings(const Session& session) {
+    Diagnostics lost_gradient_warnings(const Session& session, const std::vector<std::string>& plain) {
         const bool overwrites =
             contains(workarounds_, written_values) || contains(workarounds_, written_scalars);
         const auto is_clean = [&](const std::string& code) {
             return lost_gradients(code).empty() && (!overwrites || overwritten_gradients(code).empty());
         };
-        const std::vector<std::string> plain = session.code_of_files();
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
         const Outcome<Session> with_lines =
             load_modules({CodeTarget::spirv, true}, needed_support(), keeps_gradients_);

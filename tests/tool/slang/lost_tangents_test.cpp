@@ -1,9 +1,7 @@
 // Calls in which Slang's forward derivatives are 0: the real Slang's code says which.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-
-#include "slang/lost_gradients.h"
+#include "slang/module.h"
 #include "tool/slang/scratch_folder.h"
 
 namespace kf::gen {
@@ -40,11 +38,7 @@ std::string lost_in(const std::string& expression, const std::string& name = "f"
     const Outcome<Module> module = make_compiler()->reflect({path});
     EXPECT_TRUE(module) << expression;
     if (!module) return {};
-    const auto& functions = module.value().functions;
-    const auto found = std::find_if(functions.begin(), functions.end(),
-                                    [&](const Function& function) { return function.name == name; });
-    EXPECT_NE(found, functions.end()) << name;
-    return found == functions.end() ? std::string() : found->tangents_lost_in;
+    return function_named(module.value(), name).tangents_lost_in;
 }
 
 TEST(LostTangents, AreOfFunctionsWithABackwardDerivativeAlone) {
