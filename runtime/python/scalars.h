@@ -23,7 +23,7 @@ ScalarType parse_dtype(py::handle dtype, const Where& where);
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 
-/// Whether a value is an integer, NumPy's too; bools are none.
+/// Tells whether a value is an integer of Python's or NumPy's. A bool is not.
 bool is_integer(py::handle value);
 /// Returns an integer that is known to be one; refuses what isn't from `low` to `high` (value_range). `range`
 /// says so: "from 0 to 2^32 - 1".

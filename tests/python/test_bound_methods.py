@@ -41,7 +41,7 @@ def test_calls(module: ModuleType, shape: tuple[int, int]) -> None:
     close(by_column.set({"look.gain": 5}).call(x, columns).to_numpy(), 15.0 * x * columns)
     hooked = by_column.hook(lambda context: context.set({"look.gain": 7}))
     close(hooked(x, columns).to_numpy(), 21.0 * x * columns)
-    # None of them has changed the one that it was made of, nor the class's.
+    # A configured copy changes neither the method that it was made of nor the class's.
     close(by_column(x, columns).to_numpy(), 6.0 * x * columns)
     with pytest.raises(kf.ArgumentError, match=r"look\.gain"):
         lamp.shine(x, rows)

@@ -1,4 +1,4 @@
-// Which types of blocks are taken for what is in them.
+// Tests which constant buffers become the values that they hold.
 #include "slang/block_values.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Which texts get an import of the modules with kf's own types.
+// Tests which texts get imports of the modules that have kf's own types.
 #include "slang/own_types.h"
 
 #include <gmock/gmock.h>
