@@ -25,7 +25,8 @@ def nothing_around(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def forget() -> None:
     """As a new process would."""
     unchanged.digest_of.cache_clear()
-    unchanged.tool_lines.cache_clear()
+    unchanged.tool_programs.cache_clear()
+    unchanged.names.cache_clear()
 
 
 def to_run(listed: Path, kept: Path) -> list[str]:
@@ -94,11 +95,11 @@ def test_inputs_are_those_before_the_run(tmp_path: Path) -> None:
     assert to_run(listed, kept) == ["one"]
 
 
-def test_tests_of_the_tool_depend_on_its_programs(tmp_path: Path) -> None:
+def test_programs_depend_on_those_of_the_tool_that_they_name(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
-    listed = write_ctest(tmp_path, {"tests/runtime/core/one": "1", "tests/tool/run/two": "2"})
     kfgen = tmp_path / "build" / "asan" / "tool" / "kfgen"
+    listed = write_ctest(tmp_path, {"tests/runtime/core/one": "1", "tests/tool/run/two": f"2 {kfgen}"})
     kfgen.parent.mkdir()
     kfgen.write_text("1")
     kfgen.chmod(0o755)
@@ -162,28 +163,28 @@ def test_files_of_pytest_are_left_out_when_all_of_their_tests_passed(
     assert [case.get("name") for case in restored] == ["test_one", "test_two"]
 
 
-def test_files_of_the_extension_depend_on_it_and_others_on_the_tool(
+def test_files_depend_on_the_extension_or_the_tool_or_on_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = tmp_path / "build" / "release"
     monkeypatch.setenv("KF_BUILD_DIR", str(build))
+    files = ["tests/python/test_a.py", "tests/tool/test_b.py", "tests/docs/test_c.py"]
     listed = tmp_path / "release.pytest.txt"
-    listed.write_text("tests/python/test_a.py::test_one\ntests/tool/test_b.py::test_two[x::y]\n")
+    listed.write_text("".join(f"{file}::test_one[x::y]\n" for file in files))
     for name in ("python/_kf.so", "tool/kfgen"):
         program = build / name
         program.parent.mkdir(parents=True)
         program.write_text("1")
         program.chmod(0o755)
 
-    def keys() -> tuple[str, str]:
+    def changed(name: str) -> list[str]:
+        """The files whose keys are others when that file of the build is another."""
         forget()
-        first, second = unchanged.pytest_keys(listed).values()
-        return first, second
+        before = unchanged.pytest_keys(listed)
+        (build / name).write_text("2")
+        forget()
+        after = unchanged.pytest_keys(listed)
+        return [file for file in files if before[file] != after[file]]
 
-    first = keys()
-    (build / "tool" / "kfgen").write_text("2")
-    second = keys()
-    assert (first[0] == second[0], first[1] == second[1]) == (True, False)
-    (build / "python" / "_kf.so").write_text("2")
-    third = keys()
-    assert (second[0] == third[0], second[1] == third[1]) == (False, False)
+    assert changed("tool/kfgen") == files[1:]
+    assert changed("python/_kf.so") == [files[0], files[2]]

@@ -5,10 +5,11 @@ usage: unchanged.py before|after LIST --kept FOLDER
 As a build leaves out what is up to date, a second run of the tests leaves out what can't come out
 otherwise. A unit is a test of ctest's, or a file of pytest's. Its inputs are taken to be more than they are:
 - every file of the repository, but for C++ sources, which are in what was built from them;
-- the programs that its command names, or the Python extension and what it loads;
-- what kfgen generated; and the programs of tool/, except for tests of the runtime, which don't start them;
+- the programs that its command names, those of tool/ that these name, or the Python extension;
+- what kfgen generated;
 - the packages of the system and of Python, and the variables that are meant for us, drivers or sanitizers.
-Tests in Python of anything but the extension have every source as an input.
+Tests in Python have the programs of tool/ as inputs, unless they are of the extension, and those of neither
+have every source, too.
 
 LIST is what `ctest --show-only=json-v1` prints, NAME.ctest.json, or `pytest --collect-only -q`,
 NAME.pytest.txt. Beside it lie the results of a run, NAME.ctest.xml or NAME.pytest.xml.
@@ -98,9 +99,18 @@ def common_lines() -> tuple[str, ...]:
 
 
 @cache
-def tool_lines(*builds: Path) -> tuple[str, ...]:
+def tool_programs(*builds: Path) -> tuple[Path, ...]:
     """kfgen and what it starts."""
-    return tuple(lines_of(path for build in builds for path in programs_in(build / "tool")))
+    return tuple(path for build in builds for path in programs_in(build / "tool"))
+
+
+@cache
+def names(path: Path, program: Path) -> bool:
+    """Whether a file says where a program is: a test can't start it otherwise."""
+    return (
+        path.is_file()
+        and b"%s/%s" % (program.parent.name.encode(), program.name.encode()) in path.read_bytes()
+    )
 
 
 @cache
@@ -117,12 +127,12 @@ def ctest_keys(listed: Path) -> dict[str, str]:
     for test in json.loads(listed.read_text())["tests"]:
         command: list[str] = test["command"]
         named = [Path(word.rpartition("=")[2]) for word in command if "--gtest_output" not in word]
-        texts = [json.dumps(test, sort_keys=True), *common_lines(), *lines_of(named)]
-        if "/tests/runtime/" not in command[0]:
-            build = Path(property_of(test, "WORKING_DIRECTORY"))
-            while build.parent.name != "build" and build != build.parent:
-                build = build.parent
-            texts += tool_lines(build, ROOT / "build" / "release")
+        build = Path(property_of(test, "WORKING_DIRECTORY"))
+        while build.parent.name != "build" and build != build.parent:
+            build = build.parent
+        programs = tool_programs(build, ROOT / "build" / "release")
+        started = [program for program in programs if any(names(path, program) for path in named)]
+        texts = [json.dumps(test, sort_keys=True), *common_lines(), *lines_of([*named, *started])]
         keys[test["name"]] = key_of(test["name"], texts)
     return keys
 
@@ -130,10 +140,18 @@ def ctest_keys(listed: Path) -> dict[str, str]:
 def pytest_keys(listed: Path) -> dict[str, str]:
     """The key of each of pytest's files, by the file."""
     build = Path(os.environ.get("KF_BUILD_DIR", ROOT / "build" / "release"))
-    texts = [listed.stem, *common_lines(), *lines_of(files_in(build / "python"))]
-    others = [*texts, *source_lines(), *tool_lines(build, ROOT / "build" / "release")]
     files = dict.fromkeys(address.partition("::")[0] for address in pytest_addresses(listed.read_text()))
-    return {file: key_of(file, texts if file.startswith("tests/python/") else others) for file in files}
+    keys = {}
+    for file in files:
+        texts = [listed.stem, *common_lines()]
+        if not file.startswith("tests/tool/"):
+            texts += lines_of(files_in(build / "python"))
+        if not file.startswith("tests/python/"):
+            texts += lines_of(tool_programs(build, ROOT / "build" / "release"))
+        if not file.startswith(("tests/python/", "tests/tool/")):
+            texts += source_lines()
+        keys[file] = key_of(file, texts)
+    return keys
 
 
 # --- results
