@@ -115,7 +115,8 @@ std::int64_t size_walk(const manifest::Kernel& kernel, std::int64_t filling, Wal
     // An estimate: totals may be close to the largest number there is.
     const double each =
         static_cast<double>(walk.rows) * static_cast<double>(runs) / static_cast<double>(filling * in_group);
-    const double rounds = std::max(1.0, std::ceil(each / (walk.keeps_columns ? tallest_tile : longest_tile)));
+    const auto most = static_cast<double>(walk.keeps_columns ? tallest_tile : longest_tile);
+    const double rounds = std::max(1.0, std::ceil(each / most));
     const auto share = static_cast<std::int64_t>(std::ceil(each / rounds));
     if (walk.keeps_columns) {
         walk.tile_runs = 1;

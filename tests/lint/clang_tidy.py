@@ -6,49 +6,30 @@ headers. What passed is kept in the build tree, under a hash of the settings and
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
+from compilations import Compilation, compilations
 from tree import ROOT
 
 FOLDERS = ("tool", "runtime", "samples")
-UNITY = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
-INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Unit:
-    """What one compilation compiles."""
-
-    file: Path
-    sources: tuple[Path, ...]
-    command: str
 
 
 def is_ours(path: Path) -> bool:
     return any(path.is_relative_to(ROOT / folder) for folder in FOLDERS)
 
 
-def units(build: Path) -> list[Unit]:
+def units(build: Path) -> list[Compilation]:
     """What the build tree compiles of ours, without generated sources."""
-    found = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        file = Path(entry["file"])
-        sources = [file]
-        if UNITY.search(str(file)):
-            sources = [Path(name) for name in INCLUDE.findall(file.read_text())]
-        if any(is_ours(source) for source in sources):
-            found[file] = Unit(file, tuple(sources), entry["command"])
+    found = {one.file: one for one in compilations(build) if any(is_ours(source) for source in one.sources)}
     return [found[file] for file in sorted(found)]
 
 
-def headers_of(unit: Unit) -> list[Path]:
+def headers_of(unit: Compilation) -> list[Path]:
     """The headers of ours that the unit includes, as the compiler says."""
     command = re.sub(r" -o \S+", "", unit.command) + " -MM"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -78,7 +59,7 @@ def main() -> int:
     passed = build / "clang_tidy_passed"
     passed.mkdir(exist_ok=True)
 
-    def check(unit: Unit) -> str:
+    def check(unit: Compilation) -> str:
         read = [path for path in [*unit.sources, *headers_of(unit)] if path.exists()]
         contents = [part for path in read for part in (bytes(path), path.read_bytes())]
         stamp = passed / digest(settings, unit.command.encode(), *contents).hex()

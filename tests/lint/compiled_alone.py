@@ -1,0 +1,101 @@
+"""Compiles every C++ source by itself, with GCC and its warnings, unless it passed with what it reads now.
+
+The builds compile the sources of a folder as one, where a source finds what another includes; and those of
+tests by Clang alone. What passed is kept in the build tree: the files that were read, with their hashes.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from compilations import compilations
+from tree import ROOT
+
+FOLDERS = ("tool", "runtime", "samples", "tests")
+COMPILER = ("g++", "-fsyntax-only", "-std=c++20", "-fPIC", "-fvisibility=hidden")
+WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror")
+
+
+def is_ours(path: Path) -> bool:
+    return any(path.is_relative_to(ROOT / folder) for folder in FOLDERS)
+
+
+def words_to_keep(command: str) -> list[str]:
+    """What a compilation defines, and where it looks for headers."""
+    words = shlex.split(command)
+    kept = [word for word in words if word.startswith(("-I", "-D"))]
+    for place, word in enumerate(words):
+        if word in ("-isystem", "-idirafter"):
+            kept += words[place : place + 2]
+    return kept
+
+
+def commands(build: Path) -> dict[Path, list[str]]:
+    """How each source of ours is compiled."""
+    found = {}
+    for one in compilations(build):
+        for source in one.sources:
+            if is_ours(source) and source.suffix == ".cpp":
+                found[source] = [*COMPILER, *WARNINGS, *words_to_keep(one.command), str(source)]
+    return found
+
+
+@cache
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def files_read(rules: str) -> list[Path]:
+    """The prerequisites in a rule of make's, without the system's headers."""
+    words = rules.replace("\\\n", " ").split()
+    paths = {Path(os.path.normpath(word)) for word in words if not word.endswith(":")}
+    return sorted(path for path in paths if path.is_relative_to(ROOT))
+
+
+def check(command: list[str], stamp: Path) -> str:
+    """Returns what the compiler said, if it failed."""
+    version = subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
+    begin = json.dumps([version, command])
+    if stamp.exists():
+        first, *lines = stamp.read_text().splitlines()
+        if first == begin and all(digest(Path(line[66:])) == line[:64] for line in lines):
+            return ""
+    stamp.unlink(missing_ok=True)
+    rules = stamp.with_suffix(".d")
+    done = subprocess.run(
+        [*command, "-MMD", "-MF", str(rules)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        return done.stderr
+    lines = [f"{digest(path)}  {path}" for path in files_read(rules.read_text())]
+    stamp.write_text("\n".join([begin, *lines, ""]))
+    rules.unlink()
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    passed = build / "compiled_alone"
+    passed.mkdir(exist_ok=True)
+    found = commands(build)
+    stamps = [passed / str(source.relative_to(ROOT)).replace("/", ".") for source in found]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        failures = [text for text in pool.map(check, found.values(), stamps) if text]
+    print("\n".join(failures), end="")
+    print(f"{len(found)} sources compiled alone, {len(failures)} failed", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

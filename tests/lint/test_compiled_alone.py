@@ -1,0 +1,53 @@
+"""What the linter that compiles sources alone finds, and when it looks again."""
+
+import json
+from pathlib import Path
+
+import compiled_alone
+import pytest
+
+GOOD = '#include "a.h"\nint twice(int x) { return 2 * one(x); }\n'
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree with one source in tool/, and a header beside it."""
+    monkeypatch.setattr(compiled_alone, "ROOT", tmp_path)
+    tool = tmp_path / "tool"
+    tool.mkdir()
+    (tool / "a.h").write_text("inline int one(int x) { return x; }\n")
+    (tool / "a.cpp").write_text(GOOD)
+    command = f"c++ -I{tool} -O2 -o a.o -c {tool / 'a.cpp'}"
+    (tmp_path / "compile_commands.json").write_text(
+        json.dumps([{"file": str(tool / "a.cpp"), "command": command}])
+    )
+    return tmp_path
+
+
+def findings(build: Path) -> str:
+    compiled_alone.digest.cache_clear()
+    found = compiled_alone.commands(build)
+    assert len(found) == 1
+    return compiled_alone.check(next(iter(found.values())), build / "a.stamp")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("std::size_t size();\n", "does not name a type"),
+        (GOOD + "char narrow(int x) { return x; }\n", "[-Werror=conversion]"),
+    ],
+)
+def test_what_does_not_compile_is_found_each_time(build: Path, text: str, message: str) -> None:
+    (build / "tool" / "a.cpp").write_text(text)
+    assert message in findings(build)
+    assert message in findings(build)
+
+
+def test_a_changed_header_is_read_again(build: Path) -> None:
+    assert findings(build) == ""
+    written = (build / "a.stamp").stat().st_mtime_ns
+    assert findings(build) == ""
+    assert (build / "a.stamp").stat().st_mtime_ns == written
+    (build / "tool" / "a.h").write_text("inline int another(int x) { return x; }\n")
+    assert "was not declared" in findings(build)
