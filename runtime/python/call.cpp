@@ -53,10 +53,10 @@ public:
           as_array_(info.parameters.size(), false) {}
 
     /// Why no overload takes the arguments; empty where one does.
-    std::string misfit(const py::tuple& arguments, const py::dict& keywords) {
+    std::string misfit(const Arguments& arguments) {
         trying_ = true;
         try {
-            take(arguments, keywords);
+            take(arguments);
             if (info_.has_structs) {
                 (void)choose_overload();
                 return {};
@@ -69,8 +69,8 @@ public:
         }
     }
 
-    py::object run(const py::tuple& arguments, const py::dict& keywords, Encoder* before) {
-        take(arguments, keywords);
+    py::object run(const Arguments& arguments, Encoder* before) {
+        take(arguments);
         std::size_t index = info_.has_structs ? choose_overload() : 0;
         if (!info_.has_structs) take_items(info_.calls.front());
         const ContextPtr context = choose_context();
@@ -99,11 +99,14 @@ public:
     }
 
 private:
-    void take(const py::tuple& arguments, const py::dict& keywords);
+    void take(const Arguments& arguments);
     void take_keyword(py::handle key, py::handle value);
     void give(std::size_t i, py::handle value);
-    [[noreturn]] void refuse_missing(std::size_t i, const std::vector<std::size_t>& by_place,
-                                     const py::tuple& arguments) const;
+    [[noreturn]] void refuse_missing(std::size_t i, std::span<PyObject* const> positional) const;
+    /// The parameters that positional arguments are for.
+    [[nodiscard]] const std::vector<std::size_t>& places() const {
+        return runs_forward(pass_) ? info_.places : info_.places_backward;
+    }
     void take_items(std::size_t overload);
     void look_at(std::size_t i);
     void look_at_struct(std::size_t i);
@@ -159,25 +162,23 @@ void Call::give(std::size_t i, py::handle value) {
 }
 
 /// Forward calls take the result by `out=` only; backward calls also as the last positional argument.
-void Call::take(const py::tuple& arguments, const py::dict& keywords) {
-    std::vector<std::size_t> by_place;
-    bool takes_out = false;
-    for (std::size_t i = 0; i < given_.size(); ++i) {
-        const bool named = runs_forward(pass_) && info_.parameters[i].role == Role::result;
-        takes_out = takes_out || named;
-        if (!named && !info_.parameters[i].hidden && !info_.parameters[i].is_global &&
-            !info_.parameters[i].tangent_of)
-            by_place.push_back(i);
-    }
-    const std::size_t places = by_place.size();
-    if (arguments.size() > places) {
+void Call::take(const Arguments& arguments) {
+    const std::span<PyObject* const> positional = arguments.positional;
+    if (positional.size() > places().size()) {
+        const auto is_result = [](const HostParameter& parameter) { return parameter.role == Role::result; };
+        const bool takes_out = runs_forward(pass_) && std::ranges::any_of(info_.parameters, is_result);
         refuse(ErrorCode::type_mismatch, {info_.function.name, {}},
-               std::to_string(arguments.size()) + " positional arguments where at most " +
-                   std::to_string(places) + " are taken (" + parameter_list(info_, by_place) + ")" +
+               std::to_string(positional.size()) + " positional arguments where at most " +
+                   std::to_string(places().size()) + " are taken (" + parameter_list(info_, places()) + ")" +
                    (takes_out ? "; the result goes where out= says" : ""));
     }
-    for (std::size_t i = 0; i < arguments.size(); ++i) give(by_place[i], arguments[i]);
-    for (const auto& [key, value] : keywords) take_keyword(key, value);
+    for (std::size_t i = 0; i < positional.size(); ++i) give(places()[i], positional[i]);
+    const Keywords& keywords = arguments.keywords;
+    for (std::size_t i = 0; i < keywords.size(); ++i) take_keyword(keywords.name(i), keywords.values[i]);
+    for (std::size_t i = 0; arguments.globals.size() > 0 && i < given_.size(); ++i) {
+        if (!info_.parameters[i].is_global || given_[i]) continue;
+        if (PyObject* value = arguments.globals.find(info_.names[i])) give(i, value);
+    }
     // The tangent of an object that its method changes is changed where it lies, as the object is.
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const bool new_tangent = info_.parameters[i].keyword == "tangents_out.this";
@@ -191,18 +192,17 @@ void Call::take(const py::tuple& arguments, const py::dict& keywords) {
         if (primal && role == Role::out && !given_[i]) as_array_[i] = as_array_[*primal];
         if (!given_[i] && role != Role::out && role != Role::result && !info_.parameters[i].hidden &&
             !primal) {
-            refuse_missing(i, by_place, arguments);
+            refuse_missing(i, positional);
         }
     }
 }
 
 /// Outputs have places too: what is missing may be one that was passed over.
-void Call::refuse_missing(std::size_t i, const std::vector<std::size_t>& by_place,
-                          const py::tuple& arguments) const {
-    for (std::size_t place = 0; place < std::min(arguments.size(), by_place.size()); ++place) {
-        const std::size_t output = by_place[place];
+void Call::refuse_missing(std::size_t i, std::span<PyObject* const> positional) const {
+    for (std::size_t place = 0; place < std::min(positional.size(), places().size()); ++place) {
+        const std::size_t output = places()[place];
         if (output >= i || info_.parameters[output].role != Role::out) continue;
-        const py::handle value = arguments[place];
+        const py::handle value = positional[place];
         if (!PyNumber_Check(value.ptr()) || py::hasattr(value, "shape")) continue;
         refuse(ErrorCode::missing_argument, {info_.function.name, info_.parameters[output].keyword},
                "an output, which was left out between others: " + std::string(py::repr(value)) +
@@ -322,6 +322,10 @@ int Call::item_cost(std::size_t i) {
 }
 
 void Call::take_keyword(py::handle key, py::handle value) {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+        if (info_.names[i].is(key) && !info_.parameters[i].hidden && !info_.parameters[i].is_global)
+            return give(i, value);
+    }
     const auto name = py::cast<std::string_view>(key);
     if (name == "shape") {
         if (!value.is_none()) shape_ = parse_shape(value, {info_.function.name, "shape"});
@@ -648,7 +652,7 @@ py::object Call::result(const manifest::ParameterTree& parameter, std::size_t& a
 
 /// Returns the overloads with the parameters that the arguments fit.
 const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
-                           const py::tuple& arguments, const py::dict& keywords) {
+                           const Arguments& arguments) {
     std::vector<const FunctionInfo*> all{&info};
     for (const auto& other : info.others) all.push_back(other.get());
     const auto lacks_pass = [&](const FunctionInfo* one) { return !has_pass(*one, pass); };
@@ -656,13 +660,10 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
     if (!std::ranges::all_of(all, lacks_pass)) std::erase_if(all, lacks_pass);
     std::vector<std::pair<std::size_t, const FunctionInfo*>> possible;
     for (const FunctionInfo* one : all) {
-        if (const auto missing = left_out(*one, pass, arguments, keywords))
-            possible.emplace_back(*missing, one);
+        if (const auto missing = left_out(*one, pass, arguments)) possible.emplace_back(*missing, one);
     }
     if (possible.size() == 1) return *possible.front().second;
-    const auto misfit = [&](const FunctionInfo& one) {
-        return Call(one, pass, encoder).misfit(arguments, keywords);
-    };
+    const auto misfit = [&](const FunctionInfo& one) { return Call(one, pass, encoder).misfit(arguments); };
     std::vector<const FunctionInfo*> fitting;
     std::size_t fewest = 0;
     for (const auto& [missing, one] : possible) {
@@ -683,11 +684,10 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
 
 }  // namespace
 
-py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const py::tuple& arguments,
-                const py::dict& keywords, const Options& options, Encoder* before) {
-    const FunctionInfo& chosen =
-        info.others.empty() ? info : choose(info, pass, encoder, arguments, keywords);
-    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, keywords, before);
+py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
+                const Options& options, Encoder* before) {
+    const FunctionInfo& chosen = info.others.empty() ? info : choose(info, pass, encoder, arguments);
+    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, before);
 }
 
 }  // namespace kf::python

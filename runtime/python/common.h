@@ -31,6 +31,8 @@ void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
 void bind_generator(py::module_& module);
 void bind_hook(py::module_& module);
-void bind_function(py::module_& module);
+void bind_function_types(py::module_& module);
+void bind_unlaunched_call(py::module_& module);
+void bind_loaded_module(py::module_& module);
 
 }  // namespace kf::python

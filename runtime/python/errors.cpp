@@ -64,6 +64,24 @@ void set_python_error(const Error& error) {
 
 }  // namespace
 
+void set_python_error() noexcept {
+    try {
+        try {
+            throw;
+        } catch (const Error& error) {
+            set_python_error(error);
+        }
+    } catch (py::error_already_set& error) {
+        error.restore();
+    } catch (const py::builtin_exception& error) {
+        error.set_error();
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+}
+
 std::string prefix(const Where& where) {
     std::string text(where.owner);
     if (!where.argument.empty()) text.append(": argument '").append(where.argument).append("'");

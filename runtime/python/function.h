@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "python/arguments.h"
 #include "python/context.h"
 #include "python/encoder.h"
 #include "python/struct_type.h"
@@ -70,7 +71,10 @@ struct FunctionInfo {
     std::vector<std::shared_ptr<const FunctionInfo>> others;
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
-    std::vector<std::string> globals;          ///< that some overload reaches: "tint"
+    std::vector<py::object> globals;           ///< that some overload reaches: "tint", interned
+    std::vector<py::object> names;    ///< of `parameters`: "x", "out", and of a global "tint"; interned
+    std::vector<std::size_t> places;  ///< the parameters that positional arguments are for
+    std::vector<std::size_t> places_backward;  ///< the same of a backward pass, which takes results too
     bool differentiable = false;               ///< some overload has a backward pass
     bool has_fused = false;                    ///< some overload has a fused one
     bool is_launched = false;                  ///< the host says how many threads run some overload
@@ -89,7 +93,6 @@ inline bool is_returned(const HostParameter& parameter) { return parameter.role 
 /// two of that, the second for the tangents (None for what has none). `before`, unless it is null, is what
 /// hooks recorded.
 py::object call(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
-                const py::tuple& arguments, const py::dict& keywords, const Options& options,
-                Encoder* before = nullptr);
+                const Arguments& arguments, const Options& options, Encoder* before = nullptr);
 
 }  // namespace kf::python

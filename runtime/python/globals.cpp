@@ -1,31 +1,44 @@
 // Merges what is set of globals.
 #include "python/globals.h"
 
-#include <algorithm>
-
-#include "core/parameter_tree.h"
+#include "python/arguments.h"
 #include "python/errors.h"
 
 namespace kf::python {
 namespace {
 
-std::string list_of(const std::vector<std::string>& names) {
+std::string plain_text(py::handle name) { return py::str(name); }
+
+std::string list_of(const std::vector<py::object>& names) {
     std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    for (const py::object& name : names) text += (text.empty() ? "" : ", ") + plain_text(name);
     return text.empty() ? "it reaches none" : "it reaches " + text;
 }
 
 /// What to say of a name that is none of them: several may end with it.
-std::string unknown(const std::string& name, const std::vector<std::string>& names) {
+std::string unknown(const std::string& name, const std::vector<py::object>& names) {
     std::string meant;
     std::size_t count = 0;
-    for (const std::string& other : names) {
+    for (const py::object& one : names) {
+        const std::string other = plain_text(one);
         if (!other.ends_with("." + name)) continue;
         meant += (meant.empty() ? "" : " and ") + other;
         ++count;
     }
     return count > 1 ? "the global '" + name + "' is one of " + meant + ": name it so"
                      : "no global '" + name + "'; " + list_of(names);
+}
+
+/// Returns the one of `names` that `name` is: mostly the same object. Else null.
+PyObject* known_name(const std::vector<py::object>& names, py::handle name) {
+    for (const py::object& one : names) {
+        if (one.is(name)) return one.ptr();
+    }
+    const py::str text(name);
+    for (const py::object& one : names) {
+        if (PyUnicode_Compare(one.ptr(), text.ptr()) == 0) return one.ptr();
+    }
+    return nullptr;
 }
 
 /// Copies a dict, so that nobody changes what was set, with `given` in it.
@@ -42,45 +55,83 @@ py::object merged(const py::handle& known, const py::handle& given) {
     return result;
 }
 
+/// The pairs of a GlobalValues while they are put together.
+class Pairs {
+public:
+    Pairs(const GlobalValues& known, std::size_t more)
+        : pairs_(py::reinterpret_steal<py::object>(
+              PyTuple_New(static_cast<Py_ssize_t>(2 * (known.size() + more))))) {
+        if (!pairs_) throw py::error_already_set();
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            put(2 * i, known.name(i));
+            put(2 * i + 1, known.value(i));
+        }
+        size_ = known.size();
+    }
+
+    void set(PyObject* name, py::handle value) {
+        std::size_t i = 0;
+        while (i < size_ && get(2 * i) != name) ++i;
+        const py::object kept = merged(i < size_ ? get(2 * i + 1) : nullptr, value);
+        if (i == size_) {
+            put(2 * i, name);
+            ++size_;
+        }
+        put(2 * i + 1, kept.ptr());
+    }
+
+    GlobalValues take() {
+        const auto length = static_cast<Py_ssize_t>(2 * size_);
+        if (length == 0) return {};
+        PyObject* pairs = pairs_.release().ptr();
+        if (length != PyTuple_GET_SIZE(pairs) && _PyTuple_Resize(&pairs, length) != 0)
+            throw py::error_already_set();
+        return GlobalValues(py::reinterpret_steal<py::object>(pairs));
+    }
+
+private:
+    [[nodiscard]] PyObject* get(std::size_t i) const {
+        return PyTuple_GET_ITEM(pairs_.ptr(), static_cast<Py_ssize_t>(i));
+    }
+    void put(std::size_t i, PyObject* value) {
+        const py::object before = py::reinterpret_steal<py::object>(get(i));
+        Py_INCREF(value);
+        PyTuple_SET_ITEM(pairs_.ptr(), static_cast<Py_ssize_t>(i), value);
+    }
+
+    py::object pairs_;
+    std::size_t size_ = 0;
+};
+
 }  // namespace
 
-GlobalValues set_values(const std::string& function, const GlobalValues& known,
-                        const std::vector<std::string>& names, const py::object& given,
-                        const py::kwargs& named) {
-    GlobalValues values;
-    if (known) {
-        for (const auto& [key, value] : known) values[key] = value;
-    }
-    const auto add = [&](const py::dict& more) {
-        for (const auto& [key, value] : more) {
-            const std::string name = py::str(key);
-            if (std::find(names.begin(), names.end(), name) == names.end()) {
-                refuse(ErrorCode::unknown_name, {function, {}}, unknown(name, names));
-            }
-            const py::handle before = PyDict_GetItem(values.ptr(), key.ptr());
-            values[key] = merged(before, value);
-        }
-    };
-    if (!given.is_none()) {
-        if (!py::isinstance<py::dict>(given)) {
-            refuse(ErrorCode::type_mismatch, {function, "set"},
-                   "a dict of globals is needed, as in {\"tint\": 2}, not " + shown(given));
-        }
-        add(py::reinterpret_borrow<py::dict>(given));
-    }
-    add(named);
-    return values;
+py::object interned(const std::string& text) {
+    PyObject* made = PyUnicode_InternFromString(text.c_str());
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
 }
 
-py::dict keywords_of(const GlobalValues& values, const std::vector<std::string>& names) {
-    py::dict keywords;
-    if (!values) return keywords;
-    for (const auto& [key, value] : values) {
-        const std::string name = py::str(key);
-        if (std::find(names.begin(), names.end(), name) != names.end())
-            keywords[py::str(manifest::global_name(name))] = value;
+GlobalValues set_values(const std::string& function, const GlobalValues& known,
+                        const std::vector<py::object>& names, py::handle given, const Keywords& named) {
+    const bool has_dict = given && !given.is_none();
+    if (has_dict && PyDict_Check(given.ptr()) == 0) {
+        refuse(ErrorCode::type_mismatch, {function, "set"},
+               "a dict of globals is needed, as in {\"tint\": 2}, not " + shown(given));
     }
-    return keywords;
+    // A copy: comparing names and merging may run code that changes the caller's.
+    const auto dict = has_dict ? py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr())) : py::object();
+    if (has_dict && !dict) throw py::error_already_set();
+    Pairs pairs(known, (has_dict ? py::len(dict) : 0) + named.size());
+    const auto set = [&](py::handle key, py::handle value) {
+        PyObject* const name = known_name(names, key);
+        if (name == nullptr) refuse(ErrorCode::unknown_name, {function, {}}, unknown(plain_text(key), names));
+        pairs.set(name, value);
+    };
+    if (has_dict) {
+        for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(dict)) set(key, value);
+    }
+    for (std::size_t i = 0; i < named.size(); ++i) set(named.name(i), named.values[i]);
+    return pairs.take();
 }
 
 }  // namespace kf::python

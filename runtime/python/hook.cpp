@@ -1,6 +1,9 @@
 // kf.HookContext: what a hook, which is called before each dispatch of a function, is given.
 #include "python/hook.h"
 
+#include <algorithm>
+#include <span>
+
 #include "core/encoder_state.h"
 #include "python/differentiable.h"
 #include "python/encoder.h"
@@ -46,16 +49,8 @@ ContextPtr device_in(const py::handle& value, int depth) {
 
 }  // namespace
 
-HookContext::HookContext(std::shared_ptr<const FunctionInfo> info, GlobalValues globals, ContextPtr device,
-                         py::tuple arguments, py::dict keywords)
-    : info_(std::move(info)),
-      globals_(std::move(globals)),
-      device_(std::move(device)),
-      arguments_(std::move(arguments)),
-      keywords_(std::move(keywords)) {}
-
 void HookContext::check_open() const {
-    if (is_over_) {
+    if (arguments_ == nullptr) {
         refuse(ErrorCode::hook_context, {info_->function.name, {}},
                "a hook's context is used after its call; it is good until the hook returns");
     }
@@ -63,15 +58,20 @@ void HookContext::check_open() const {
 
 void HookContext::set(const py::object& values, const py::kwargs& named) {
     check_open();
-    globals_ = set_values(info_->function.name, globals_, info_->globals, values, named);
+    const KeptArguments given(py::tuple(), named);
+    globals_ = set_values(info_->function.name, globals_, info_->globals, values, given.view().keywords);
 }
 
 py::object HookContext::encoder() {
     check_open();
     if (!encoder_) {
-        if (device_ == nullptr) device_ = device_in(arguments_, deepest);
-        if (device_ == nullptr) device_ = device_in(keywords_, deepest);
-        if (device_ == nullptr) device_ = device_in(keywords_of(globals_, info_->globals), deepest);
+        const Keywords& keywords = arguments_->keywords;
+        if (device_ == nullptr) device_ = first_device(arguments_->positional, deepest);
+        if (device_ == nullptr) device_ = first_device(std::span(keywords.values, keywords.size()), deepest);
+        for (std::size_t i = 0; device_ == nullptr && i < globals_.size(); ++i) {
+            const auto is_it = [&](const py::object& reached) { return reached.ptr() == globals_.name(i); };
+            if (std::ranges::any_of(info_->globals, is_it)) device_ = device_in(globals_.value(i), deepest);
+        }
         if (device_ == nullptr) device_ = default_context();
         encoder_ = py::cast(RecordedCalls(device_, detail::hook_encoder(device_->device().state())));
     }
@@ -83,10 +83,8 @@ Encoder* HookContext::recorded() const {
 }
 
 void HookContext::end() {
-    is_over_ = true;
+    arguments_ = nullptr;
     if (encoder_) detail::close_hook_encoder(*recorded());
-    arguments_ = py::tuple();
-    keywords_ = py::dict();
 }
 
 py::tuple with_hook(const std::string& function, const py::object& hooks, const py::object& callback) {

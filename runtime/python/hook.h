@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "python/arguments.h"
 #include "python/context.h"
 #include "python/function.h"
-#include "python/globals.h"
 
 namespace kf::python {
 
@@ -17,8 +17,11 @@ public:
     using PythonClass = HookContext;
 
     /// `device`: null where the call's arguments say it.
-    HookContext(std::shared_ptr<const FunctionInfo> info, GlobalValues globals, ContextPtr device,
-                py::tuple arguments, py::dict keywords);
+    HookContext(std::shared_ptr<const FunctionInfo> info, ContextPtr device, const Arguments& arguments)
+        : info_(std::move(info)),
+          globals_(arguments.globals),
+          device_(std::move(device)),
+          arguments_(&arguments) {}
 
     void set(const py::object& values, const py::kwargs& named);
     /// Made when first asked for.
@@ -35,10 +38,8 @@ private:
     std::shared_ptr<const FunctionInfo> info_;
     GlobalValues globals_;
     ContextPtr device_;
-    py::tuple arguments_;
-    py::dict keywords_;
-    py::object encoder_;  ///< null until it is asked for
-    bool is_over_ = false;
+    const Arguments* arguments_;  ///< null once it is over
+    py::object encoder_;          ///< null until it is asked for
 };
 
 /// Adds one to a function's hooks, which may be null. Refuses what can't be called.

@@ -9,14 +9,16 @@
 namespace kf::python {
 namespace {
 
-std::array<std::uint32_t, 3> count_of(const Where& where, const py::tuple& given, const std::string& form) {
+std::array<std::uint32_t, 3> count_of(const Where& where, std::span<PyObject* const> given,
+                                      std::string_view form) {
     if (given.empty() || given.size() > 3) {
         refuse(ErrorCode::type_mismatch, where,
-               "one to three numbers are needed, as in " + form + ", not " + std::to_string(given.size()));
+               "one to three numbers are needed, as in " + std::string(form) + ", not " +
+                   std::to_string(given.size()));
     }
     std::array<std::uint32_t, 3> count{1, 1, 1};
     for (std::size_t d = 0; d < given.size(); ++d) {
-        const py::object one = given[d];
+        const py::handle one = given[d];
         if (!is_integer(one)) {
             refuse(ErrorCode::type_mismatch, where, "an integer is needed, not " + shown(one));
         }
@@ -29,19 +31,24 @@ std::array<std::uint32_t, 3> count_of(const Where& where, const py::tuple& given
 
 std::array<std::uint32_t, 3> size_of(const std::string& function, const char* name, const py::handle& given) {
     const Where where{function, name};
-    if (py::isinstance<py::int_>(given)) return count_of(where, py::make_tuple(given), "(8, 8, 1)");
+    constexpr std::string_view form = "(8, 8, 1)";
+    PyObject* const number = given.ptr();
+    if (py::isinstance<py::int_>(given)) return count_of(where, {&number, 1}, form);
     if (!py::isinstance<py::tuple>(given) && !py::isinstance<py::list>(given)) {
         refuse(ErrorCode::type_mismatch, where,
                "a tuple of one to three numbers is needed, as in (8, 8, 1), not " +
                    shown(py::reinterpret_borrow<py::object>(given)));
     }
-    return count_of(where, py::tuple(py::reinterpret_borrow<py::object>(given)), "(8, 8, 1)");
+    const py::tuple all(py::reinterpret_borrow<py::object>(given));
+    return count_of(where, {PySequence_Fast_ITEMS(all.ptr()), all.size()}, form);
 }
 
 }  // namespace
 
-Launch launch_of(const std::string& function, const char* what, const py::args& count, bool in_groups) {
-    return {count_of({function, what}, count, std::string(what) + "(x, y, z)"), in_groups, {}};
+Launch launch_of(const std::string& function, const char* what, std::span<PyObject* const> count,
+                 bool in_groups) {
+    return {
+        count_of({function, what}, count, in_groups ? "groups(x, y, z)" : "threads(x, y, z)"), in_groups, {}};
 }
 
 Launch raw_launch_of(const std::string& function, const py::handle& block_size, const py::handle& grid_size) {

@@ -47,7 +47,7 @@ void leave_options(const py::object& token) {
 
 }  // namespace
 
-Options options_of(const std::string& function, const py::kwargs& given, const std::string& known) {
+Options options_of(const std::string& function, const py::dict& given, const std::string& known) {
     Options options;
     for (const auto& entry : given) {
         const std::string name = py::str(entry.first);

@@ -12,7 +12,7 @@ namespace kf::python {
 
 /// Reads keyword arguments: deterministic=True, False or None. Errors name `function`, and `known`: the
 /// options that the caller takes, those that it has taken out of `given` too.
-Options options_of(const std::string& function, const py::kwargs& given,
+Options options_of(const std::string& function, const py::dict& given,
                    const std::string& known = "deterministic");
 
 /// Takes what picks a variant out of `given`: variant=, threads=, constants=, types=.

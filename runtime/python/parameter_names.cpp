@@ -66,22 +66,27 @@ bool has_pass(const FunctionInfo& info, PassKind pass) {
     });
 }
 
-std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const py::tuple& arguments,
-                                    const py::dict& keywords) {
+std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const Arguments& arguments) {
+    const Keywords& keywords = arguments.keywords;
     std::vector<bool> given;
     std::size_t places = 0;
     std::size_t named = 0;
-    for (const HostParameter& parameter : info.parameters) {
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+        const HostParameter& parameter = info.parameters[i];
+        if (parameter.is_global) {
+            given.push_back(arguments.globals.find(info.names[i]) != nullptr);
+            continue;
+        }
         const bool result = parameter.role == Role::result;
         const bool by_place =
             !parameter.hidden && !parameter.tangent_of && (pass == PassKind::backward || !result);
         const bool by_name = !parameter.hidden && (keywords.contains(result ? "out" : parameter.keyword) ||
                                                    (result && keywords.contains("result")));
-        given.push_back(by_name || (by_place && places < arguments.size()));
+        given.push_back(by_name || (by_place && places < arguments.positional.size()));
         places += by_place ? 1 : 0;
         named += by_name ? 1 : 0;
     }
-    if (arguments.size() > places) return std::nullopt;
+    if (arguments.positional.size() > places) return std::nullopt;
     for (const char* word : {"shape", "stream", "reads", "writes"}) named += keywords.contains(word) ? 1 : 0;
     std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
     for (std::size_t i = 0; i < given.size(); ++i) {

@@ -30,6 +30,6 @@ bool has_pass(const FunctionInfo& info, detail::PassKind pass);
 
 /// Returns how many parameters the arguments leave out, or nothing if they can't be those of `info`.
 std::optional<std::size_t> left_out(const FunctionInfo& info, detail::PassKind pass,
-                                    const py::tuple& arguments, const py::dict& keywords);
+                                    const Arguments& arguments);
 
 }  // namespace kf::python

@@ -13,7 +13,7 @@ from kf_bench_configured import bench_configured as configured
 COUNT, CALLS, ROUNDS = 1024, 400, 31
 
 
-def microseconds(call: Callable[[], object], wait: Callable[[], None]) -> float:
+def microseconds(call: Callable[[], object], wait: Callable[[], object]) -> float:
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -22,6 +22,18 @@ def microseconds(call: Callable[[], object], wait: Callable[[], None]) -> float:
         times.append((time.perf_counter() - start) / CALLS * 1e6)
         wait()
     return statistics.median(times)
+
+
+def configurations() -> dict[str, float]:
+    """Times the making of configured copies alone."""
+    launched, shifted = configured.polynomial_kernel, configured.shifted
+    was_set = shifted.set(offset=2.0)
+    makers = {
+        "set": lambda: shifted.set(offset=-1.0),
+        "set.again": lambda: was_set.set(offset=-1.0),
+        "threads": lambda: launched.threads(COUNT),
+    }
+    return {name: microseconds(make, lambda: None) for name, make in makers.items()}
 
 
 def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
@@ -55,6 +67,7 @@ def main() -> None:
         "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
     }
     times["configured"] = configured_calls(device.wait)
+    times["configuration"] = configurations()
     print(json.dumps({"unit": "us of CPU time a call", "count": COUNT, **times}))
 
 

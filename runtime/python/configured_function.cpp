@@ -1,0 +1,153 @@
+// Copies of functions with another configuration, and calls with it.
+#include "python/configured_function.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/choose.h"
+#include "core/mapping.h"
+#include "python/errors.h"
+#include "python/hook.h"
+#include "python/launch.h"
+#include "python/options.h"
+#include "python/scalars.h"
+
+namespace kf::python {
+
+Function Function::with(const Options& chosen) const {
+    Function copy = *this;
+    copy.options_ = options_.with(chosen);
+    return copy;
+}
+
+Function Function::with(std::shared_ptr<const FunctionInfo> info) const {
+    Function copy = *this;
+    copy.info_ = std::move(info);
+    return copy;
+}
+
+Function Function::with_globals(py::handle given, const Keywords& named) const {
+    Function copy = *this;
+    copy.globals_ = set_values(info_->function.name, globals_, info_->globals, given, named);
+    return copy;
+}
+
+Function Function::with_hook(const py::object& callback) const {
+    Function copy = *this;
+    copy.hooks_ = python::with_hook(info_->function.name, hooks_, callback);
+    return copy;
+}
+
+Function Function::with_launch(std::span<PyObject* const> count, bool in_groups) const {
+    const std::string& name = info_->function.name;
+    const char* what = in_groups ? "groups" : "threads";
+    if (!info_->is_launched) {
+        refuse(ErrorCode::unknown_name, {name, what},
+               "it makes a call for each element of its arguments; entry points, and calls whose spec says "
+               "\"dispatch\": \"threads\", are launched by threads");
+    }
+    Function copy = *this;
+    copy.options_.launch = launch_of(name, what, count, in_groups);
+    return copy;
+}
+
+Function Function::accumulated(const py::object& given, const py::dict& named) const {
+    const FunctionInfo& info = *info_;
+    std::vector<std::pair<std::string, std::string>> words;
+    const auto add = [&](const py::dict& chosen) {
+        for (const auto& [name, way] : chosen) {
+            if (!py::isinstance<py::str>(name) || !py::isinstance<py::str>(way)) {
+                refuse(ErrorCode::type_mismatch, {info.function.name, "accumulate"},
+                       "names and ways are strings, as in {\"result\": \"sum\"}, not " +
+                           shown(py::reinterpret_borrow<py::object>(py::isinstance<py::str>(name) ? way
+                                                                                                  : name)));
+            }
+            words.emplace_back(py::cast<std::string>(name), py::cast<std::string>(way));
+        }
+    };
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) {
+            refuse(ErrorCode::type_mismatch, {info.function.name, "accumulate"},
+                   "a dict is needed, as in {\"result\": \"sum\"}, not " + shown(given));
+        }
+        add(py::reinterpret_borrow<py::dict>(given));
+    }
+    add(named);
+    const std::vector<Accumulation> chosen(words.begin(), words.end());
+    const std::size_t index = detail::chosen_function(info.artifact->manifest, info.index, chosen);
+    if (index == info.index) return *this;
+    return with(info_of(info, index));
+}
+
+Function Function::with(const detail::VariantRequest& request) const {
+    if (!request.says_anything()) return *this;
+    const FunctionInfo& info = *info_;
+    const std::size_t index = detail::variant_function(info.artifact->manifest, info.index, request);
+    if (index == info.index) return *this;
+    return with(info_of(info, index));
+}
+
+Function Function::mapped(const py::object& given, const py::dict& named) const {
+    const FunctionInfo& info = *info_;
+    const Where where{info.function.name, "map"};
+    constexpr const char* form =
+        "arguments and their dimensions in the call are needed, as in {\"w\": [1]}, not ";
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> maps;
+    const auto add = [&](const py::dict& chosen) {
+        for (const auto& [name, map] : chosen) {
+            if (!py::isinstance<py::str>(name) ||
+                (!py::isinstance<py::list>(map) && !py::isinstance<py::tuple>(map)))
+                refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+            auto& dimensions =
+                maps.emplace_back(py::cast<std::string>(name), std::vector<std::int64_t>()).second;
+            for (const py::handle dimension : map) {
+                if (!is_integer(dimension)) refuse(ErrorCode::type_mismatch, where, form + shown(chosen));
+                constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+                dimensions.push_back(integer_of(dimension, where, -most, most, "of a dimension"));
+            }
+        }
+    };
+    if (!given.is_none()) {
+        if (!py::isinstance<py::dict>(given)) refuse(ErrorCode::type_mismatch, where, form + shown(given));
+        add(py::reinterpret_borrow<py::dict>(given));
+    }
+    add(named);
+    const std::vector<Mapping> chosen(maps.begin(), maps.end());
+    const std::size_t index = detail::mapped_function(info.artifact->manifest, info.index, chosen);
+    if (index == info.index) return *this;
+    return with(info_of(info, index));
+}
+
+Function Function::with_options(py::dict given) const {
+    const std::string& name = info_->function.name;
+    const Function picked = with(take_variant(name, given));
+    return picked.with(options_of(name, given, "deterministic, variant, threads, constants, types"));
+}
+
+Function Function::with_conformances(const py::object& types) const {
+    return with(conformances_of(info_->function.name, types));
+}
+
+/// Hooks come first: what they set takes part in choosing the overload.
+py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
+                         const Options& options) const {
+    arguments.globals = globals_;
+    if (!hooks_) return call(*info_, pass, encoder, arguments, options);
+    if (encoder != nullptr) (void)encoder->encoder().state();  // refuses one that is over
+    const auto context =
+        std::make_shared<HookContext>(info_, encoder != nullptr ? encoder->context() : nullptr, arguments);
+    struct End {
+        ~End() { context.end(); }
+        HookContext& context;
+    } const end{*context};
+    const py::object given = py::cast(context);
+    for (const py::handle hook : py::reinterpret_borrow<py::tuple>(hooks_))
+        call_hook(info_->function.name, hook, given);
+    Arguments with_theirs = arguments;
+    with_theirs.globals = context->globals();
+    return call(*info_, pass, encoder, with_theirs, options, context->recorded());
+}
+
+}  // namespace kf::python

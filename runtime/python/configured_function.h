@@ -1,0 +1,65 @@
+// A function with its configuration, and its copies with another.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "core/variants.h"
+#include "python/arguments.h"
+#include "python/function.h"
+
+namespace kf::python {
+
+/// Immutable, until the garbage collector clears it: what configures it makes a copy.
+class Function {
+public:
+    explicit Function(std::shared_ptr<const FunctionInfo> info) : info_(std::move(info)) {}
+
+    [[nodiscard]] const FunctionInfo& info() const { return *info_; }
+    [[nodiscard]] const Options& options() const { return options_; }
+    /// Whether it is launched by threads, and nobody has said how many.
+    [[nodiscard]] bool needs_launch() const { return info_->is_launched && !options_.launch; }
+
+    [[nodiscard]] Function with(const Options& chosen) const;
+    /// The function of other kernels, configured as this one.
+    [[nodiscard]] Function with(std::shared_ptr<const FunctionInfo> info) const;
+    /// set({"tint": 2}, gain=3); `given` is null or None for none.
+    [[nodiscard]] Function with_globals(py::handle given, const Keywords& named) const;
+    [[nodiscard]] Function with_hook(const py::object& callback) const;
+    /// threads(x, y, z), and groups(x, y, z).
+    [[nodiscard]] Function with_launch(std::span<PyObject* const> count, bool in_groups) const;
+    /// options(deterministic=True, variant="tiled").
+    [[nodiscard]] Function with_options(py::dict given) const;
+    /// typeconformance({"IVal": ["Val10"]}).
+    [[nodiscard]] Function with_conformances(const py::object& types) const;
+    /// accumulate({"result": "sum"}, result="sum").
+    [[nodiscard]] Function accumulated(const py::object& given, const py::dict& named) const;
+    /// map({"w": [1]}, w=[1]).
+    [[nodiscard]] Function mapped(const py::object& given, const py::dict& named) const;
+
+    /// Runs a call with the globals that are set, after its hooks.
+    py::object run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
+                   const Options& options) const;
+
+    /// Shows Python's garbage collector what it holds: hooks are often methods of what holds the function.
+    int traverse(visitproc visit, void* arg) const noexcept {
+        Py_VISIT(hooks_.ptr());
+        return globals_.traverse(visit, arg);
+    }
+    /// Makes no object: the garbage collector has no place for an error.
+    void clear() noexcept {
+        const py::object hooks = std::move(hooks_);
+        const GlobalValues globals = std::move(globals_);
+    }
+
+private:
+    [[nodiscard]] Function with(const detail::VariantRequest& request) const;
+
+    std::shared_ptr<const FunctionInfo> info_;
+    Options options_;
+    GlobalValues globals_;
+    py::object hooks_;  ///< a tuple, in the order in which they are called; null for none
+};
+
+}  // namespace kf::python

@@ -1,0 +1,181 @@
+// What the copies of a function share.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/describe.h"
+#include "core/items.h"
+#include "core/python_names.h"
+#include "core/roles.h"
+#include "python/function.h"
+
+namespace kf::python {
+
+using manifest::Role;
+
+namespace {
+
+/// "QuotientResult": the name that the generated stub gives it.
+std::string result_class(const std::string& function) {
+    std::string name;
+    bool upper = true;
+    // A forward derivative's, "quotient.jvp", and "quotient.accumulate(…)" and "quotient.options(…)" have the
+    // same.
+    const std::string suffix = ".jvp";
+    std::string own = function.substr(0, std::min(function.find(".accumulate("), function.find(".options(")));
+    if (own.ends_with(suffix)) own.resize(own.size() - suffix.size());
+    for (const char letter : own) {
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit && (letter < 'A' || letter > 'Z') && (letter < 'a' || letter > 'z')) {
+            upper = true;  // "_", and the "." of a method
+            continue;
+        }
+        name += upper && letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+        upper = false;
+    }
+    return name + "Result";
+}
+
+py::object named_tuple(const FunctionInfo& info) {
+    std::vector<std::string> fields;
+    for (const auto& parameter : info.parameters) {
+        if (parameter.tangent_of) continue;
+        if (parameter.role == Role::result)
+            fields.insert(fields.begin(), parameter.keyword);
+        else if (is_returned(parameter))
+            fields.push_back(parameter.keyword);
+    }
+    if (fields.size() < 2) return py::none();
+    return py::module_::import("collections")
+        .attr("namedtuple")(result_class(info.function.name), detail::python_result_names(fields));
+}
+
+/// What a method's object is called among its arguments; no Slang parameter has that name.
+constexpr std::string_view object_name = "this";
+/// The object's new tangent, where the method changes it: written in place, as the object is.
+constexpr std::string_view object_tangent = "tangents_out.this";
+
+void add_items(const manifest::Call& call, const manifest::ParameterTree& parameter, const std::string& name,
+               const std::string& owner, std::vector<HostItem>& items) {
+    if (parameter.form == manifest::Form::fields) {
+        for (const auto& field : parameter.fields)
+            add_items(call, field, name + "." + field.name, owner, items);
+        return;
+    }
+    HostItem& item = items.emplace_back();
+    item.name = name;
+    item.role = manifest::role_of(call, parameter);
+    item.of_object = name == object_name || name.starts_with(std::string(object_name) + ".");
+    item.leaf = static_cast<std::size_t>(parameter.leaf);
+    item.optional = call.arguments[item.leaf].tangent_of >= 0 && item.role == Role::in;
+    if (parameter.form == manifest::Form::leaf) {
+        item.hidden = !has_host_value(call.arguments[item.leaf]);
+        return;
+    }
+    item.structure = &parameter;
+    if (parameter.form == manifest::Form::tensor)
+        item.type = struct_type(dtype_of(call, parameter), {owner, name});
+}
+
+std::string keyword_of(const std::string& name, Role role, bool jvp) {
+    return role == Role::result || manifest::is_global(name) ? name : detail::python_keyword(name, jvp);
+}
+
+/// What Python's help() says: the function's own text, and its overloads.
+std::string documentation_of(const manifest::Function& function) {
+    std::string text = function.doc;
+    if (!text.empty()) text += "\n\n";
+    for (const auto& overload : function.calls) text += detail::describe(function, overload) + "\n";
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunctions>& all, std::size_t index) {
+    const auto found = all->infos.find(index);
+    if (found != all->infos.end()) return found->second;
+    auto made = std::make_shared<const FunctionInfo>(all, index);
+    // Making it may have run other threads, which made it too.
+    return all->infos.try_emplace(index, std::move(made)).first->second;
+}
+
+std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
+    if (const auto all = known.module.lock()) return info_of(all, index);
+    return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, {}}),
+                   index);
+}
+
+FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)
+    : artifact(all->artifact),
+      module(all),
+      index(number),
+      function(artifact->manifest.functions[number]),
+      classes(all->classes),
+      name(function.name),
+      documentation(documentation_of(function)) {
+    std::vector<std::vector<HostParameter>> lists;
+    const bool tangents = manifest::is_jvp(function);
+    if (function.jvp >= 0 && first == 0) {
+        jvp = info_of(all, static_cast<std::size_t>(function.jvp));
+    }
+    for (const auto& overload : function.calls) {
+        differentiable = differentiable || overload.has_backward;
+        has_fused = has_fused || overload.has_fused;
+        is_launched = is_launched || overload.dispatch != manifest::Dispatch::elements;
+        const bool structs = std::ranges::any_of(
+            overload.parameters, [](const auto& one) { return one.form != manifest::Form::leaf; });
+        has_structs = has_structs || structs;
+        std::vector<HostItem>& list = items.emplace_back();
+        std::vector<HostParameter>& taken = lists.emplace_back();
+        for (const auto& parameter : overload.parameters) {
+            const bool in_place =
+                structs && (parameter.name == object_name || parameter.name == object_tangent);
+            const Role role = in_place ? Role::in : manifest::role_of(overload, parameter);
+            const std::string keyword = keyword_of(parameter.name, role, tangents);
+            if (manifest::is_global(parameter.name)) {
+                const py::object global = interned(parameter.name.substr(manifest::global_prefix.size()));
+                if (std::ranges::none_of(globals, [&](const auto& one) { return one.is(global); }))
+                    globals.push_back(global);
+            }
+            const std::size_t before = list.size();
+            add_items(overload, parameter, keyword, function.name, list);
+            taken.push_back({keyword,
+                             role,
+                             list.size() == before + 1 && list.back().hidden,
+                             {},
+                             manifest::is_global(parameter.name)});
+            const std::int64_t primal =
+                overload.arguments[static_cast<std::size_t>(parameter.leaf)].tangent_of;
+            if (primal < 0) continue;
+            const auto is_primal = [&](const manifest::ParameterTree& other) { return other.leaf == primal; };
+            const auto found = std::ranges::find_if(overload.parameters, is_primal);
+            taken.back().tangent_of = static_cast<std::size_t>(found - overload.parameters.begin());
+        }
+        // An object that is no struct comes back like any argument that is written.
+        for (HostItem& item : list) item.of_object = item.of_object && structs;
+    }
+    std::vector<std::size_t> rest;
+    for (std::size_t c = 0; c < lists.size(); ++c) (lists[c] == lists[first] ? calls : rest).push_back(c);
+    if (!calls.empty()) parameters = lists[first];
+    for (const HostParameter& parameter : parameters) {
+        const bool result = parameter.role == Role::result;
+        const std::size_t prefix = parameter.is_global ? manifest::global_prefix.size() : 0;
+        names.push_back(interned(result ? "out" : parameter.keyword.substr(prefix)));
+        if (parameter.hidden || parameter.is_global || parameter.tangent_of) continue;
+        if (!result) places.push_back(names.size() - 1);
+        places_backward.push_back(names.size() - 1);
+    }
+    results = named_tuple(*this);
+    if (rest.empty()) return;
+    alternatives.name = function.name;
+    for (const std::size_t c : calls) alternatives.calls.push_back(function.calls[c]);
+    while (first == 0 && !rest.empty()) {
+        others.push_back(std::make_shared<const FunctionInfo>(all, number, rest.front()));
+        const auto& taken = others.back()->calls;
+        std::erase_if(rest, [&](std::size_t c) { return std::ranges::count(taken, c) > 0; });
+    }
+}
+
+}  // namespace kf::python

@@ -1,0 +1,452 @@
+// The Python classes of what is called: types of our own, since a call through pybind11 makes a tuple and a
+// dict, and looks up both type and overload.
+#include "python/function_types.h"
+
+#include <structmember.h>
+
+#include <array>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "core/describe.h"
+#include "python/errors.h"
+
+namespace kf::python {
+namespace {
+
+using detail::PassKind;
+
+/// What all four classes look like in memory.
+struct FunctionObject {
+    PyObject head;
+    vectorcallfunc vectorcall;
+    PyObject* attributes;  ///< of its own, a dict; null until somebody sets one
+    PyObject* weak_references;
+    Function function;
+};
+
+/// Made once, never destroyed, as the classes of an extension are.
+struct Types {
+    PyTypeObject* function = nullptr;
+    PyTypeObject* backward = nullptr;
+    PyTypeObject* fused = nullptr;
+    PyTypeObject* jvp = nullptr;
+};
+
+Types& types() {
+    static Types all;
+    return all;
+}
+
+FunctionObject& object_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self); }
+const Function& function_of(PyObject* self) { return object_of(self).function; }
+const std::string& name_of(PyObject* self) { return function_of(self).info().function.name; }
+
+py::object make(PyTypeObject* type, vectorcallfunc call, Function function) {
+    auto* self = PyObject_GC_New(FunctionObject, type);
+    if (self == nullptr) throw py::error_already_set();
+    self->vectorcall = call;
+    self->attributes = nullptr;
+    self->weak_references = nullptr;
+    new (&self->function) Function(std::move(function));
+    auto* object = reinterpret_cast<PyObject*>(self);
+    PyObject_GC_Track(object);
+    return py::reinterpret_steal<py::object>(object);
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(object_of(self).attributes);
+    return function_of(self).traverse(visit, arg);
+}
+
+int clear(PyObject* self) {
+    Py_CLEAR(object_of(self).attributes);
+    object_of(self).function.clear();
+    return 0;
+}
+
+void deallocate(PyObject* self) {
+    PyTypeObject* const type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (object_of(self).weak_references != nullptr) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(object_of(self).attributes);
+    object_of(self).function.~Function();
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+/// The arguments of a forward derivative: tangents={"a": …} becomes one keyword for each.
+class WithTangents {
+public:
+    WithTangents(const FunctionInfo& info, const Arguments& given) : view_(given) {
+        const Keywords& keywords = given.keywords;
+        if (!keywords.contains("tangents")) return;
+        for (std::size_t i = 0; i < keywords.size(); ++i) {
+            const py::handle name = keywords.name(i);
+            const py::handle value = keywords.values[i];
+            if (py::cast<std::string_view>(name) != "tangents") {
+                add(name, value);
+                continue;
+            }
+            if (value.is_none()) continue;
+            if (PyDict_Check(value.ptr()) == 0) {
+                refuse(ErrorCode::type_mismatch, {info.function.name, "tangents"},
+                       "a dict of tangents by argument is needed, as in tangents={\"x\": dx}, not " +
+                           shown(value));
+            }
+            for (const auto& [argument, tangent] : py::reinterpret_borrow<py::dict>(value))
+                add(interned("tangents." + std::string(py::str(argument))), tangent);
+        }
+        names_ = py::tuple(list_);
+        view_.keywords = {names_.ptr(), values_.data()};
+    }
+    [[nodiscard]] const Arguments& view() const { return view_; }
+
+private:
+    void add(const py::handle& name, const py::handle& value) {
+        list_.append(name);
+        kept_.push_back(py::reinterpret_borrow<py::object>(value));
+        values_.push_back(value.ptr());
+    }
+
+    Arguments view_;
+    py::list list_;
+    py::tuple names_;
+    std::vector<py::object> kept_;  // the dict may change while the call runs
+    std::vector<PyObject*> values_;
+};
+
+py::object run(const Function& function, PassKind pass, RecordedCalls* encoder, const Arguments& arguments) {
+    if (encoder == nullptr && pass != PassKind::fused && function.needs_launch())
+        return make_unlaunched(function, pass, arguments);
+    return function.run(pass, encoder, arguments, function.options());
+}
+
+py::object run_jvp(const Function& function, RecordedCalls* encoder, const Arguments& arguments) {
+    return function.run(PassKind::forward, encoder, WithTangents(function.info(), arguments).view(),
+                        function.options());
+}
+
+template <PassKind pass>
+py::object run(const Function& function, RecordedCalls* encoder, const Arguments& arguments) {
+    return run(function, pass, encoder, arguments);
+}
+
+using Run = py::object(const Function&, RecordedCalls*, const Arguments&);
+
+template <Run& run>
+PyObject* call(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) {
+    return guarded([&] { return run(function_of(self), nullptr, Arguments::passed(values, count, names)); });
+}
+
+/// call(...), as a method.
+template <Run& run>
+PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    return call<run>(self, values, static_cast<std::size_t>(count), names);
+}
+
+/// append_to(encoder, ...).
+template <Run& run>
+PyObject* append_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    return guarded([&] {
+        Arguments arguments = Arguments::passed(values, static_cast<std::size_t>(count), names);
+        const bool empty = arguments.positional.empty();
+        if (empty || !py::isinstance<RecordedCalls>(arguments.positional.front())) {
+            refuse(ErrorCode::type_mismatch, {name_of(self), "encoder"},
+                   "append_to() takes a kf.Encoder first" +
+                       (empty ? std::string() : ", not " + shown(arguments.positional.front())));
+        }
+        auto& encoder = py::cast<RecordedCalls&>(py::handle(arguments.positional.front()));
+        arguments.positional = arguments.positional.subspan(1);
+        return run(function_of(self), &encoder, arguments);
+    });
+}
+
+PyObject* forward(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) {
+    return call<run<PassKind::forward>>(self, values, count, names);
+}
+
+py::object copied(const Function& function) { return make(types().function, forward, function); }
+
+/// Refuses more than one positional argument, and returns it; null where there is none.
+py::handle only_one(const char* method, std::span<PyObject* const> given) {
+    if (given.size() > 1) {
+        throw py::type_error(std::string(method) + "() takes at most 1 positional argument (" +
+                             std::to_string(given.size()) + " given)");
+    }
+    return given.empty() ? nullptr : given.front();
+}
+
+PyObject* set(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    return guarded([&] {
+        const Arguments given = Arguments::passed(values, static_cast<std::size_t>(count), names);
+        return copied(function_of(self).with_globals(only_one("set", given.positional), given.keywords));
+    });
+}
+
+template <bool in_groups>
+PyObject* launched(PyObject* self, PyObject* const* values, Py_ssize_t count) {
+    return guarded([&] {
+        return copied(function_of(self).with_launch({values, static_cast<std::size_t>(count)}, in_groups));
+    });
+}
+
+PyObject* hook(PyObject* self, PyObject* callback) {
+    return guarded(
+        [&] { return copied(function_of(self).with_hook(py::reinterpret_borrow<py::object>(callback))); });
+}
+
+PyObject* typeconformance(PyObject* self, PyObject* types) {
+    return guarded([&] {
+        return copied(function_of(self).with_conformances(py::reinterpret_borrow<py::object>(types)));
+    });
+}
+
+/// A dict that nobody else has.
+py::dict own_dict(PyObject* keywords) {
+    return keywords == nullptr ? py::dict() : py::reinterpret_steal<py::dict>(PyDict_Copy(keywords));
+}
+
+PyObject* options(PyObject* self, PyObject* given, PyObject* keywords) {
+    return guarded([&] {
+        if (PyTuple_GET_SIZE(given) > 0) throw py::type_error("options() takes keyword arguments only");
+        return copied(function_of(self).with_options(own_dict(keywords)));
+    });
+}
+
+/// What a method takes as a dict, as keywords, or both.
+using Configure = Function (Function::*)(const py::object&, const py::dict&) const;
+
+template <Configure configure>
+PyObject* configured(PyObject* self, PyObject* given, PyObject* keywords) {
+    return guarded([&] {
+        const std::span all(PySequence_Fast_ITEMS(given), static_cast<std::size_t>(PyTuple_GET_SIZE(given)));
+        const char* method = configure == &Function::mapped ? "map" : "accumulate";
+        const py::handle one = only_one(method, all);
+        const auto chosen = one ? py::reinterpret_borrow<py::object>(one) : py::object(py::none());
+        return copied((function_of(self).*configure)(chosen, own_dict(keywords)));
+    });
+}
+
+PyObject* backward_of(PyObject* self, void* /*closure*/) {
+    return guarded([&]() -> py::object {
+        const Function& function = function_of(self);
+        if (!function.info().differentiable) return py::none();
+        return make(types().backward, call<run<PassKind::backward>>, function);
+    });
+}
+
+PyObject* fused_of(PyObject* self, void* /*closure*/) {
+    return guarded([&]() -> py::object {
+        const Function& function = function_of(self);
+        if (!function.info().has_fused) return py::none();
+        return make(types().fused, call<run<PassKind::fused>>, function);
+    });
+}
+
+PyObject* jvp_of(PyObject* self, void* /*closure*/) {
+    return guarded([&]() -> py::object {
+        const Function& function = function_of(self);
+        if (function.info().jvp == nullptr) return py::none();
+        return make(types().jvp, call<run_jvp>, function.with(function.info().jvp));
+    });
+}
+
+PyObject* globals(PyObject* self, void* /*closure*/) {
+    return guarded([&] {
+        py::list names;
+        for (const py::object& name : function_of(self).info().globals) names.append(name);
+        return names;
+    });
+}
+
+PyObject* name(PyObject* self, void* /*closure*/) {
+    return guarded([&] { return function_of(self).info().name; });
+}
+
+PyObject* signatures(PyObject* self, void* /*closure*/) {
+    return guarded([&] {
+        const manifest::Function& function = function_of(self).info().function;
+        py::list texts;
+        for (const auto& overload : function.calls) texts.append(detail::describe(function, overload));
+        return texts;
+    });
+}
+
+/// Returns an attribute that Python's own functions have: what was set, else the function's own.
+PyObject* attribute(PyObject* self, void* closure) {
+    return guarded([&]() -> py::object {
+        const auto* attribute_name = static_cast<const char*>(closure);
+        const FunctionObject& object = object_of(self);
+        if (object.attributes != nullptr) {
+            if (PyObject* found = PyDict_GetItemString(object.attributes, attribute_name))
+                return py::reinterpret_borrow<py::object>(found);
+        }
+        const FunctionInfo& info = object.function.info();
+        return attribute_name == std::string_view("__doc__") ? info.documentation : info.name;
+    });
+}
+
+int set_attribute(PyObject* self, PyObject* value, void* closure) {
+    const auto* attribute_name = static_cast<const char*>(closure);
+    PyObject* const attributes = PyObject_GenericGetDict(self, nullptr);
+    if (attributes == nullptr) return -1;
+    const auto kept = py::reinterpret_steal<py::object>(attributes);
+    if (value != nullptr) return PyDict_SetItemString(attributes, attribute_name, value);
+    return PyDict_DelItemString(attributes, attribute_name);
+}
+
+PyObject* repr(PyObject* self, const std::string& before, const std::string& after) {
+    return guarded([&] { return py::str(before + name_of(self) + after); });
+}
+
+/// A method's function, whatever its signature, as tables have it.
+template <class Method>
+PyCFunction method(Method* implementation) {
+    return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(implementation));
+}
+
+constexpr int by_vector = METH_FASTCALL | METH_KEYWORDS;
+constexpr int by_dict = METH_VARARGS | METH_KEYWORDS;
+
+template <Run& run>
+std::array<PyMethodDef, 3> call_methods() {
+    return {{
+        {"call", method(call_method<run>), by_vector,
+         "call($self, /, *args, **kwargs)\n--\n\nThe same as calling it."},
+        {"append_to", method(append_to<run>), by_vector,
+         "append_to($self, encoder, /, *args, **kwargs)\n--\n\nRecords the call."},
+        {},
+    }};
+}
+
+/// Makes a class and adds it to the module. `slots`: those that it doesn't share with the others.
+PyTypeObject* make_class(py::module_& module, const char* qualified, std::vector<PyType_Slot> slots) {
+    static PyMemberDef members[] = {
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+        {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, attributes), READONLY, nullptr},
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY, nullptr},
+        {},
+    };
+    slots.insert(slots.end(), {{Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                               {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                               {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                               {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
+                               {Py_tp_members, members},
+                               {0, nullptr}});
+    constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                               Py_TPFLAGS_DISALLOW_INSTANTIATION;
+    PyType_Spec spec{qualified, sizeof(FunctionObject), 0, flags, slots.data()};
+    PyObject* const type = PyType_FromSpec(&spec);
+    if (type == nullptr) throw py::error_already_set();
+    module.attr(std::string(qualified).substr(std::string_view(qualified).rfind('.') + 1).c_str()) =
+        py::handle(type);
+    return reinterpret_cast<PyTypeObject*>(type);
+}
+
+/// Makes kf.Backward and its kin, which have no more than calls.
+template <Run& run>
+PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc,
+                              reprfunc shown_as) {
+    static std::array<PyMethodDef, 3> methods = call_methods<run>();
+    return make_class(module, qualified,
+                      {{Py_tp_methods, methods.data()},
+                       {Py_tp_repr, reinterpret_cast<void*>(shown_as)},
+                       {Py_tp_doc, const_cast<char*>(doc)}});
+}
+
+PyTypeObject* make_function_class(py::module_& module) {
+    static PyMethodDef methods[] = {
+        {"call", method(call_method<run<PassKind::forward>>), by_vector,
+         "call($self, /, *args, **kwargs)\n--\n\nThe same as calling the function."},
+        {"append_to", method(append_to<run<PassKind::forward>>), by_vector,
+         "append_to($self, encoder, /, *args, **kwargs)\n--\n\n"
+         "Records the call. Outputs are tensors that hold values once it ran."},
+        {"set", method(set), by_vector,
+         "set($self, values=None, /, **named)\n--\n\n"
+         "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "
+         "named stays as it is, fields of a struct that is given as a dict too."},
+        {"hook", method(hook), METH_O,
+         "hook($self, callback, /)\n--\n\n"
+         "A copy that calls `callback` with a kf.HookContext before each dispatch, its derivatives' and "
+         "recorded ones too, after the hooks that it has. What the callback raises, the call raises, and "
+         "nothing of it runs."},
+        {"options", method(options), by_dict,
+         "options($self, /, **chosen)\n--\n\n"
+         "A copy that is called with these options. deterministic=True: gradients that several calls "
+         "add to are the same bits each time, by kernels that the call spec asks for. variant=\"tiled\": "
+         "one of the call spec's variants, also by what it has, threads=[8, 8], constants={\"N\": 8} or "
+         "types={\"VAL\": \"Val10\"}, where exactly one has all of that."},
+        {"typeconformance", method(typeconformance), METH_O,
+         "typeconformance($self, types, /)\n--\n\n"
+         "A copy that is the variant with exactly these types behind interfaces: {\"IVal\": [\"Val10\"]}."},
+        {"threads", method(launched<false>), METH_FASTCALL,
+         "threads($self, x, y=1, z=1, /)\n--\n\n"
+         "A copy that runs so many threads, x first: of entry points, and of calls whose spec says "
+         "\"dispatch\": \"threads\". Of an entry point whole groups run."},
+        {"groups", method(launched<true>), METH_FASTCALL,
+         "groups($self, x, y=1, z=1, /)\n--\n\n"
+         "A copy that runs so many groups of threads, x first: see threads()."},
+        {"accumulate", method(configured<&Function::accumulated>), by_dict,
+         "accumulate($self, chosen=None, /, **ways)\n--\n\n"
+         "A copy for which calls that share an element of an output or gradient are combined so, of what "
+         "the call spec offers: {\"result\": \"sum\", \"a.grad\": \"push\"}, or result=\"sum\". What isn't "
+         "named stays as it is."},
+        {"map", method(configured<&Function::mapped>), by_dict,
+         "map($self, chosen=None, /, **maps)\n--\n\n"
+         "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
+         "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere."},
+        {},
+    };
+    static char names[][13] = {"__name__", "__qualname__", "__doc__"};
+    static PyGetSetDef properties[] = {
+        {"__name__", attribute, set_attribute, nullptr, names[0]},
+        {"__qualname__", attribute, set_attribute, nullptr, names[1]},
+        {"__doc__", attribute, set_attribute, nullptr, names[2]},
+        {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+        {"name", name, nullptr, nullptr, nullptr},
+        {"signatures", signatures, nullptr, "The overloads, as messages show them.", nullptr},
+        {"globals", globals, nullptr, "The global parameters that it reaches.", nullptr},
+        {"backward", backward_of, nullptr, "None where the function is not differentiable.", nullptr},
+        {"fused", fused_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
+        {"jvp", jvp_of, nullptr, "None where the call spec doesn't ask for it.", nullptr},
+        {},
+    };
+    constexpr reprfunc shown_as = [](PyObject* self) { return repr(self, "<kernel function ", ">"); };
+    return make_class(module, "kernelfunctions._kf.Function",
+                      {{Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_tp_repr, reinterpret_cast<void*>(shown_as)}});
+}
+
+}  // namespace
+
+py::object make_function(const Function& function) { return copied(function); }
+
+void bind_function_types(py::module_& module) {
+    types().function = make_function_class(module);
+    types().backward = make_pass_class<run<PassKind::backward>>(
+        module, "kernelfunctions._kf.Backward",
+        "The backward pass of a function, with its configuration.\n\n"
+        "Takes the function's arguments, then its result, whose gradient flows in (1 where there "
+        "is none).\nGradients of inputs accumulate into tensors' `grad_out` and differentiable "
+        "values' `grad`.",
+        [](PyObject* self) { return repr(self, "<backward pass of ", ">"); });
+    types().fused = make_pass_class<run<PassKind::fused>>(
+        module, "kernelfunctions._kf.Fused",
+        "A loss and its gradients in one launch.\n\n"
+        "Takes the function's arguments and returns its result, as the function does; the gradients "
+        "of the\nresult's sum are added to those that inputs carry, as by the backward pass.",
+        [](PyObject* self) { return repr(self, "<fused pass of ", ">"); });
+    types().jvp = make_pass_class<run_jvp>(
+        module, "kernelfunctions._kf.Jvp",
+        "The forward derivative of a function: a Jacobian times a vector.\n\n"
+        "Takes the function's arguments, and tangents={\"x\": dx} for any of its differentiable "
+        "inputs;\nothers have none, which is 0. Returns two things: what the function returns, and "
+        "its tangent.",
+        [](PyObject* self) { return repr(self, "<", ">"); });
+}
+
+}  // namespace kf::python

@@ -1,0 +1,14 @@
+// kf.Function, kf.Backward, kf.Fused and kf.Jvp: the Python classes of what is called.
+#pragma once
+
+#include "python/configured_function.h"
+
+namespace kf::python {
+
+/// Returns a new kf.Function.
+py::object make_function(const Function& function);
+
+/// Returns a new kf.UnlaunchedCall, which waits for launchRaw().
+py::object make_unlaunched(const Function& function, detail::PassKind pass, const Arguments& arguments);
+
+}  // namespace kf::python

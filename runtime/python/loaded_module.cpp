@@ -1,0 +1,89 @@
+// kf.Module: an artifact's functions.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "core/artifact.h"
+#include "python/errors.h"
+#include "python/function_types.h"
+#include "python/gil.h"
+
+namespace kf::python {
+namespace {
+
+class LoadedModule {
+public:
+    using PythonClass = LoadedModule;
+
+    explicit LoadedModule(std::shared_ptr<const Artifact> artifact)
+        : all_(std::make_shared<LoadedFunctions>()) {
+        all_->artifact = std::move(artifact);
+    }
+    void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
+    [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
+    [[nodiscard]] Function function(const std::string& name) const;
+
+private:
+    std::shared_ptr<LoadedFunctions> all_;
+};
+
+std::string names_of(const manifest::Manifest& manifest) {
+    std::string text;
+    for (const auto& function : manifest.functions) {
+        if (!manifest::is_hidden(manifest, function)) text += (text.empty() ? "" : ", ") + function.name;
+    }
+    return text.empty() ? "none" : text;
+}
+
+Function LoadedModule::function(const std::string& name) const {
+    const auto& functions = manifest().functions;
+    const auto found = std::ranges::find(functions, name, &manifest::Function::name);
+    if (found == functions.end() || manifest::is_hidden(manifest(), *found)) {
+        refuse(ErrorCode::unknown_name, {manifest().name, {}},
+               "no function '" + name + "'; it has " + names_of(manifest()));
+    }
+    return Function(info_of(all_, static_cast<std::size_t>(found - functions.begin())));
+}
+
+LoadedModule load_module(const std::filesystem::path& path) {
+    const GilRelease release;
+    auto artifact = std::make_shared<Artifact>();
+    artifact->bytes = artifact::read_file(path.string());
+    artifact->manifest = artifact::read(artifact->bytes);
+    return LoadedModule(std::move(artifact));
+}
+
+}  // namespace
+
+void bind_loaded_module(py::module_& module) {
+    py::class_<LoadedModule>(
+        module, "Module",
+        "An artifact's functions. Verified when loaded; kernels are made ready per device, on "
+        "first use.")
+        .def_property_readonly("name", [](const LoadedModule& self) { return self.manifest().name; })
+        .def_property_readonly("functions",
+                               [](const LoadedModule& self) {
+                                   std::vector<std::string> names;
+                                   for (const auto& function : self.manifest().functions) {
+                                       if (!manifest::is_hidden(self.manifest(), function))
+                                           names.push_back(function.name);
+                                   }
+                                   return names;
+                               })
+        .def(
+            "function",
+            [](const LoadedModule& self, const std::string& wanted) {
+                return make_function(self.function(wanted));
+            },
+            py::arg("name"))
+        .def("add_struct", &LoadedModule::add_struct, py::arg("name"), py::arg("type"),
+             "The class that structs of this Slang type come back as.")
+        .def("__repr__",
+             [](const LoadedModule& self) { return "<kernel module " + self.manifest().name + ">"; });
+    module.def("load_module", &load_module, py::arg("path"), "Reads and verifies NAME.kfa.");
+}
+
+}  // namespace kf::python
