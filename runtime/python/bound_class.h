@@ -17,6 +17,16 @@ concept BoundClass = std::same_as<T, DeviceInfo> || std::same_as<T, Options> || 
     typename T::PythonClass;
 };
 
+/// Returns what an object holds; refuses one that holds nothing.
+inline void* value_of(const pybind11::detail::value_and_holder& found) {
+    if (found.value_ptr() == nullptr) {
+        const std::string of = Py_TYPE(reinterpret_cast<PyObject*>(found.inst))->tp_name;
+        throw pybind11::type_error("this " + of + " was made by __new__() alone and holds nothing: " +
+                                   "__init__() of its class wasn't called");
+    }
+    return found.value_ptr();
+}
+
 }  // namespace kf::python
 
 namespace pybind11::detail {
@@ -36,14 +46,27 @@ public:
 private:
     friend class type_caster_generic;
 
-    void load_value(value_and_holder&& found) {
-        if (found.value_ptr() == nullptr) {
-            const std::string of = Py_TYPE(reinterpret_cast<PyObject*>(found.inst))->tp_name;
-            throw type_error("this " + of + " was made by __new__() alone and holds nothing: __init__() of " +
-                             "its class wasn't called");
-        }
-        this->value = found.value_ptr();
-    }
+    void load_value(value_and_holder&& found) { this->value = kf::python::value_of(found); }
 };
 
 }  // namespace pybind11::detail
+
+namespace kf::python {
+
+/// Returns the T in an object of its class, or of one that is derived from it; else null. Much faster than
+/// isinstance() and a cast, which ask the interpreter and pybind11's table of types.
+template <BoundClass T>
+T* held(pybind11::handle object) {
+    static auto* const type = reinterpret_cast<PyTypeObject*>(pybind11::type::of<T>().release().ptr());
+    PyTypeObject* const found = Py_TYPE(object.ptr());
+    if (found == type) {
+        auto* instance = reinterpret_cast<pybind11::detail::instance*>(object.ptr());
+        return static_cast<T*>(value_of(instance->get_value_and_holder()));
+    }
+    // Numbers, lists and arrays, among others.
+    if (PyType_HasFeature(found, Py_TPFLAGS_HEAPTYPE) == 0 || PyType_IsSubtype(found, type) == 0)
+        return nullptr;
+    return pybind11::cast<T*>(object);
+}
+
+}  // namespace kf::python

@@ -53,9 +53,7 @@ std::string represent_buffer(const Buffer& self) {
 
 }  // namespace
 
-const Buffer* as_buffer(py::handle value) {
-    return py::isinstance<Buffer>(value) ? py::cast<Buffer*>(value) : nullptr;
-}
+const Buffer* as_buffer(py::handle value) { return held<Buffer>(value); }
 
 void check_writable_buffer(py::handle value, const Where& where) {
     const Buffer* buffer = as_buffer(value);

@@ -215,9 +215,7 @@ void Differentiable::add_pushed(const py::object& list) {
     grad_ = alike ? added(grad_, list) : list;
 }
 
-Differentiable* as_differentiable(py::handle value) {
-    return py::isinstance<Differentiable>(value) ? py::cast<Differentiable*>(value) : nullptr;
-}
+Differentiable* as_differentiable(py::handle value) { return held<Differentiable>(value); }
 
 void bind_differentiable(py::module_& module) {
     py::class_<Differentiable> type(

@@ -153,14 +153,14 @@ PyObject* append_to(PyObject* self, PyObject* const* values, Py_ssize_t count, P
     return guarded([&] {
         Arguments arguments = Arguments::passed(values, static_cast<std::size_t>(count), names);
         const bool empty = arguments.positional.empty();
-        if (empty || !py::isinstance<RecordedCalls>(arguments.positional.front())) {
+        RecordedCalls* const encoder = empty ? nullptr : held<RecordedCalls>(arguments.positional.front());
+        if (encoder == nullptr) {
             refuse(ErrorCode::type_mismatch, {name_of(self), "encoder"},
                    "append_to() takes a kf.Encoder first" +
                        (empty ? std::string() : ", not " + shown(arguments.positional.front())));
         }
-        auto& encoder = py::cast<RecordedCalls&>(py::handle(arguments.positional.front()));
         arguments.positional = arguments.positional.subspan(1);
-        return run(function_of(self), &encoder, arguments);
+        return run(function_of(self), encoder, arguments);
     });
 }
 

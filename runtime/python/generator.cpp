@@ -165,10 +165,10 @@ const void* Generator::data() const {
 }
 
 const Generator* as_generator(py::handle value) {
-    if (py::isinstance<GridObject>(value)) return py::cast<const GridObject*>(value);
-    if (py::isinstance<RangeObject>(value)) return py::cast<const RangeObject*>(value);
-    if (py::isinstance<WangHashObject>(value)) return py::cast<const WangHashObject*>(value);
-    if (py::isinstance<RandFloatObject>(value)) return py::cast<const RandFloatObject*>(value);
+    if (const auto* grid = held<GridObject>(value)) return grid;
+    if (const auto* range = held<RangeObject>(value)) return range;
+    if (const auto* hash = held<WangHashObject>(value)) return hash;
+    if (const auto* random = held<RandFloatObject>(value)) return random;
     return nullptr;
 }
 

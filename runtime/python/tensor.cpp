@@ -231,7 +231,7 @@ py::dtype dtype_of(const Tensor& tensor) {
 }
 
 const Tensor* as_tensor(py::handle value) {
-    if (py::isinstance<Tensor>(value)) return py::cast<Tensor*>(value);
+    if (const Tensor* tensor = held<Tensor>(value)) return tensor;
     const Buffer* buffer = as_buffer(value);
     return buffer != nullptr ? &buffer->tensor : nullptr;
 }
