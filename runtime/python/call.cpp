@@ -49,8 +49,8 @@ public:
     Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Options& options = {})
         : CallItems(info, pass, encoder),
           options_(options),
-          given_(info.parameters.size()),
-          as_array_(info.parameters.size(), false) {}
+          given_(info.parameters.size(), &memory_),
+          as_array_(info.parameters.size(), false, &memory_) {}
 
     /// Why no overload takes the arguments; empty where one does.
     std::string misfit(const Arguments& arguments) {
@@ -75,11 +75,8 @@ public:
         if (!info_.has_structs) take_items(info_.calls.front());
         const ContextPtr context = choose_context();
         const std::optional<Device> on = on_stream(*context);
-        detail::FunctionRef function;
-        {
-            const GilRelease release;
-            function = {context->module(info_.artifact).state(), info_.index, options_};
-        }
+        const detail::FunctionRef function{context->module(info_.artifact).state(), info_.index,
+                                           std::move(options_)};
         if (!info_.has_structs) index = resolve(function);
         call_ = &info_.function.calls[index];
         if (on) check_capture(*on);
@@ -125,17 +122,19 @@ private:
     void check_apart() const;
     void download_written();
     void collect_gradients();
+    void fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter, const ContextPtr& context);
     py::object results(const ContextPtr& context);
+    py::object all_results(const ContextPtr& context);
     [[nodiscard]] py::object together(const std::vector<py::object>& values) const;
     py::object result(const manifest::ParameterTree& parameter, std::size_t& at, const ContextPtr& context);
 
     Options options_;
-    std::vector<py::object> given_;     ///< one a parameter
-    std::vector<bool> as_array_;        ///< the same: outputs that aren't given, asked for as NumPy arrays
-    bool trying_ = false;               ///< nothing is called: packing won't say what is wrong
-    std::string misfit_;                ///< why the overload that is looked at is unlikely
-    std::optional<std::size_t> taken_;  ///< the overload that `hosts_` were looked at for, all of them
-    std::vector<py::object> values_;    ///< one an item; keeps what `hosts_` look at
+    std::pmr::vector<py::object> given_;  ///< one a parameter
+    std::pmr::vector<bool> as_array_;     ///< the same: outputs that aren't given, asked for as NumPy arrays
+    bool trying_ = false;                 ///< nothing is called: packing won't say what is wrong
+    std::string misfit_;                  ///< why the overload that is looked at is unlikely
+    std::optional<std::size_t> taken_;    ///< the overload that `hosts_` were looked at for, all of them
+    std::pmr::vector<py::object> values_{&memory_};  ///< one an item; keeps what `hosts_` look at
     std::optional<Dims> shape_;
     std::optional<void*> stream_;
 };
@@ -154,7 +153,8 @@ void Call::give(std::size_t i, py::handle value) {
         as_array_[i] = true;
         return;
     }
-    if (const std::string fields = fields_of_results(info_, value); !fields.empty()) {
+    if (const std::string fields = PyTuple_Check(value.ptr()) != 0 ? fields_of_results(info_, value) : "";
+        !fields.empty()) {
         refuse(ErrorCode::type_mismatch, where,
                "all results of a call are given together, as it returned them: give each by name, " + fields);
     }
@@ -218,11 +218,12 @@ void Call::take_items(std::size_t overload) {
     overload_ = overload;
     const manifest::Call& call = info_.function.calls[overload];
     values_.clear();
+    values_.reserve(info_.items[overload].size());
     for (std::size_t i = 0; i < given_.size(); ++i) {
         add_items(call, call.parameters[i], given_[i], {info_.function.name, info_.parameters[i].keyword},
                   info_.parameters[i].tangent_of.has_value(), values_);
     }
-    hosts_ = std::vector<Host>(values_.size());
+    std::pmr::vector<Host>(values_.size(), &memory_).swap(hosts_);
     std::size_t at = 0;
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const std::size_t end = at + manifest::item_count(call.parameters[i]);
@@ -363,10 +364,16 @@ void Call::take_keyword(py::handle key, py::handle value) {
 void Call::look_at(std::size_t i) {
     Host& host = hosts_[i];
     host.content = host.given;
-    if (host.differentiable = as_differentiable(host.given); host.differentiable != nullptr) {
-        host.content = host.differentiable->value;
+    host.tensor = as_tensor(host.given);
+    if (host.tensor == nullptr) {
+        host.differentiable = as_differentiable(host.given);
+        host.generator = as_generator(host.given);
     }
-    if (host.generator = as_generator(host.given); host.generator != nullptr) {
+    if (host.differentiable != nullptr) {
+        host.content = host.differentiable->value;
+        host.tensor = as_tensor(host.content);
+    }
+    if (host.generator != nullptr) {
         if (is_output(i) || is_written(i)) {
             refuse(ErrorCode::type_mismatch, where(i), "an output can't be " + shown(host.given));
         }
@@ -374,7 +381,7 @@ void Call::look_at(std::size_t i) {
         return;
     }
     if (item(i).structure != nullptr) return look_at_struct(i);
-    if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+    if (host.tensor != nullptr) {
         if (is_written(i)) check_writable_buffer(host.content, where(i));
         host.scalar = host.tensor->any.element().scalar;
         host.shape = host.tensor->any.shape();
@@ -415,6 +422,7 @@ void Call::look_at_struct(std::size_t i) {
     const std::string& type = item(i).structure->type;
     const bool by_value = item(i).type == nullptr;
     if (by_value) {
+        host.tensor = nullptr;
         const bool array = !item(i).structure->extents.empty();
         if (is_output(i) && runs_forward(pass_)) {
             refuse(ErrorCode::type_mismatch, where(i),
@@ -429,7 +437,7 @@ void Call::look_at_struct(std::size_t i) {
         }
         return;
     }
-    if (host.tensor = as_tensor(host.content); host.tensor != nullptr) {
+    if (host.tensor != nullptr) {
         if (is_written(i)) check_writable_buffer(host.content, where(i));
         host.shape = host.tensor->any.shape();
         return;
@@ -495,7 +503,7 @@ void Call::check_capture(const Device& on) const {
 }
 
 std::size_t Call::resolve(const detail::FunctionRef& function) {
-    std::vector<ArgShape> shapes(hosts_.size());
+    std::pmr::vector<ArgShape> shapes(hosts_.size(), &memory_);
     for (std::size_t i = 0; i < hosts_.size(); ++i) shapes[i] = shape_of_item(i);
     try {
         if (info_.alternatives.calls.empty()) return detail::resolve(function, shapes);
@@ -591,9 +599,32 @@ void Call::collect_gradients() {
     }
 }
 
+/// An input's NumPy arrays, where the call wrote to them. `at`: its first item; moves on behind its last.
+void Call::fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter, const ContextPtr& context) {
+    for (const std::size_t end = at + manifest::item_count(parameter); at < end; ++at) {
+        const Host& host = hosts_[at];
+        if (is_written(at) && host.array)
+            download_into({host.uploaded, context, host.structure}, *host.array);
+    }
+}
+
+py::object Call::results(const ContextPtr& context) {
+    if (info_.returned > 1 || manifest::is_jvp(info_.function)) return all_results(context);
+    py::object only = py::none();
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
+        if (is_returned(info_.parameters[i])) {
+            only = result(call_->parameters[i], at, context);
+        } else {
+            fill_arrays(at, call_->parameters[i], context);
+        }
+    }
+    return only;
+}
+
 /// The return value, then out and inout values in parameter order; of a forward derivative these and their
 /// tangents.
-py::object Call::results(const ContextPtr& context) {
+py::object Call::all_results(const ContextPtr& context) {
     std::vector<py::object> values;
     std::vector<py::object> tangents;
     std::map<std::size_t, std::size_t> places;  // of parameters among the values
@@ -602,12 +633,7 @@ py::object Call::results(const ContextPtr& context) {
         const HostParameter& parameter = info_.parameters[i];
         const manifest::ParameterTree& tree = call_->parameters[i];
         if (!is_returned(parameter)) {
-            const std::size_t end = at + manifest::item_count(tree);
-            for (; at < end; ++at) {
-                Host& host = hosts_[at];
-                if (is_written(at) && host.array)
-                    download_into({host.uploaded, context, host.structure}, *host.array);
-            }
+            fill_arrays(at, tree, context);
             continue;
         }
         py::object value = result(tree, at, context);

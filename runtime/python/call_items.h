@@ -3,7 +3,9 @@
 
 #include <kf/invoke.h>
 
+#include <array>
 #include <cstddef>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -61,12 +63,15 @@ public:
     }
 
 protected:
+    std::array<std::byte, 8192> room_;
+    /// Where the call's lists are: most fit into `room_`, and need nothing of the heap.
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
     const FunctionInfo& info_;
     detail::PassKind pass_;
     RecordedCalls* encoder_;
     std::size_t overload_ = 0;
-    std::vector<Host> hosts_;  ///< one an item
-    std::vector<detail::Arg> args_;
+    std::pmr::vector<Host> hosts_{&memory_};  ///< one an item
+    std::pmr::vector<detail::Arg> args_{&memory_};
     const manifest::Call* call_ = nullptr;
 };
 

@@ -31,7 +31,7 @@ public:
     Context& operator=(const Context&) = delete;
 
     [[nodiscard]] const Device& device() const { return device_; }
-    /// Loads the artifact on first use. Thread-safe; call it without the GIL.
+    /// Loads the artifact on first use, without the GIL, which the caller has.
     Module module(const std::shared_ptr<const Artifact>& artifact);
 
 private:

@@ -123,6 +123,10 @@ Context::~Context() {
 
 Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
     (void)device_.state()->driver();  // refuses forked processes, where the mutex may be held for ever
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
+        if (const auto found = modules_.find(artifact); found != modules_.end()) return found->second;
+    }
+    const GilRelease release;
     const std::scoped_lock lock(mutex_);
     const auto found = modules_.find(artifact);
     if (found != modules_.end()) return found->second;

@@ -70,6 +70,7 @@ struct FunctionInfo {
     manifest::Function alternatives;  ///< those alone; empty where they are all
     std::vector<std::shared_ptr<const FunctionInfo>> others;
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
+    std::size_t returned = 0;                  ///< how many of `parameters` come back
     bool has_structs = false;                  ///< some overload takes a struct in one form or another
     std::vector<py::object> globals;           ///< that some overload reaches: "tint", interned
     std::vector<py::object> names;    ///< of `parameters`: "x", "out", and of a global "tint"; interned

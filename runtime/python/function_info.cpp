@@ -161,6 +161,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
     if (!calls.empty()) parameters = lists[first];
     for (const HostParameter& parameter : parameters) {
         const bool result = parameter.role == Role::result;
+        returned += is_returned(parameter) ? 1 : 0;
         const std::size_t prefix = parameter.is_global ? manifest::global_prefix.size() : 0;
         names.push_back(interned(result ? "out" : parameter.keyword.substr(prefix)));
         if (parameter.hidden || parameter.is_global || parameter.tangent_of) continue;

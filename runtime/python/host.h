@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "python/common.h"
@@ -15,12 +16,34 @@ namespace kf::python {
 
 struct Tensor;
 
+/// Python numbers, of which one needs no memory of its own.
+class Numbers {
+public:
+    void push_back(py::object number) {
+        if (empty()) {
+            first_ = std::move(number);
+            return;
+        }
+        if (all_.empty()) all_.push_back(std::move(first_));
+        all_.push_back(std::move(number));
+    }
+    [[nodiscard]] bool empty() const { return !first_ && all_.empty(); }
+    [[nodiscard]] std::size_t size() const { return first_ ? 1 : all_.size(); }
+    [[nodiscard]] const py::object* begin() const { return first_ ? &first_ : all_.data(); }
+    [[nodiscard]] const py::object* end() const { return begin() + size(); }
+    [[nodiscard]] const py::object& front() const { return *begin(); }
+
+private:
+    py::object first_;  ///< null unless there is one alone
+    std::vector<py::object> all_;
+};
+
 /// A Python number or nested list, looked through once. Owns its numbers, so that the list may change.
 struct Nested {
     ScalarType scalar = ScalarType::boolean;  ///< boolean, int64 or float64: the widest number in it
     Dims shape;
-    std::vector<py::object> numbers;  ///< row-major
-    bool components = false;          ///< the last extent is of x, y, z and w, given by name
+    Numbers numbers;          ///< row-major
+    bool components = false;  ///< the last extent is of x, y, z and w, given by name
 };
 
 /// A vector's components by name, {"x": 1, "y": 2} or an object with these attributes, in order; none when

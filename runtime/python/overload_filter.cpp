@@ -35,7 +35,7 @@ bool takes(const manifest::Argument& first, const HostItem& item, py::handle val
 
 }  // namespace
 
-bool may_accept(const FunctionInfo& info, std::size_t call, const std::vector<py::object>& arguments) {
+bool may_accept(const FunctionInfo& info, std::size_t call, std::span<const py::object> arguments) {
     const manifest::Call& planned = info.function.calls[call];
     std::size_t at = 0;
     for (std::size_t i = 0; i < planned.parameters.size(); ++i) {

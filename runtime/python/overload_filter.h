@@ -1,7 +1,7 @@
 // The overloads worth a try, by the arguments' types alone: nothing in the arguments is read.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "python/function.h"
 
@@ -9,6 +9,6 @@ namespace kf::python {
 
 /// Returns false where overload `call` can't accept the arguments, one object a parameter (null: left out):
 /// a tensor where a struct comes by value or field by field, a number where a tensor is needed, and the like.
-bool may_accept(const FunctionInfo& info, std::size_t call, const std::vector<py::object>& arguments);
+bool may_accept(const FunctionInfo& info, std::size_t call, std::span<const py::object> arguments);
 
 }  // namespace kf::python

@@ -182,7 +182,9 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
                shown(value) + " is a bool where " + article(scalar) + " is needed; convert it yourself");
     }
     if (is_floating(scalar)) {
-        double number = PyFloat_AsDouble(value.ptr());
+        // An int without a float in between.
+        double number =
+            PyLong_CheckExact(value.ptr()) ? PyLong_AsDouble(value.ptr()) : PyFloat_AsDouble(value.ptr());
         if (number == -1.0 && PyErr_Occurred() != nullptr) {
             if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
             PyErr_Clear();

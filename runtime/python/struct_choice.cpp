@@ -36,7 +36,7 @@ bool is_other_struct(const manifest::ParameterTree& structure, py::handle value,
 /// The first argument given for which the two overloads take different structs; that many where there is
 /// none.
 std::size_t first_difference(const FunctionInfo& info, std::size_t one, std::size_t other,
-                             const std::vector<py::object>& given) {
+                             std::span<const py::object> given) {
     const std::vector<manifest::ParameterTree>& ones = info.function.calls[one].parameters;
     const std::vector<manifest::ParameterTree>& others = info.function.calls[other].parameters;
     const std::size_t count = std::min({given.size(), ones.size(), others.size()});
@@ -53,8 +53,7 @@ std::string struct_text(const manifest::ParameterTree& structure) {
 
 }  // namespace
 
-std::string other_class(const FunctionInfo& info, std::size_t overload,
-                        const std::vector<py::object>& given) {
+std::string other_class(const FunctionInfo& info, std::size_t overload, std::span<const py::object> given) {
     const std::vector<manifest::ParameterTree>& parameters = info.function.calls[overload].parameters;
     // A call without structs has none.
     for (std::size_t i = 0; i < std::min(given.size(), parameters.size()); ++i) {
@@ -79,14 +78,14 @@ std::string why_not(const manifest::Call& call, const manifest::ParameterTree& s
 }
 
 bool differ_in_structs(const FunctionInfo& info, std::size_t overload, const std::vector<std::size_t>& others,
-                       const std::vector<py::object>& given) {
+                       std::span<const py::object> given) {
     return std::ranges::any_of(others, [&](std::size_t other) {
         return first_difference(info, overload, other, given) < given.size();
     });
 }
 
 void check_structs(const FunctionInfo& info, std::size_t best, const std::vector<std::size_t>& equal,
-                   const std::vector<py::object>& given) {
+                   std::span<const py::object> given) {
     for (const std::size_t other : equal) {
         const std::size_t i = first_difference(info, best, other, given);
         if (i == given.size()) continue;

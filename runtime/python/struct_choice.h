@@ -1,6 +1,7 @@
 // Which of several overloads the structs given are meant for.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace kf::python {
 
 /// Why an overload is not what is meant: an argument is an object of another struct's generated class, or a
 /// list of such. Empty where there is none. `given`: one object a parameter, null where it isn't given.
-std::string other_class(const FunctionInfo& info, std::size_t overload, const std::vector<py::object>& given);
+std::string other_class(const FunctionInfo& info, std::size_t overload, std::span<const py::object> given);
 
 /// Why the value can't be passed as that struct; empty where it can.
 std::string why_not(const manifest::Call& call, const manifest::ParameterTree& structure, py::handle value,
@@ -18,11 +19,11 @@ std::string why_not(const manifest::Call& call, const manifest::ParameterTree& s
 
 /// Whether one of `others` takes another struct than `overload` for an argument that is given.
 bool differ_in_structs(const FunctionInfo& info, std::size_t overload, const std::vector<std::size_t>& others,
-                       const std::vector<py::object>& given);
+                       std::span<const py::object> given);
 
 /// Refuses an argument that could as well be another struct: overloads are not chosen by their order.
 void check_structs(const FunctionInfo& info, std::size_t best, const std::vector<std::size_t>& equal,
-                   const std::vector<py::object>& given);
+                   std::span<const py::object> given);
 
 /// A tensor or array given for one of structs.
 struct GivenStructs {

@@ -325,7 +325,7 @@ std::vector<py::object> fields_of(py::handle value, const ParameterTree& structu
 }
 
 void add_items(const manifest::Call& call, const ParameterTree& parameter, const py::object& given,
-               const Where& where, bool partial, std::vector<py::object>& values) {
+               const Where& where, bool partial, std::pmr::vector<py::object>& values) {
     if (parameter.form != Form::fields) {
         values.push_back(given);
         return;

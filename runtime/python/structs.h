@@ -4,6 +4,7 @@
 #include <kf/any_tensor.h>
 
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ std::vector<py::object> fields_of(py::handle value, const manifest::ParameterTre
 
 /// Adds what is given for a parameter, one value an item: of one that is taken field by field, its fields.
 void add_items(const manifest::Call& call, const manifest::ParameterTree& parameter, const py::object& given,
-               const Where& where, bool partial, std::vector<py::object>& values);
+               const Where& where, bool partial, std::pmr::vector<py::object>& values);
 
 /// Packs a struct that is passed by value, or an array of structs; `target` is where it starts. Of a tangent,
 /// fields may be missing, and what they have at `target` stays.
