@@ -168,7 +168,7 @@ PyObject* forward(PyObject* self, PyObject* const* values, std::size_t count, Py
     return call<run<PassKind::forward>>(self, values, count, names);
 }
 
-py::object copied(const Function& function) { return make(types().function, forward, function); }
+py::object copied(Function function) { return make(types().function, forward, std::move(function)); }
 
 /// Refuses more than one positional argument, and returns it; null where there is none.
 py::handle only_one(const char* method, std::span<PyObject* const> given) {

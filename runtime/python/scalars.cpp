@@ -86,6 +86,7 @@ void pack_floating(py::handle value, double number, ScalarType scalar, std::byte
 }  // namespace
 
 bool is_integer(py::handle value) {
+    if (PyLong_CheckExact(value.ptr())) return true;
     return PyIndex_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0;
 }
 
