@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/artifact.h"
+#include "core/items.h"
 #include "python/errors.h"
 #include "python/function_types.h"
 #include "python/gil.h"
