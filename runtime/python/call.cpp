@@ -153,10 +153,12 @@ void Call::give(std::size_t i, py::handle value) {
         as_array_[i] = true;
         return;
     }
-    if (const std::string fields = PyTuple_Check(value.ptr()) != 0 ? fields_of_results(info_, value) : "";
-        !fields.empty()) {
-        refuse(ErrorCode::type_mismatch, where,
-               "all results of a call are given together, as it returned them: give each by name, " + fields);
+    if (PyTuple_Check(value.ptr()) != 0) {
+        if (const std::string fields = fields_of_results(info_, value); !fields.empty()) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "all results of a call are given together, as it returned them: give each by name, " +
+                       fields);
+        }
     }
     if (!value.is_none()) given_[i] = py::reinterpret_borrow<py::object>(value);
 }
@@ -180,12 +182,7 @@ void Call::take(const Arguments& arguments) {
         if (PyObject* value = arguments.globals.find(info_.names[i])) give(i, value);
     }
     // The tangent of an object that its method changes is changed where it lies, as the object is.
-    for (std::size_t i = 0; i < given_.size(); ++i) {
-        const bool new_tangent = info_.parameters[i].keyword == "tangents_out.this";
-        for (std::size_t k = 0; new_tangent && k < i; ++k) {
-            if (info_.parameters[k].keyword == "tangents.this") given_[i] = given_[k];
-        }
-    }
+    if (info_.object_tangents) given_[info_.object_tangents->second] = given_[info_.object_tangents->first];
     for (std::size_t i = 0; i < given_.size(); ++i) {
         const Role role = info_.parameters[i].role;
         const std::optional<std::size_t> primal = info_.parameters[i].tangent_of;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/arguments.h"
@@ -66,6 +67,8 @@ struct FunctionInfo {
     std::size_t index = 0;
     const manifest::Function& function;
     std::vector<HostParameter> parameters;
+    /// The object's tangent and what becomes of it, in the forward derivative of a method that changes it.
+    std::optional<std::pair<std::size_t, std::size_t>> object_tangents;
     std::vector<std::size_t> calls;   ///< the overloads with these parameters
     manifest::Function alternatives;  ///< those alone; empty where they are all
     std::vector<std::shared_ptr<const FunctionInfo>> others;

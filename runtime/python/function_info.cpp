@@ -168,6 +168,10 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
         if (!result) places.push_back(names.size() - 1);
         places_backward.push_back(names.size() - 1);
     }
+    const auto tangent = std::ranges::find(parameters, "tangents.this", &HostParameter::keyword);
+    const auto written = std::ranges::find(parameters, object_tangent, &HostParameter::keyword);
+    if (tangent < written && written != parameters.end())
+        object_tangents.emplace(tangent - parameters.begin(), written - parameters.begin());
     results = named_tuple(*this);
     if (rest.empty()) return;
     alternatives.name = function.name;
