@@ -749,20 +749,24 @@ Outcome<CallPlan> plan_call(const CallSpec& given, const LinkTime& link, const M
     if (!errors.empty()) return errors;
     const auto variants = plan_variants(call, link, modules, all_types);
     if (!variants) return variants.errors();
+    const auto plan_all = [&](const CallSpec& spec) {
+        std::vector<PlannedCall> calls = CallPlanner(spec, lookup, errors).plan(candidates.value());
+        for (PlannedCall& planned : calls) {
+            planned.module = home.value().import_name;
+            planned.link = link;
+            planned.variants = variants.value();
+            for (const Diagnostics& found : {check_fields(planned, module), check_variant_sizes(planned)})
+                errors.insert(errors.end(), found.begin(), found.end());
+        }
+        return calls;
+    };
     CallPlan plan;
-    plan.calls = CallPlanner(call, lookup, errors).plan(candidates.value());
-    for (PlannedCall& planned : plan.calls) {
-        planned.module = home.value().import_name;
-        planned.link = link;
-        planned.variants = variants.value();
-        for (const Diagnostics& found : {check_fields(planned, module), check_variant_sizes(planned)})
-            errors.insert(errors.end(), found.begin(), found.end());
-    }
+    plan.calls = plan_all(call);
     for (std::size_t v = 0; errors.empty() && v < call.variants.size(); ++v) {
         if (call.variants[v].maps.empty()) continue;
         const Outcome<CallSpec> mapped = with_maps(call, call.variants[v]);
         if (!mapped) return mapped.errors();
-        std::vector<PlannedCall> calls = CallPlanner(mapped.value(), lookup, errors).plan(candidates.value());
+        std::vector<PlannedCall> calls = plan_all(mapped.value());
         if (errors.empty()) errors = set_mapped(plan.calls, v, std::move(calls));
     }
     if (!errors.empty()) return errors;

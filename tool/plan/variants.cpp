@@ -191,12 +191,7 @@ Diagnostics add_variants(Plan& plan) {
                     std::find_if(call.variants.begin(), call.variants.end(),
                                  [&](const PlannedVariant& one) { return one.name == variant.name; });
                 if (own == call.variants.end()) continue;
-                if (own->mapped != nullptr) {
-                    PlannedCall mapped = *own->mapped;
-                    mapped.module = call.module;
-                    mapped.variants = std::move(call.variants);
-                    call = std::move(mapped);
-                }
+                if (own->mapped != nullptr) call = PlannedCall(*own->mapped);
                 if (variant.threads) {
                     const std::array<std::uint32_t, 3> declared = call.group_size;
                     call.group_size = group_size_of(call, *variant.threads);

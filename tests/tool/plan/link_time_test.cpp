@@ -242,7 +242,8 @@ TEST(Variants, MapsKeepWhatHostsPass) {
 }
 
 TEST(Variants, MapsPlaceArgumentsAnew) {
-    const std::string text = R"({"version": 1, "name": "functions", "modules": ["functions.slang"], "calls": [
+    const std::string text = R"({"version": 1, "name": "functions", "modules": ["functions.slang"],
+        "constants": {"N": 3}, "calls": [
         {"function": "g", "args": {"x": "tensor[2]", "w": {"kind": "tensor[1]", "map": [0]}},
          "variants": {"columns": {"map": {"w": [1]}}, "wide": {"map": {"w": [2]}}}}]})";
     const auto plan = [&](const std::string& spec) {
@@ -262,6 +263,11 @@ TEST(Variants, MapsPlaceArgumentsAnew) {
     ASSERT_EQ(outcome.value().functions.size(), 2U);
     EXPECT_THAT(outcome.value().functions[0].calls[0].arguments[1].host.map, ElementsAre(0));
     EXPECT_THAT(outcome.value().functions[1].calls[0].arguments[1].host.map, ElementsAre(1));
+    const PlannedCall& call = outcome.value().functions[0].calls[0];
+    ASSERT_EQ(call.variants.size(), 1U);
+    EXPECT_EQ(call.link.constants.size(), 1U);
+    EXPECT_EQ(call.variants[0].mapped->link, call.link) << "it is planned as far as the call itself";
+    EXPECT_EQ(call.variants[0].mapped->variants.size(), 1U);
 }
 
 TEST(Variants, OverloadsAgreeOnThem) {
