@@ -60,12 +60,7 @@ std::string sums_of(const CppFunction& function) {
 std::string options_of(const CppFunction& function) {
     const std::string sums = sums_of(function);
     std::string text = sums.empty() ? sums : "`deterministic` is for " + sums;
-    const bool leads_elsewhere =
-        std::any_of(function.plan->calls.begin(), function.plan->calls.end(), [](const PlannedCall& call) {
-            return std::any_of(call.parameters.begin(), call.parameters.end(),
-                               [](const auto& parameter) { return holds_pointer(parameter.type); });
-        });
-    if (leads_elsewhere)
+    if (std::ranges::any_of(function.plan->calls, leads_elsewhere))
         text +=
             (text.empty() ? "" : "; ") + std::string("`reads` and `writes` are for what pointers lead to");
     const std::vector<manifest::OptionSet>& sets = function.plan->option_sets;
@@ -223,7 +218,7 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
     std::set<std::string> taken = structs.names();
     taken.insert({"Module", "artifact_bytes", "artifact_path", "checked", "hook", "loaded", "loaded_",
                   "options", "try_load"});
-    if (!globals_of(plan).empty()) taken.insert({"put_values", "set", "with_values"});
+    if (!plan.globals.empty()) taken.insert({"put_values", "set", "with_values"});
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)
         taken.insert(pascal_case(function.name) + "Function");
@@ -347,7 +342,7 @@ bool is_launched(const PlannedFunction& function) {
 
 /// What hooks of the module's functions are given.
 std::string hook_context(const Plan& plan) {
-    return globals_of(plan).empty() ? "kf::HookContext" : "kf::HookContextOf<Globals>";
+    return plan.globals.empty() ? "kf::HookContext" : "kf::HookContextOf<Globals>";
 }
 
 /// One entry for each call that has methods of this pass.
@@ -576,7 +571,7 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List configured;
     View::List reaching;
     View::List hooked;
-    const std::string hook = globals_of(plan).empty()
+    const std::string hook = plan.globals.empty()
                                  ? "kf::detail::hooked(function_, std::move(callback))"
                                  : "kf::detail::hooked<Globals>(function_, std::move(callback), put_values)";
     for (const CppFunction& function : functions) {
@@ -638,9 +633,9 @@ View source_view(const Plan& plan, const std::vector<CppFunction>& functions, co
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
-    const bool sets_globals = !globals_of(plan).empty();
-    UniqueNames classes(sets_globals ? std::set<std::string>{"Module", "Globals"}
-                                     : std::set<std::string>{"Module"});
+    std::set<std::string> taken{"Module"};
+    if (!plan.globals.empty()) taken.insert("Globals");
+    UniqueNames classes(std::move(taken));
     const CppStructs structs(with_globals(plan), classes);
     const std::vector<CppFunction> functions = cpp_functions(plan, structs, classes);
     for (const CppFunction& function : functions) check_signatures(function, errors);

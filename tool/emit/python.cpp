@@ -183,6 +183,10 @@ private:
         return call.parameters.front().host.form != manifest::Form::tensor;
     }
 
+    [[nodiscard]] const std::vector<PlannedCall>& calls_of(MethodForm form) const {
+        return is_jvp(form) ? jvp_->calls : function_.calls;
+    }
+
     View::List methods(MethodForm call, MethodForm append) {
         View::List list;
         add_methods(list, "__call__", call);
@@ -193,7 +197,7 @@ private:
 
     void add_methods(View::List& list, const std::string& name, MethodForm form) {
         std::vector<PythonSignature> signatures;
-        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
+        const std::vector<PlannedCall>& calls = calls_of(form);
         for (std::size_t i = 0; i < calls.size(); ++i) {
             if (offers(calls[i], form)) signatures.push_back(signature(calls[i], i, form));
         }
@@ -352,8 +356,7 @@ private:
     std::string array_type(const PythonSignature& signature, MethodForm form) const {
         std::set<std::string> types;
         for (const std::size_t call : signature.calls) {
-            const PlannedArgument last =
-                host_items((is_jvp(form) ? jvp_->calls : function_.calls)[call]).back();
+            const PlannedArgument last = host_items(calls_of(form)[call]).back();
             types.insert("npt.NDArray[np." +
                          (holds_structs(last.type) ? "void" : numpy_name(last.host.element.scalar)) + "]");
         }
@@ -397,7 +400,7 @@ private:
     }
 
     bool returns_one(const PythonSignature& signature, MethodForm form) const {
-        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
+        const std::vector<PlannedCall>& calls = calls_of(form);
         return std::none_of(signature.parameters.begin(), signature.parameters.end(),
                             [](const PythonParameter& parameter) { return parameter.output; }) &&
                std::none_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
@@ -406,16 +409,6 @@ private:
                        parameters.begin(), parameters.end(),
                        [](const PlannedParameter& parameter) { return parameter.role == Role::inout; });
                });
-    }
-
-    /// Whether calls reach memory that only the caller can tell of.
-    [[nodiscard]] bool leads_elsewhere(const PythonSignature& signature, MethodForm form) const {
-        const std::vector<PlannedCall>& calls = is_jvp(form) ? jvp_->calls : function_.calls;
-        return std::any_of(signature.calls.begin(), signature.calls.end(), [&](std::size_t call) {
-            return std::any_of(
-                calls[call].parameters.begin(), calls[call].parameters.end(),
-                [](const PlannedParameter& parameter) { return holds_pointer(parameter.type); });
-        });
     }
 
     void add_result(Definition& made, const PythonSignature& signature, MethodForm form, bool generic,
@@ -443,7 +436,8 @@ private:
             list.emplace_back("shape: Sequence[int] | None = None");
             sequence_ = true;
         }
-        if (leads_elsewhere(signature, form)) {
+        if (std::ranges::any_of(signature.calls,
+                                [&](std::size_t call) { return leads_elsewhere(calls_of(form)[call]); })) {
             if (std::find(list.begin(), list.end(), "*") == list.end()) list.emplace_back("*");
             for (const char* word : {"reads", "writes"})
                 list.push_back(std::string(word) + ": " + note("MemoryValue") + " | None = None");
@@ -560,37 +554,15 @@ std::vector<std::string> attribute_names(const Plan& plan, const PythonStructs& 
 }  // namespace
 
 Outcome<PythonFiles> emit_python(const Plan& plan) {
-    const bool has_globals =
-        std::any_of(plan.functions.begin(), plan.functions.end(), [](const PlannedFunction& function) {
-            return std::any_of(function.calls.begin(), function.calls.end(),
-                               [](const PlannedCall& call) { return !call.globals.empty(); });
-        });
+    const bool has_globals = !plan.globals.empty();
     // What the module and its stub call their own.
-    UniqueNames members({has_globals ? "set" : "_kf",
-                         "Any",
-                         "ClassVar",
-                         "Generic",
-                         "Mapping",
-                         "NamedTuple",
-                         "Protocol",
-                         "Sequence",
-                         "TypeAlias",
-                         "TypeVar",
-                         "TypedDict",
-                         "_Path",
-                         "_kf",
-                         "_module",
-                         "_np",
-                         "dict",
-                         "list",
-                         "np",
-                         "npt",
-                         "object",
-                         "overload",
-                         "property",
-                         "str",
-                         "tuple",
-                         "type_check_only"});
+    std::set<std::string> taken;
+    taken.insert({"Any",      "ClassVar",  "Generic",  "Mapping",   "NamedTuple", "Protocol",
+                  "Sequence", "TypeAlias", "TypeVar",  "TypedDict", "_Path",      "_kf",
+                  "_module",  "_np",       "dict",     "list",      "np",         "npt",
+                  "object",   "overload",  "property", "str",       "tuple",      "type_check_only"});
+    if (has_globals) taken.insert("set");
+    UniqueNames members(std::move(taken));
     UniqueNames classes;
     const PythonStructs structs(with_globals(plan), members, classes);
     View::List module_functions;

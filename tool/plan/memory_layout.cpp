@@ -37,6 +37,11 @@ MemoryLayout each_cuda_field(const Type& type, Visit visit) {
     return layout;
 }
 
+bool holds_pointer(const Type& type) {
+    return type.kind == TypeKind::pointer || std::ranges::any_of(type.element, holds_pointer) ||
+           std::ranges::any_of(type.fields, [](const Field& field) { return holds_pointer(field.type); });
+}
+
 std::string bytes(std::int64_t count) { return std::to_string(count) + " bytes"; }
 
 }  // namespace
@@ -97,9 +102,9 @@ bool holds_bool(const Type& type) {
     }
 }
 
-bool holds_pointer(const Type& type) {
-    return type.kind == TypeKind::pointer || std::ranges::any_of(type.element, holds_pointer) ||
-           std::ranges::any_of(type.fields, [](const Field& field) { return holds_pointer(field.type); });
+bool leads_elsewhere(const PlannedCall& call) {
+    return std::ranges::any_of(
+        call.parameters, [](const PlannedParameter& parameter) { return holds_pointer(parameter.type); });
 }
 
 bool is_plain(const Type& type) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "slang/module.h"
+#include "plan/plan.h"
 
 namespace kf::gen {
 
@@ -27,7 +27,7 @@ struct MemoryLayout {
 /// Whether all of it is values whose place is known: no resources, pointers, interfaces or inherited fields.
 [[nodiscard]] bool is_plain(const Type& type);
 
-/// Whether it is a pointer, or has one in it.
-bool holds_pointer(const Type& type);
+/// Whether the call is passed pointers: it may reach memory that only the caller can tell of.
+[[nodiscard]] bool leads_elsewhere(const PlannedCall& call);
 
 }  // namespace kf::gen
