@@ -1,4 +1,4 @@
-// How kernels set the global parameters of modules, or make them.
+// How kernels set the global parameters of modules, or return those that are properties.
 #include "emit/global_functions.h"
 
 #include "emit/kinds/buffer.h"
@@ -27,15 +27,15 @@ InNamespaces in_namespaces(std::string name) {
     return placed;
 }
 
-std::string making_function(const PlannedCall& call, const PlannedParameter& parameter, CodeTarget target,
-                            const std::string& name) {
+std::string returning_function(const PlannedCall& call, const PlannedParameter& parameter, CodeTarget target,
+                               const std::string& name) {
     const std::string type = declared_name(parameter.type);
     std::string fields;
     std::string whole;
-    for (const HeldLeaf& leaf : held_leaves(call, parameter)) {
+    for (const PropertyLeaf& leaf : property_leaves(call, parameter)) {
         std::string value = leaf.name;
-        if (!leaf.bound.empty())
-            value = target == CodeTarget::spirv ? leaf.bound
+        if (!leaf.resource.empty())
+            value = target == CodeTarget::spirv ? leaf.resource
                                                 : "kf_buffer_of<" + leaf.type + ">(" + leaf.name + ")";
         if (leaf.path.empty()) whole = value;
         fields += "kf_made" + leaf.path + " = " + value + "; ";
@@ -47,17 +47,17 @@ std::string making_function(const PlannedCall& call, const PlannedParameter& par
 
 }  // namespace
 
-std::vector<HeldLeaf> held_leaves(const PlannedCall& call, const PlannedParameter& parameter) {
+std::vector<PropertyLeaf> property_leaves(const PlannedCall& call, const PlannedParameter& parameter) {
     const auto name_of = [](std::int64_t argument) { return "kf_held_" + std::to_string(argument); };
     const std::int64_t first = parameter.host.leaf;
     if (parameter.type.kind == TypeKind::buffer)
         return {{first, "", declared_name(parameter.type), bound_name(parameter.host.name), name_of(first)}};
-    std::vector<HeldLeaf> leaves;
+    std::vector<PropertyLeaf> leaves;
     for (std::int64_t i = first; i < first + parameter.host.leaves; ++i) {
         const PlannedArgument& leaf = call.arguments[static_cast<std::size_t>(i)];
-        const bool is_bound = supply_of(leaf.host) == Supply::bound;
-        leaves.push_back(
-            {i, leaf.path, declared_name(leaf.type), is_bound ? bound_name(leaf.host.name) : "", name_of(i)});
+        const bool is_buffer = supply_of(leaf.host) == Supply::bound;
+        leaves.push_back({i, leaf.path, declared_name(leaf.type), is_buffer ? bound_name(leaf.host.name) : "",
+                          name_of(i)});
     }
     return leaves;
 }
@@ -74,19 +74,19 @@ View::List globals_view(const PlannedCall& call, CodeTarget target) {
                 " kf_value);" + placed.closing);
             continue;
         }
-        for (const HeldLeaf& leaf : held_leaves(call, parameter)) {
-            const bool is_bound = !leaf.bound.empty();
-            if (is_bound && target == CodeTarget::spirv) continue;
-            if (is_bound && !has_bits) {
+        for (const PropertyLeaf& leaf : property_leaves(call, parameter)) {
+            const bool is_buffer = !leaf.resource.empty();
+            if (is_buffer && target == CodeTarget::spirv) continue;
+            if (is_buffer && !has_bits) {
                 // A buffer in CUDA is an address and a number, but no variable may be one.
                 add("struct kf_Bits { uint64_t kf_first; uint64_t kf_second; }");
                 add("kf_Bits kf_bits<B>(B kf_buffer) { __intrinsic_asm \"(*($TR*)&($0))\"; }");
                 add("B kf_buffer_of<B>(kf_Bits kf_held) { __intrinsic_asm \"(*($TR*)&($0))\"; }");
                 has_bits = true;
             }
-            add("static " + (is_bound ? "kf_Bits" : leaf.type) + " " + leaf.name + ";");
+            add("static " + (is_buffer ? "kf_Bits" : leaf.type) + " " + leaf.name + ";");
         }
-        add(placed.opening + making_function(call, parameter, target, placed.name) + placed.closing);
+        add(placed.opening + returning_function(call, parameter, target, placed.name) + placed.closing);
     }
     return views;
 }

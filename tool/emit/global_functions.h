@@ -1,4 +1,4 @@
-// How kernels set the global parameters of modules, or make them.
+// How kernels set the global parameters of modules, or return those that are properties.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace kf::gen {
 
-/// One leaf of a global that is made.
-struct HeldLeaf {
+/// One leaf of a global that is a property.
+struct PropertyLeaf {
     std::int64_t argument = 0;  ///< its number among the call's
     std::string path;           ///< in the global: ".bark"; empty: it is all of it
     std::string type;
-    std::string bound;  ///< of a buffer: its resource
-    std::string name;   ///< the variable that kernels keep it in; of a buffer in CUDA its bits
+    std::string resource;  ///< of a buffer
+    std::string name;      ///< the variable that kernels keep it in; of a buffer in CUDA its bits
 };
-[[nodiscard]] std::vector<HeldLeaf> held_leaves(const PlannedCall& call, const PlannedParameter& parameter);
+[[nodiscard]] std::vector<PropertyLeaf> property_leaves(const PlannedCall& call,
+                                                        const PlannedParameter& parameter);
 
-/// The functions that set the call's globals, and those that make them, for the template.
+/// The functions that set the call's globals, and those that return its properties, for the template.
 [[nodiscard]] View::List globals_view(const PlannedCall& call, CodeTarget target);
 
 }  // namespace kf::gen

@@ -73,7 +73,7 @@ private:
 
     /// Sets the variables that a global parameter is in kernels.
     void add_global(const PlannedParameter& parameter) {
-        if (parameter.is_property) return hold_global(parameter);
+        if (parameter.is_property) return add_property(parameter);
         std::string value;
         if (holds_struct_tensor(parameter)) {
             value = add_struct_tensor(body_, kernel_, parameter);
@@ -85,12 +85,12 @@ private:
         body_.sets.emplace_back(parameter.global_function + "(" + value + ")");
     }
 
-    /// Sets what a global is made of.
-    void hold_global(const PlannedParameter& parameter) {
-        for (const HeldLeaf& leaf : held_leaves(kernel_.call, parameter)) {
-            if (!leaf.bound.empty()) {
+    /// Sets the variables that a property is read from.
+    void add_property(const PlannedParameter& parameter) {
+        for (const PropertyLeaf& leaf : property_leaves(kernel_.call, parameter)) {
+            if (!leaf.resource.empty()) {
                 if (kernel_.target == CodeTarget::cuda_source)
-                    body_.sets.emplace_back(leaf.name + " = kf_bits(" + leaf.bound + ")");
+                    body_.sets.emplace_back(leaf.name + " = kf_bits(" + leaf.resource + ")");
                 continue;
             }
             const ArgumentText x(kernel_, leaf.argument);

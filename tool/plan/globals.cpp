@@ -50,7 +50,7 @@ GlobalForm form_of(const GlobalParameter& global) { return {global.id, holds_buf
 std::string kernel_function(const GlobalParameter& global) {
     const GlobalForm form = form_of(global);
     return (global.scope.empty() ? "" : global.scope + ".") +
-           (form.is_made ? getter_name(form.id) : setter_name(form.id));
+           (form.is_property ? getter_name(form.id) : setter_name(form.id));
 }
 
 Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::string& name) {
@@ -75,7 +75,7 @@ Outcome<PlannedGlobal> plan_global(const GlobalParameter& global, const std::str
     planned.doc = global.doc;
     planned.parameter = {fed.value().host, global.type, manifest::Role::in, true};
     planned.parameter.global_function = kernel_function(global);
-    planned.parameter.is_property = form_of(global).is_made;
+    planned.parameter.is_property = form_of(global).is_property;
     planned.arguments = std::move(fed.value().leaves);
     return planned;
 }

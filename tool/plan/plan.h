@@ -38,10 +38,10 @@ struct PlannedParameter {
     manifest::Role role = manifest::Role::in;  ///< the function's, which a field's may be narrower than
     bool no_diff = false;
     std::int64_t tangent_of = -1;  ///< in forward derivatives: the parameter that this is a tangent of
-    /// The function that sets or makes the global parameter that it is in a kernel, with its namespaces;
-    /// empty: it is none.
+    /// The function, with its namespaces, by which kernels set the global parameter that it is, or which
+    /// returns that property; empty: it is none.
     std::string global_function = {};
-    bool is_property = false;  ///< of a global: kernels make it whenever it is read, as what holds a buffer
+    bool is_property = false;  ///< of a global: kernels return it whenever it is read, as what holds a buffer
 
     bool operator==(const PlannedParameter&) const = default;
 };

@@ -278,7 +278,7 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
     const std::string shown = global.is_public ? "public " : "";
     std::string behind;
     std::string others;  // declares the names without a form by themselves
-    std::size_t made = 0;
+    std::size_t properties = 0;
     std::size_t variables = 0;
     for (const Declarator& one : global.names) {
         const std::string name(lexed[one.name]);
@@ -291,17 +291,17 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
             others += " " + shown + "uniform " + type + " " + name + changes.written(one.extents) + ";";
             continue;
         }
-        ++(form->is_made ? made : variables);
+        ++(form->is_property ? properties : variables);
         const std::string getter = getter_name(id);
-        behind += form->is_made ? " extern " + type + " " + getter + "(); " + shown + "property " + type +
-                                      " " + name + " { get { return " + getter + "(); } }"
-                                : " export void " + setter_name(id) + "(" + type + " kf_value" +
-                                      changes.written(one.extents) + ") { " + name + " = kf_value; }";
+        behind += form->is_property ? " extern " + type + " " + getter + "(); " + shown + "property " + type +
+                                          " " + name + " { get { return " + getter + "(); } }"
+                                    : " export void " + setter_name(id) + "(" + type + " kf_value" +
+                                          changes.written(one.extents) + ") { " + name + " = kf_value; }";
     }
     // Names that are declared together have one type, so that those with a form have the same.
-    if (made + variables == 0) return;
-    changes.put_behind(global.end, behind + (made > 0 ? others : ""));
-    if (made > 0) return changes.blank({global.modifiers.first, global.end});
+    if (properties + variables == 0) return;
+    changes.put_behind(global.end, behind + (properties > 0 ? others : ""));
+    if (properties > 0) return changes.blank({global.modifiers.first, global.end});
     changes.blank(global.modifiers);
     if (global.block < lexed.size()) {
         changes.blank({global.block, global.type.first});

@@ -25,8 +25,8 @@ struct GlobalPlace {
 
 /// Returns the text in which those of `forms` are no parameters. One that is a variable becomes static, of
 /// the type that is in the block or buffer, with a function behind it that sets it, which kernels declare
-/// `extern`; one that is made is what a function returns that kernels `export`. Lines stay, and columns but
-/// on theirs.
+/// `extern`; of one that is a property, the getter calls a function that kernels `export`. Lines stay, and
+/// columns but on theirs.
 [[nodiscard]] std::string with_settable_globals(std::string_view text, const std::vector<GlobalForm>& forms);
 
 }  // namespace kf::gen

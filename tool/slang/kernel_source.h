@@ -21,12 +21,12 @@ struct Conformance {
 /// What a module's global parameter is in kernels: see global_parameters.h.
 struct GlobalForm {
     std::string id;
-    bool is_made = false;  ///< the kernel has a function that returns it; else it is a variable
+    bool is_property = false;  ///< whose getter calls a function of the kernel's; else it is a variable
 
     bool operator==(const GlobalForm&) const = default;
 };
 
-/// How kernels name the function that sets a global, or that makes it.
+/// How kernels name the function that sets a global, or, of a property, returns it.
 [[nodiscard]] std::string setter_name(const std::string& id);
 [[nodiscard]] std::string getter_name(const std::string& id);
 

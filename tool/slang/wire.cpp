@@ -18,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Location, file, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, severity, id, location, message, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, offset, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Conformance, interface_name, type, id)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_made)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GlobalForm, id, is_property)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, entry_point, text, origin, hint, globals, has_buffers,
                                    values, conformances)
 

@@ -6,12 +6,12 @@
 namespace kf::gen {
 namespace {
 
-/// The text with all its globals as variables, or made, without what stands in ids for the text.
-std::string settable(const std::string& text, bool made = false) {
+/// The text with all its globals as variables, or properties, without what stands in ids for the text.
+std::string settable(const std::string& text, bool are_properties = false) {
     std::vector<GlobalForm> forms;
     std::string end;
     for (const GlobalPlace& place : global_places(text)) {
-        forms.push_back({place.id, made});
+        forms.push_back({place.id, are_properties});
         end = place.id.substr(place.id.rfind('_'));
     }
     std::string changed = with_settable_globals(text, forms);
