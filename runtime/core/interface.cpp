@@ -31,9 +31,7 @@ public:
     void word(Enum value) {
         number(static_cast<std::int64_t>(value));
     }
-    [[nodiscard]] std::string digest() const {
-        return hex(sha256(std::as_bytes(std::span(text_)))).substr(0, digits);
-    }
+    [[nodiscard]] std::string digest() const { return hex_digest(text_).substr(0, digits); }
 
 private:
     std::string text_;

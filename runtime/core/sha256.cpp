@@ -92,4 +92,6 @@ std::string hex(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
+std::string hex_digest(std::string_view text) { return hex(sha256(std::as_bytes(std::span(text)))); }
+
 }  // namespace kf

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace kf {
 
@@ -13,5 +14,8 @@ namespace kf {
 
 /// Lower-case hexadecimal, two digits a byte.
 [[nodiscard]] std::string hex(std::span<const std::uint8_t> bytes);
+
+/// SHA-256 of a text, in hexadecimal.
+[[nodiscard]] std::string hex_digest(std::string_view text);
 
 }  // namespace kf

@@ -1,8 +1,6 @@
 // One hash of several parts, for keys.
 #include "cache/hash.h"
 
-#include <span>
-
 #include "core/sha256.h"
 
 namespace kf::gen {
@@ -13,7 +11,7 @@ std::string hash_parts(const std::vector<std::string_view>& parts) {
         text += std::to_string(part.size()) + ':';
         text += part;
     }
-    return hex(sha256(std::as_bytes(std::span(text))));
+    return hex_digest(text);
 }
 
 }  // namespace kf::gen

@@ -95,8 +95,6 @@ manifest::Image image_of(std::string format, const std::string& architecture, co
     return image;
 }
 
-std::string hash_of(const std::string& text) { return hex(sha256(std::as_bytes(std::span(text)))); }
-
 class ImageCompiler {
 public:
     explicit ImageCompiler(const CudaJob& job) : job_(job) {}
@@ -140,14 +138,14 @@ private:
         std::string tools = job_.compiler.version() + "\n" + job_.compiler.build();
         for (const std::filesystem::path& header : job_.headers) {
             const Outcome<std::string> text = DiskFileSystem().read(header);
-            tools += "\n" + header.filename().string() + " " + hash_of(text ? text.value() : "");
+            tools += "\n" + header.filename().string() + " " + hex_digest(text ? text.value() : "");
         }
         for (Task& task : tasks_) {
             const CudaUnit& unit = units_[task.unit];
             std::string text = tools + "\n" + task.architecture + "\n" + unit.text;
             for (const std::string& define : unit.defines) text += "\n" + define;
             for (const std::string& define : define_bounds(unit, {})) text += "\n" + define;
-            task.key = hash_of(text);
+            task.key = hex_digest(text);
         }
     }
 

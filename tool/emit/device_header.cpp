@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "core/sha256.h"
@@ -21,7 +20,7 @@ namespace {
 std::string library_version() {
     const std::string text =
         std::string(templates::device_library_mustache) + std::string(templates::device_halves_mustache);
-    return hex(sha256(std::as_bytes(std::span(text)))).substr(0, 12);
+    return hex_digest(text).substr(0, 12);
 }
 
 /// What the code is made of; programs without halves don't include CUDA's header of them.

@@ -137,7 +137,7 @@ private:
         const auto known = std::find_if(set_.units.begin(), set_.units.end(),
                                         [&](const KernelUnit& other) { return same_kernel(unit, other); });
         if (known != set_.units.end()) return known - set_.units.begin();
-        unit.source_hash = hex(sha256(std::as_bytes(std::span(text))));
+        unit.source_hash = hex_digest(text);
         set_.units.push_back(std::move(unit));
         return static_cast<std::int64_t>(set_.units.size()) - 1;
     }

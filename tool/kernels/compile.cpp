@@ -29,8 +29,7 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
             const std::string text = job.environment_hash +
                                      (target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
                                      emitted.source.code_text();
-            tasks.push_back(
-                {i, target, &emitted.source, hex(sha256(std::as_bytes(std::span(text)))), {}, {}, {}});
+            tasks.push_back({i, target, &emitted.source, hex_digest(text), {}, {}, {}});
         }
     }
     return tasks;

@@ -328,7 +328,7 @@ private:
             settings_.environment_hash + (form.target == CodeTarget::spirv ? "\nspirv\n" : "\ncuda\n") +
             std::string(version) + "\n" + manifest::dispatch_names.at(static_cast<std::size_t>(dispatch)) +
             "\n" + probe.code_text();
-        return hex(sha256(std::as_bytes(std::span(text))));
+        return hex_digest(text);
     }
 
     /// The store keeps the ids of globals that the host sets: what else is found is looked for again, so that

@@ -1,8 +1,6 @@
 // What a run is about to rename, so that the next one can finish it when it is killed in between.
 #include "output/journal.h"
 
-#include <span>
-
 #include "core/sha256.h"
 
 namespace kf::gen {
@@ -11,8 +9,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view header = "kfgen-journal 1\n";
-
-std::string digest_of(std::string_view text) { return hex(sha256(std::as_bytes(std::span(text)))); }
 
 /// Whole lines of lengths and texts: paths may hold any character.
 void add_text(std::string& journal, const std::string& text) {
@@ -36,7 +32,7 @@ bool take_text(std::string_view& journal, std::string& text) {
 void finish(FileSystem& file_system, const std::vector<PlannedRename>& renames) {
     for (const PlannedRename& rename : renames) {
         const Outcome<std::string> content = file_system.read(rename.temporary);
-        if (content && digest_of(content.value()) == rename.sha256) {
+        if (content && hex_digest(content.value()) == rename.sha256) {
             (void)file_system.rename(rename.temporary, rename.path);
         }
     }
@@ -51,7 +47,7 @@ std::string journal_text(const std::vector<PlannedRename>& renames) {
         add_text(text, rename.path.string());
         add_text(text, rename.sha256);
     }
-    return text + digest_of(text) + '\n';
+    return text + hex_digest(text) + '\n';
 }
 
 std::vector<PlannedRename> parse_journal(std::string_view text) {
@@ -60,7 +56,7 @@ std::vector<PlannedRename> parse_journal(std::string_view text) {
         return {};
     }
     const std::string_view body = text.substr(0, text.size() - seal);
-    if (text.substr(body.size()) != digest_of(body) + '\n') {
+    if (text.substr(body.size()) != hex_digest(body) + '\n') {
         return {};
     }
     std::vector<PlannedRename> renames;

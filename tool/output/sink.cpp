@@ -2,7 +2,6 @@
 #include "output/sink.h"
 
 #include <optional>
-#include <span>
 
 #include "core/sha256.h"
 #include "output/journal.h"
@@ -89,7 +88,7 @@ public:
     std::optional<Diagnostic> add(const OutputFile& file, std::optional<std::string> previous) {
         const fs::path temporary = file_system_.temporary_beside(file.path);
         entries_.push_back({file.path, temporary, std::move(previous), false});
-        renames_.push_back({temporary, file.path, hex(sha256(std::as_bytes(std::span(file.content))))});
+        renames_.push_back({temporary, file.path, hex_digest(file.content)});
         return file_system_.write(temporary, file.content);
     }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -219,8 +218,7 @@ private:
 /// What the names of a text's globals begin and end with, so that no other text's are the same.
 class Ids {
 public:
-    explicit Ids(std::string_view text)
-        : end_("_" + hex(sha256(std::as_bytes(std::span(text)))).substr(0, 8)) {}
+    explicit Ids(std::string_view text) : end_("_" + hex_digest(text).substr(0, 8)) {}
 
     /// Asked for each of the text's in turn, since namespaces may have the same.
     std::string next(std::string_view name) {
