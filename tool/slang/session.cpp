@@ -2,10 +2,9 @@
 #include "slang/session.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <set>
 
+#include "slang/brackets.h"
 #include "slang/diagnostics.h"
 #include "slang/library.h"
 #include "slang/nesting.h"
@@ -37,17 +36,6 @@ std::string import_path(const std::string& name) {
     for (std::size_t at = rest.find("./"); at != std::string::npos; at = rest.find("./"))
         rest.erase(0, at + 2);
     return rest.ends_with(".slang") ? rest.substr(0, rest.size() - 6) : rest;
-}
-
-// FNV-1a. Names the module only, so that one text is loaded once into a session.
-std::string text_hash(std::string_view text) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    }
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
-    return digits.data();
 }
 
 /// Where Slang keeps modules of its own, such as slang.neural, beside its library.
@@ -248,7 +236,8 @@ std::vector<std::string> Session::further_imports(const std::string& kernel) con
 }
 
 Outcome<slang::IModule*> Session::load_generated(const std::string& name, const std::string& text) {
-    const std::string hashed = name + "_" + text_hash(text);
+    // Named by its text, which is loaded once into a session.
+    const std::string hashed = name + "_" + hash_of(text);
     const std::string compiled = sources_->as_compiled(text);
     Outcome<slang::IModule*> module = load_text(hashed, compiled);
     if (module || !has_unknown_name(module)) return module;
