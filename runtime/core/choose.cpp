@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/choose.h"
+#include "core/join.h"
 #include "core/module_state.h"
 
 namespace kf::detail {
@@ -14,10 +15,7 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 
 template <class Range, class Text>
 std::string listed(const Range& range, Text text_of) {
-    std::string text;
-    for (const auto& one : range) {
-        text += (text.empty() ? "" : ", ") + quoted(text_of(one));
-    }
+    const std::string text = join(range, [&](const auto& one) { return quoted(text_of(one)); });
     return text.empty() ? "nothing" : text;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/join.h"
+
 namespace kf {
 
 void Dims::throw_full() {
@@ -22,12 +24,6 @@ bool Dims::operator==(const Dims& other) const {
     return std::equal(begin(), end(), other.begin(), other.end());
 }
 
-std::string to_string(const Dims& dims) {
-    std::string text = "[";
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
-    }
-    return text + "]";
-}
+std::string to_string(const Dims& dims) { return "[" + join(dims) + "]"; }
 
 }  // namespace kf

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/describe.h"
+#include "core/join.h"
 #include "core/module_state.h"
 
 namespace kf::detail {
@@ -20,11 +21,7 @@ using manifest::Function;
 
 /// "w [1]"
 std::string map_text(std::string_view name, std::span<const std::int64_t> map) {
-    std::string text;
-    for (const std::int64_t dimension : map) {
-        text += (text.empty() ? "" : ", ") + std::to_string(dimension);
-    }
-    return std::string(name) + " [" + text + "]";
+    return std::string(name) + " [" + join(map) + "]";
 }
 
 /// "(x [0, 1], w [1])" of the first overload with the most dimensions.
@@ -138,15 +135,11 @@ std::size_t mapped_function(const manifest::Manifest& manifest, std::size_t inde
     if (found.size() == 1 || (!found.empty() && found.front() == index)) {
         return found.front();
     }
-    std::string wanted;
-    for (const auto& [name, map] : chosen) {
-        wanted += (wanted.empty() ? "" : ", ") + map_text(name, map);
-    }
-    std::string there;
-    for (const std::size_t candidate : found.empty() ? all : found) {
-        const Function& function = manifest.functions[candidate];
-        there += (there.empty() ? "" : ", ") + function.name + " " + maps_text(function);
-    }
+    const std::string wanted =
+        join(chosen, [](const Mapping& one) { return map_text(one.first, one.second); });
+    const std::string there = join(found.empty() ? all : found, [&](std::size_t candidate) {
+        return manifest.functions[candidate].name + " " + maps_text(manifest.functions[candidate]);
+    });
     throw ArgumentError(ErrorCode::unknown_name,
                         manifest.functions[index].name +
                             ": map: " + (found.empty() ? "nothing was" : "more than one was") +

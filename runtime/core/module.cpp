@@ -4,6 +4,7 @@
 
 #include "core/artifact.h"
 #include "core/items.h"
+#include "core/join.h"
 #include "core/module_state.h"
 #include "core/sha256.h"
 
@@ -20,14 +21,12 @@ ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : d
     for (const manifest::Kernel& kernel : manifest_.kernels) {
         const auto layout = kernel.layouts.find(info.backend);
         if (layout == kernel.layouts.end()) {
-            std::string targets;
-            for (const auto& [target, unused] : kernel.layouts) {
-                targets += (targets.empty() ? "" : ", ") + target;
-            }
+            const auto target = [](const auto& one) { return one.first; };
             throw ArtifactError(ErrorCode::artifact_no_image,
-                                "the artifact '" + manifest_.name + "' was generated for " + targets +
-                                    " and has no kernel '" + kernel.name + "' for device " + info.id + " (" +
-                                    info.name + "); add \"" + info.backend + "\" to the spec's targets");
+                                "the artifact '" + manifest_.name + "' was generated for " +
+                                    join(kernel.layouts, target) + " and has no kernel '" + kernel.name +
+                                    "' for device " + info.id + " (" + info.name + "); add \"" +
+                                    info.backend + "\" to the spec's targets");
         }
         layouts_.push_back(&layout->second);
         kernels_.push_back(device_.state()->kernel(kernel));
@@ -77,12 +76,8 @@ detail::FunctionRef Module::function(std::string_view name) const {
             return {state_, i};
         }
     }
-    std::string names;
-    for (const std::string& here : functions()) {
-        names += (names.empty() ? "" : ", ") + here;
-    }
     throw ArgumentError(ErrorCode::unknown_name, "the module '" + this->name() + "' has no function '" +
-                                                     std::string(name) + "'; it has " + names);
+                                                     std::string(name) + "'; it has " + join(functions()));
 }
 
 void Module::load_all() const {

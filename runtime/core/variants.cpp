@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/join.h"
 #include "core/module_state.h"
 
 namespace kf::detail {
@@ -16,11 +17,7 @@ namespace {
 using manifest::OptionSet;
 
 std::string threads_text(const std::vector<std::int64_t>& threads) {
-    std::string text;
-    for (const std::int64_t extent : threads) {
-        text += (text.empty() ? "" : ", ") + std::to_string(extent);
-    }
-    return "threads [" + text + "]";
+    return "threads [" + join(threads) + "]";
 }
 
 /// "'tiled' (threads [8, 8], N = 5)"
@@ -43,11 +40,7 @@ std::string described(const OptionSet& set) {
 }
 
 std::string texts_of(const std::vector<const OptionSet*>& sets) {
-    std::string text;
-    for (const OptionSet* set : sets) {
-        text += (text.empty() ? "" : ", ") + described(*set);
-    }
-    return text;
+    return join(sets, [](const OptionSet* set) { return described(*set); });
 }
 
 std::string requested(const VariantRequest& request) {

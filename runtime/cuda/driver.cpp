@@ -3,6 +3,7 @@
 
 #include <kf/error.h>
 
+#include "core/join.h"
 #include "cuda/device.h"
 #include "cuda/result.h"
 
@@ -14,14 +15,6 @@ std::shared_ptr<const Library> open_library(const OpenOptions& options) {
         return std::make_shared<const Library>(options.lookup);
     }
     return std::make_shared<const Library>(options.library);
-}
-
-std::string join(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
 }
 
 /// The usable devices, with their indices; where there are none, `why_not` says why.

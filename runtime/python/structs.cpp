@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/items.h"
+#include "core/join.h"
 #include "core/python_names.h"
 #include "python/arrays.h"
 #include "python/differentiable.h"
@@ -30,16 +31,10 @@ bool has_dtype_fields(py::handle value) {
     return !py::object(value.attr("dtype").attr("fields")).is_none();
 }
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 std::string field_names(const ParameterTree& structure) {
     std::vector<std::string> names;
     for (const ParameterTree& field : structure.fields) names.push_back(field.name);
-    return joined(names);
+    return join(names);
 }
 
 /// The names of the fields that the value says it has; nothing where it doesn't say.

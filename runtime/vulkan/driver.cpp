@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/join.h"
 #include "vulkan/device.h"
 #include "vulkan/result.h"
 
@@ -18,14 +19,6 @@ std::shared_ptr<Library> open_library(const OpenOptions& options) {
             reinterpret_cast<PFN_vkGetInstanceProcAddr>(options.get_instance_proc_addr));
     }
     return std::make_shared<Library>(options.library);
-}
-
-std::string join(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
 }
 
 /// What every adopted device has: features without which none is adopted, and properties, which nobody

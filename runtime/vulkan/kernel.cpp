@@ -12,6 +12,7 @@
 
 #include "core/dispatch.h"
 #include "core/interface.h"
+#include "core/join.h"
 #include "core/spirv.h"
 #include "vulkan/residency.h"
 #include "vulkan/result.h"
@@ -22,14 +23,6 @@ namespace {
 
 constexpr const char* float_atomics = "float32_atomic_add";
 constexpr const char* subnormals = "denorm_preserve";
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
-}
 
 const manifest::Image& find_image(const manifest::Kernel& kernel) {
     for (const manifest::Image& image : kernel.images) {
@@ -100,7 +93,7 @@ void check_features(const Context& context, const manifest::Kernel& kernel, cons
     if (!missing.empty()) {
         throw DeviceError(ErrorCode::missing_feature, "vulkan: kernel '" + kernel.name + "' can't run on " +
                                                           context.physical.info.name +
-                                                          ", which lacks: " + joined(missing));
+                                                          ", which lacks: " + join(missing));
     }
 }
 

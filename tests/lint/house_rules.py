@@ -39,7 +39,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "runtime/cuda": ("runtime/include", "runtime/core"),
     "runtime/python": ("runtime/include", "runtime/core"),
     # The stages of kfgen, in order.
-    "tool/diagnostic": (),
+    "tool/diagnostic": ("runtime/core/join.h",),
     "tool/process": (),
     "tool/support": ("tool/slang/support_module.h",),
     "tool/spec": ("runtime/core", "tool/diagnostic"),
@@ -55,7 +55,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     ),
     "tool/artifact": ("runtime/core", "tool/kernels"),
     "tool/cache": ("runtime/core", "tool/kernels", "tool/output"),
-    "tool/cli": ("tool/diagnostic", "tool/spec", "tool/output"),
+    "tool/cli": ("runtime/core/join.h", "tool/diagnostic", "tool/spec", "tool/output"),
     "tool/run": (
         *("runtime/include", "runtime/core", "tool/diagnostic", "tool/support", "tool/spec", "tool/slang"),
         *("tool/plan", "tool/emit", "tool/kernels", "tool/output", "tool/cuda", "tool/artifact"),

@@ -21,6 +21,7 @@
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/items.h"
+#include "core/join.h"
 #include "core/module_state.h"
 
 namespace kf::check {
@@ -66,9 +67,7 @@ std::string tensor_names(const manifest::Manifest& manifest) {
             }
         }
     }
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? "none" : text;
+    return names.empty() ? "none" : join(names);
 }
 
 void check_shapes(const manifest::Manifest& manifest, const Settings& settings) {

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/join.h"
+
 namespace kf::check {
 namespace {
 
@@ -51,23 +53,17 @@ std::string details(const InputReport& input) {
            (input.unsure > 0 ? ", " + std::to_string(input.unsure) + " not smooth" : "");
 }
 
-std::string list_of(const std::vector<std::string>& values) {
-    std::string text;
-    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
-    return text;
-}
-
 /// "mode = off, on; n = 0, 1, 3 (not 100000)", and what gave no results.
 std::string tried_text(const CallReport& call) {
     std::string tried;
     std::string in_vain;
     for (const Tried& one : call.tried) {
-        std::string values = list_of(one.values);
-        if (!one.not_given.empty()) values += " (not " + list_of(one.not_given) + ")";
+        std::string values = join(one.values);
+        if (!one.not_given.empty()) values += " (not " + join(one.not_given) + ")";
         tried += (tried.empty() ? "  tried: " : "; ") + one.name + " = " + values;
         if (one.not_finite.empty()) continue;
         in_vain += (in_vain.empty() ? "  infinities or NaN, at times or always: " : "; ") + one.name + " = " +
-                   list_of(one.not_finite);
+                   join(one.not_finite);
     }
     return (tried.empty() ? "" : tried + "\n") + (in_vain.empty() ? "" : in_vain + "\n");
 }

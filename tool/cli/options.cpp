@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "cli/response_file.h"
+#include "core/join.h"
 #include "diagnostic/suggest.h"
 #include "spec/names.h"
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/join.h"
 #include "core/sha256.h"
 #include "diagnostic/suggest.h"
 #include "output/file_system.h"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/join.h"
+
 namespace kf::gen {
 namespace {
 
@@ -66,17 +68,6 @@ std::vector<std::string> suggestion_notes(std::string_view word, std::string_vie
         notes.push_back(std::string(what) + ": " + join(candidates));
     }
     return notes;
-}
-
-std::string join(const std::vector<std::string>& words, std::string_view separator) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (!text.empty()) {
-            text += separator;
-        }
-        text += word;
-    }
-    return text;
 }
 
 }  // namespace kf::gen

@@ -18,7 +18,4 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
 std::vector<std::string> suggestion_notes(std::string_view word, std::string_view what,
                                           const std::vector<std::string>& candidates);
 
-/// "a, b, c".
-std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
-
 }  // namespace kf::gen

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/join.h"
 #include "emit/cpp_methods.h"
 #include "emit/element.h"
 #include "emit/kinds/questions.h"
@@ -258,12 +259,6 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
 }
 
 // ---- checks
-
-std::string join(const std::vector<std::string>& items) {
-    std::string text;
-    for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-    return text;
-}
 
 /// Where two calls part: the spec entry of the last argument that comes from another place.
 std::pair<Location, Location> parting(const PlannedCall& first, const PlannedCall& second) {

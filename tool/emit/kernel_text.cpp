@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/join.h"
 #include "emit/adapter.h"
 #include "emit/block.h"
 #include "emit/kinds/questions.h"
@@ -15,11 +16,7 @@ namespace kf::gen {
 namespace {
 
 /// "(a, b)"
-std::string listed(const std::vector<std::string>& arguments) {
-    std::string text;
-    for (const std::string& one : arguments) text += (text.empty() ? "" : ", ") + one;
-    return "(" + text + ")";
-}
+std::string listed(const std::vector<std::string>& arguments) { return "(" + join(arguments) + ")"; }
 
 }  // namespace
 

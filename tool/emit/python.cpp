@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/items.h"
+#include "core/join.h"
 #include "core/python_names.h"
 #include "emit/element.h"
 #include "emit/items.h"
@@ -83,8 +84,7 @@ std::string definition(const std::string& name, const std::vector<std::string>& 
     const std::string head = "    def " + name + "(";
     const std::string tail = ") -> " + result + ":";
     const std::string end = doc.empty() ? " ..." : "";
-    std::string list;
-    for (const std::string& parameter : parameters) list += (list.empty() ? "" : ", ") + parameter;
+    const std::string list = join(parameters);
     std::string text = head + list + tail + end;
     if (text.size() > columns) {
         text = head + "\n        " + list;
@@ -515,10 +515,8 @@ private:
 
 /// `head` and names: on one line, or one name a line.
 std::string import_line(const std::string& head, const std::set<std::string>& names, char open, char close) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
     const std::string brackets = open == '(' ? "" : std::string(1, open);
-    std::string line = head + brackets + list + (open == '(' ? "" : std::string(1, close));
+    std::string line = head + brackets + join(names) + (open == '(' ? "" : std::string(1, close));
     if (line.size() <= columns) return line;
     line = head + open;
     for (const std::string& name : names) line += "\n    " + name + ",";

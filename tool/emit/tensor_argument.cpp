@@ -1,6 +1,7 @@
 // What kernels declare to hand a tensor to the function.
 #include "emit/tensor_argument.h"
 
+#include "core/join.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -8,9 +9,7 @@ namespace kf::gen {
 namespace {
 
 std::string joined(const std::vector<std::string>& items) {
-    std::string text;
-    for (const std::string& item : items) text += (text.empty() ? " " : ", ") + item;
-    return "{" + text + " }";
+    return items.empty() ? "{ }" : "{ " + join(items) + " }";
 }
 
 std::string braced(const std::string& view) { return view.empty() ? "{}" : "{ " + view + " }"; }

@@ -2,8 +2,9 @@
 #include "plan/home_module.h"
 
 #include <algorithm>
+#include <span>
 
-#include "diagnostic/suggest.h"
+#include "core/join.h"
 #include "plan/candidates.h"
 #include "plan/shared_members.h"
 #include "spec/names.h"
@@ -23,7 +24,7 @@ Module only(const NamedModule& named, const Module& module) {
 }
 
 std::string first_names(const std::vector<std::string>& parts, std::size_t count) {
-    return join({parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count)}, ".");
+    return join(std::span(parts).first(count), ".");
 }
 
 /// One way to read a call's function.
@@ -114,7 +115,7 @@ private:
         const std::vector<std::string> path = name_parts(reading.module->path);
         const std::size_t count = name_parts(reading.home.call.module).size() + 1;
         if (count > path.size()) return {};
-        return join({path.end() - static_cast<std::ptrdiff_t>(count), path.end()}, ".");
+        return join(std::span(path).last(count), ".");
     }
 
     Diagnostic ambiguity() const {

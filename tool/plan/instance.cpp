@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "diagnostic/suggest.h"
 #include "plan/candidates.h"
 #include "plan/inference.h"
 #include "spec/names.h"

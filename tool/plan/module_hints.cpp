@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/join.h"
 #include "diagnostic/suggest.h"
 #include "spec/names.h"
 

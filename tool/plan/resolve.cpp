@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/join.h"
 #include "core/roles.h"
 #include "diagnostic/suggest.h"
 #include "plan/accumulate.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/join.h"
 #include "plan/types.h"
 #include "spec/operators.h"
 
@@ -157,12 +158,6 @@ private:
     std::size_t at_ = 0;
 };
 
-std::string joined(const std::vector<TypeText>& arguments, std::string (*text)(const TypeText&)) {
-    std::string all;
-    for (const TypeText& argument : arguments) all += (all.empty() ? "" : ", ") + text(argument);
-    return all;
-}
-
 /// "float3", "float2x3": what has a short name.
 std::optional<std::string> short_name(const TypeText& type) {
     if (type.name != "vector" && type.name != "matrix") return std::nullopt;
@@ -207,7 +202,7 @@ bool is_value(const TypeText& type) {
 std::string slang_text(const TypeText& type) {
     if (const auto name = short_name(type)) return *name;
     if (type.name == member_name) return slang_text(type.arguments[0]) + "." + slang_text(type.arguments[1]);
-    return type.arguments.empty() ? type.name : type.name + "<" + joined(type.arguments, slang_text) + ">";
+    return type.arguments.empty() ? type.name : type.name + "<" + join(type.arguments, slang_text) + ">";
 }
 
 std::string spelled(const TypeText& type) {
@@ -221,7 +216,7 @@ std::string spelled(const TypeText& type) {
     }
     if (const auto name = short_name(type)) return *name;
     if (type.name == member_name) return spelled(type.arguments[0]) + "." + spelled(type.arguments[1]);
-    return type.arguments.empty() ? type.name : type.name + "<" + joined(type.arguments, spelled) + ">";
+    return type.arguments.empty() ? type.name : type.name + "<" + join(type.arguments, spelled) + ">";
 }
 
 TypeText substituted(const TypeText& pattern, const Bindings& bindings) {

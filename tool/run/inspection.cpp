@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "core/artifact.h"
+#include "core/join.h"
 #include "core/sha256.h"
-#include "diagnostic/suggest.h"
 #include "run/overload.h"
 
 namespace kf::gen {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/generator_rules.h"
+#include "core/join.h"
 #include "diagnostic/suggest.h"
 
 namespace kf::gen {

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/join.h"
 #include "diagnostic/suggest.h"
 #include "schema_text.h"
 #include "spec/kind.h"

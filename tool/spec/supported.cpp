@@ -1,7 +1,7 @@
 // What a valid spec may ask for that this version of kfgen doesn't generate yet.
 #include "spec/supported.h"
 
-#include "diagnostic/suggest.h"
+#include "core/join.h"
 
 namespace kf::gen {
 namespace {

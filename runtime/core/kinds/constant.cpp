@@ -2,6 +2,7 @@
 #include "core/kinds/constant.h"
 
 #include "core/consistency.h"
+#include "core/join.h"
 #include "core/manifest.h"
 
 namespace kf::manifest::kinds {
@@ -9,8 +10,7 @@ namespace kf::manifest::kinds {
 using artifact::require;
 
 std::string constant_text(const Constant& constant) {
-    std::string text;
-    for (const std::string& scalar : constant.scalars) text += (text.empty() ? "" : ", ") + scalar;
+    const std::string text = join(constant.scalars);
     return constant.scalars.size() == 1 ? "constant " + text : "constant [" + text + "]";
 }
 

@@ -1,6 +1,7 @@
 // Constants.
 #include "emit/kinds/constant.h"
 
+#include "core/join.h"
 #include "plan/types.h"
 
 namespace kf::gen::kinds {
@@ -24,12 +25,6 @@ std::string literal(const std::string& text, const Type& type) {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-    return text;
-}
-
 /// Takes the next scalars, from `at` on.
 std::string spelled(const Constant& constant, const Type& type, std::size_t& at) {
     std::vector<std::string> parts;
@@ -37,7 +32,7 @@ std::string spelled(const Constant& constant, const Type& type, std::size_t& at)
         case TypeKind::array:
             for (std::int64_t i = 0; i < type.extent; ++i)
                 parts.push_back(spelled(constant, type.element.front(), at));
-            return "{ " + joined(parts) + " }";
+            return "{ " + join(parts) + " }";
         case TypeKind::vector:
         case TypeKind::matrix: {
             Type scalar;
@@ -45,7 +40,7 @@ std::string spelled(const Constant& constant, const Type& type, std::size_t& at)
             scalar.scalar = type.scalar;
             for (std::int64_t i = 0; i < type.rows * type.columns; ++i)
                 parts.push_back(literal(constant.scalars.at(at++), scalar));
-            return declared_name(type) + "(" + joined(parts) + ")";
+            return declared_name(type) + "(" + join(parts) + ")";
         }
         default: return literal(constant.scalars.at(at++), type);
     }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/join.h"
 #include "core/scalar_range.h"
-#include "diagnostic/suggest.h"
 #include "plan/accumulate.h"
 #include "plan/kinds/value.h"
 #include "plan/types.h"
@@ -19,11 +19,7 @@ namespace {
 using Literal = ConstantScalar::Literal;
 
 /// "[2, 3]"
-std::string list_text(const std::vector<std::int64_t>& extents) {
-    std::string text;
-    for (const std::int64_t extent : extents) text += (text.empty() ? "" : ", ") + std::to_string(extent);
-    return "[" + text + "]";
-}
+std::string list_text(const std::vector<std::int64_t>& extents) { return "[" + join(extents) + "]"; }
 
 template <class Number>
 std::optional<Number> parsed(const std::string& text) {
