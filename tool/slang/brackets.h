@@ -18,6 +18,7 @@ public:
     [[nodiscard]] std::string_view operator[](std::size_t at) const {
         return at < size() ? tokens_.all[at].text : std::string_view();
     }
+    [[nodiscard]] std::string_view token(std::size_t at) const { return (*this)[at]; }
     [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
     /// Where the token begins in the text.
     [[nodiscard]] std::size_t offset(std::size_t at) const { return tokens_.all[at].offset; }
@@ -43,7 +44,7 @@ public:
     /// Returns how many commas are between the bracket at `open` and `end`, outside of other brackets.
     [[nodiscard]] std::size_t place_in(std::size_t open, std::size_t end) const;
 
-private:
+protected:
     const Tokens& tokens_;
 };
 

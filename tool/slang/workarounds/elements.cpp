@@ -14,10 +14,10 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-class ElementReader {
+class ElementReader : TokenView {
 public:
     ElementReader(std::string_view text, const Tokens& tokens)
-        : text_(text), tokens_(tokens), view_(tokens), function_("kf_own_" + hash_of(text)) {}
+        : TokenView(tokens), text_(text), function_("kf_own_" + hash_of(text)) {}
 
     std::map<std::size_t, std::string> run() {
         note_fields();
@@ -77,15 +77,6 @@ private:
         bool written = false;  ///< too, by an operator such as += or a call
     };
 
-    [[nodiscard]] std::size_t size() const { return tokens_.all.size(); }
-    [[nodiscard]] std::string_view token(std::size_t at) const {
-        return at < size() ? tokens_.all[at].text : std::string_view();
-    }
-    [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
-
-    [[nodiscard]] std::size_t after_bracket(std::size_t at) const { return view_.after_bracket(at); }
-    [[nodiscard]] std::size_t opening_bracket(std::size_t at) const { return view_.opening_bracket(at); }
-
     [[nodiscard]] bool is_scalar_type(std::size_t at) const {
         return is_scalar(token(at)) || tokens_.scalars.contains(token(at));
     }
@@ -136,8 +127,8 @@ private:
     }
 
     void note_writer(std::size_t at) {
-        const std::size_t open = view_.parenthesis_around(at);
-        if (open > 0) writers_[token(open - 1)].insert(view_.place_in(open, at));
+        const std::size_t open = parenthesis_around(at);
+        if (open > 0) writers_[token(open - 1)].insert(place_in(open, at));
     }
 
     /// Whether a value that can be read by an index is a vector, matrix or array of floats, by its first
@@ -200,7 +191,7 @@ private:
     /// The body of the function whose attribute is at `at`; gives its last token, or `at` where there is
     /// none.
     std::size_t read_function(std::size_t at) {
-        const std::size_t open = view_.body_behind(at);
+        const std::size_t open = body_behind(at);
         if (open == size()) return at;
         const std::size_t end = after_bracket(open);
         Locals declared;
@@ -327,10 +318,10 @@ private:
         if (changes && (second == "=" || (second == next && is_one_of(next, "+", "-")))) return true;
         if (is_one_of(token(first - 1), "+", "-") && token(first - 2) == token(first - 1)) return true;
         if (!is_one_of(token(first - 1), "(", ",") || !is_one_of(next, ",", ")")) return false;
-        const std::size_t open = view_.parenthesis_around(first - 1);
+        const std::size_t open = parenthesis_around(first - 1);
         if (!is_word(open - 1)) return false;
         if (const auto writer = writers_.find(token(open - 1)); writer != writers_.end()) {
-            return writer->second.contains(view_.place_in(open, first));
+            return writer->second.contains(place_in(open, first));
         }
         std::size_t start = open - 1;
         while (token(start - 1) == "." && is_word(start - 2)) start -= 2;
@@ -343,8 +334,6 @@ private:
     }
 
     std::string_view text_;
-    const Tokens& tokens_;
-    TokenView view_;
     std::string function_;
     Declared fields_;  ///< of all structs, and what is global
     std::map<std::string_view, Struct> structs_;

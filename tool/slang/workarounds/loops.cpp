@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "slang/brackets.h"
 #include "slang/enclosing_function.h"
 #include "slang/lexer.h"
 
@@ -83,9 +84,9 @@ private:
     std::map<std::string, std::int64_t> texts_;
 };
 
-class LoopReader {
+class LoopReader : TokenView {
 public:
-    LoopReader(std::string_view text, const Tokens& tokens) : text_(text), tokens_(tokens) {
+    LoopReader(std::string_view text, const Tokens& tokens) : TokenView(tokens), text_(text) {
         note_constants();
         find_loops();
         relate();
@@ -140,34 +141,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t size() const { return tokens_.all.size(); }
     [[nodiscard]] std::size_t end_of(std::size_t at) const { return offset(at) + token(at).size(); }
-    [[nodiscard]] std::string_view token(std::size_t at) const {
-        return at < size() ? tokens_.all[at].text : std::string_view();
-    }
-    [[nodiscard]] std::size_t offset(std::size_t at) const { return tokens_.all[at].offset; }
-    [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
-    [[nodiscard]] bool opens(std::size_t at) const { return is_one_of(token(at), "(", "[", "{"); }
-    [[nodiscard]] bool closes(std::size_t at) const { return is_one_of(token(at), ")", "]", "}"); }
-
-    [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
-        int open = 0;
-        for (; at < size(); ++at) {
-            open += (opens(at) ? 1 : 0) - (closes(at) ? 1 : 0);
-            if (open <= 0) return at + 1;
-        }
-        return at;
-    }
-
-    /// The opening bracket of the one that closes at `at`.
-    [[nodiscard]] std::size_t before_bracket(std::size_t at) const {
-        int open = 0;
-        for (; at > 0; --at) {
-            open += (closes(at) ? 1 : 0) - (opens(at) ? 1 : 0);
-            if (open <= 0) return at;
-        }
-        return at;
-    }
 
     [[nodiscard]] std::size_t after_statement(std::size_t at) const {
         while (token(at) == "[") at = after_bracket(at);
@@ -275,8 +249,8 @@ private:
             Loop loop;
             loop.keyword = at;
             std::size_t start = at;
-            while (token(start - 1) == "]" && before_bracket(start - 1) > 0) {
-                start = before_bracket(start - 1);
+            while (token(start - 1) == "]" && opening_bracket(start - 1) > 0) {
+                start = opening_bracket(start - 1);
                 read_attributes(start, loop);
             }
             loop.start = start;
@@ -491,7 +465,6 @@ private:
     }
 
     std::string_view text_;
-    const Tokens& tokens_;
     Names constants_;
     Names variables_;  ///< of any function
     std::map<std::string_view, std::int64_t> numbers_;

@@ -17,9 +17,10 @@ namespace {
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Walks over the tokens once, and puts new names where they are asked for.
-class ScalarRenamer {
+class ScalarRenamer : TokenView {
 public:
-    ScalarRenamer(ModuleText& text, RenamedScalars which) : text_(text), tokens_(text.tokens), which_(which) {
+    ScalarRenamer(ModuleText& text, RenamedScalars which)
+        : TokenView(text.tokens), text_(text), which_(which) {
         scopes_.push_back({tokens_.scalars, {}, 0});
         for (std::size_t at = 1; at < size(); ++at) {
             if (is_one_of(token(at), "out", "inout")) note_out_taker(at);
@@ -62,12 +63,6 @@ private:
         int depth = 0;
     };
 
-    [[nodiscard]] std::size_t size() const { return tokens_.all.size(); }
-    [[nodiscard]] std::string_view token(std::size_t at) const {
-        return at < size() ? tokens_.all[at].text : std::string_view();
-    }
-    [[nodiscard]] bool is_word(std::size_t at) const { return at < size() && tokens_.all[at].word; }
-
     /// The function whose parameter this is.
     void note_out_taker(std::size_t at) {
         const std::size_t open = start_of_statement(at);
@@ -93,21 +88,6 @@ private:
         while (scopes_.size() > 1 && scopes_.back().depth > depth_) {
             scopes_.pop_back();
         }
-    }
-
-    [[nodiscard]] bool opens(std::size_t at) const { return is_one_of(token(at), "(", "[", "{"); }
-
-    /// The token after the bracket that closes the one at `at`.
-    [[nodiscard]] std::size_t after_bracket(std::size_t at) const {
-        int open = 0;
-        for (; at < size(); ++at) {
-            open += opens(at) ? 1 : 0;
-            open -= is_one_of(token(at), ")", "]", "}") ? 1 : 0;
-            if (open <= 0) {
-                return at + 1;
-            }
-        }
-        return at;
     }
 
     [[nodiscard]] bool is_attribute() const {
@@ -406,18 +386,7 @@ private:
             }
             return token(at) == ">" ? at + 1 : never;
         }
-        std::string_view word = token(at);
-        const auto ends_with_count = [&] {
-            return word.size() > 1 && word.back() >= '1' && word.back() <= '4';
-        };
-        if (!ends_with_count()) return never;
-        word.remove_suffix(1);
-        if (word.back() == 'x') {
-            word.remove_suffix(1);
-            if (!ends_with_count()) return never;
-            word.remove_suffix(1);
-        }
-        return is_one_of(word, "half", "float", "double") ? at + 1 : never;
+        return is_wide(token(at)) ? at + 1 : never;
     }
 
     /// What follows `LOOP(3) { … }`, where a macro begins a loop; otherwise 0.
@@ -695,7 +664,6 @@ private:
     }
 
     ModuleText& text_;
-    const Tokens& tokens_;
     RenamedScalars which_;
     std::vector<Scope> scopes_;
     Scope generics_;  ///< of `__generic<…>` before a declaration
