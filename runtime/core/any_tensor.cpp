@@ -13,14 +13,8 @@
 namespace kf {
 namespace {
 
+using detail::state_of;
 using detail::TensorState;
-
-const TensorState& get(const AnyTensor& tensor) {
-    if (!tensor) {
-        throw ArgumentError(ErrorCode::missing_argument, "the tensor is null");
-    }
-    return *tensor.state();
-}
 
 std::string dimensions(std::size_t rank) {
     return std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions");
@@ -96,6 +90,13 @@ bool is_pushable(const Dims& shape, const Dims& gradient) {
 
 namespace detail {
 
+const TensorState& state_of(const AnyTensor& tensor) {
+    if (!tensor) {
+        throw ArgumentError(ErrorCode::missing_argument, "the tensor is null");
+    }
+    return *tensor.state();
+}
+
 Dims row_major(const Dims& shape) {
     Dims strides(shape.size(), 1);
     for (std::size_t i = shape.size(); i-- > 1;) {
@@ -152,21 +153,21 @@ void check_tensor_type(const AnyTensor& tensor, const ElementType& element, std:
 
 }  // namespace detail
 
-Device AnyTensor::device() const { return Device(get(*this).device); }
-const ElementType& AnyTensor::element() const { return get(*this).element; }
-const Dims& AnyTensor::shape() const { return get(*this).shape; }
-const Dims& AnyTensor::strides() const { return get(*this).strides; }
-std::int64_t AnyTensor::size() const { return get(*this).size; }
-std::uint64_t AnyTensor::address() const { return get(*this).address(); }
+Device AnyTensor::device() const { return Device(state_of(*this).device); }
+const ElementType& AnyTensor::element() const { return state_of(*this).element; }
+const Dims& AnyTensor::shape() const { return state_of(*this).shape; }
+const Dims& AnyTensor::strides() const { return state_of(*this).strides; }
+std::int64_t AnyTensor::size() const { return state_of(*this).size; }
+std::uint64_t AnyTensor::address() const { return state_of(*this).address(); }
 
 bool AnyTensor::is_contiguous() const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     return detail::is_dense(state.shape, state.strides);
 }
 
 AnyTensor AnyTensor::slice(std::int64_t dimension, std::int64_t start, std::int64_t stop,
                            std::int64_t step) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const std::size_t d = checked_dimension(state, dimension, "slice");
     const std::int64_t extent = state.shape[d];
     if (step == 0 || step == INT64_MIN) {
@@ -194,7 +195,7 @@ AnyTensor AnyTensor::slice(std::int64_t dimension, std::int64_t start, std::int6
 }
 
 AnyTensor AnyTensor::select(std::int64_t dimension, std::int64_t index) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const std::size_t d = checked_dimension(state, dimension, "select");
     const std::int64_t extent = state.shape[d];
     if (index < -extent || index >= extent) {
@@ -213,7 +214,7 @@ AnyTensor AnyTensor::select(std::int64_t dimension, std::int64_t index) const {
 }
 
 AnyTensor AnyTensor::transpose(std::span<const std::int64_t> permutation) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const std::size_t rank = state.shape.size();
     std::array<bool, Dims::capacity> seen{};
     Dims shape;
@@ -238,7 +239,7 @@ AnyTensor AnyTensor::transpose(std::span<const std::int64_t> permutation) const 
 }
 
 AnyTensor AnyTensor::broadcast_to(const Dims& shape) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const std::size_t rank = state.shape.size();
     const auto refuse = [&] {
         throw ArgumentError(ErrorCode::shape_mismatch, "broadcast_to: a tensor of shape " +
@@ -263,7 +264,7 @@ AnyTensor AnyTensor::broadcast_to(const Dims& shape) const {
 }
 
 AnyTensor AnyTensor::insert_axis(std::int64_t dimension) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const auto rank = static_cast<std::int64_t>(state.shape.size());
     if (dimension < -rank - 1 || dimension > rank || rank == static_cast<std::int64_t>(max_rank)) {
         throw ArgumentError(ErrorCode::index_range, "insert_axis: dimension " + std::to_string(dimension) +
@@ -288,7 +289,7 @@ AnyTensor AnyTensor::insert_axis(std::int64_t dimension) const {
 }
 
 AnyTensor AnyTensor::reshape(const Dims& shape) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     if (!is_contiguous()) {
         throw ArgumentError(ErrorCode::layout_mismatch,
                             "reshape: the tensor is not contiguous; it has shape " + to_string(state.shape) +
@@ -305,7 +306,7 @@ AnyTensor AnyTensor::reshape(const Dims& shape) const {
 }
 
 AnyTensor AnyTensor::view(const ElementType& element, std::int64_t alignment) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const auto old_size = static_cast<std::int64_t>(state.element.size());
     const auto new_size = static_cast<std::int64_t>(element.size());
     const auto refuse = [&](const char* why) {
@@ -370,14 +371,14 @@ AnyTensor AnyTensor::view(const ElementType& element, std::int64_t alignment) co
 }
 
 AnyTensor AnyTensor::with_grads(bool zero) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     const AnyTensor gradient = zero ? zeros(Device(state.device), state.element, state.shape)
                                     : empty(Device(state.device), state.element, state.shape);
     return with_grads(gradient, gradient);
 }
 
 AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_out) const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     if (!is_floating(state.element.scalar)) {
         throw ArgumentError(ErrorCode::type_mismatch,
                             "with_grads: a tensor of " + to_string(state.element) + " has no gradient");
@@ -417,17 +418,17 @@ AnyTensor AnyTensor::with_grads(const AnyTensor& grad_in, const AnyTensor& grad_
 }
 
 AnyTensor AnyTensor::without_grads() const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     if (!state.grad_in && !state.grad_out) {
         return *this;
     }
     return make_view(state, state.shape, state.strides, 0, {}, {});
 }
 
-const AnyTensor& AnyTensor::grad_in() const { return get(*this).grad_in; }
-const AnyTensor& AnyTensor::grad_out() const { return get(*this).grad_out; }
+const AnyTensor& AnyTensor::grad_in() const { return state_of(*this).grad_in; }
+const AnyTensor& AnyTensor::grad_out() const { return state_of(*this).grad_out; }
 const AnyTensor& AnyTensor::grad() const {
-    const TensorState& state = get(*this);
+    const TensorState& state = state_of(*this);
     return state.grad_out ? state.grad_out : state.grad_in;
 }
 

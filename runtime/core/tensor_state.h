@@ -24,6 +24,8 @@ struct TensorState {
     [[nodiscard]] std::uint64_t address() const { return allocation ? allocation->address + offset : 0; }
 };
 
+/// The tensor's state; throws ArgumentError (missing_argument) where it is null.
+[[nodiscard]] const TensorState& state_of(const AnyTensor& tensor);
 /// A row-major tensor of `owner`'s, elements undefined, with memory taken from `memory`: the same device, or
 /// it on a stream.
 [[nodiscard]] AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& memory,

@@ -12,6 +12,7 @@
 namespace kf {
 namespace {
 
+using detail::state_of;
 using detail::TensorState;
 
 AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
@@ -84,13 +85,6 @@ void check_size(const TensorState& state, std::size_t bytes, const char* what) {
                                 " bytes, the host side has " + std::to_string(bytes / element) +
                                 (rest == 0 ? "" : " and " + std::to_string(rest) + " bytes"));
     }
-}
-
-const TensorState& element_at(const AnyTensor& tensor) {
-    if (!tensor) {
-        throw ArgumentError(ErrorCode::missing_argument, "the tensor is null");
-    }
-    return *tensor.state();
 }
 
 }  // namespace
@@ -167,7 +161,7 @@ AnyTensor AnyTensor::from_host(const Device& device, ElementType element, const 
 }
 
 void AnyTensor::read(std::span<std::byte> bytes) const {
-    const TensorState& state = element_at(*this);
+    const TensorState& state = state_of(*this);
     check_size(state, bytes.size(), "read");
     if (state.size == 0) {
         return;
@@ -190,7 +184,7 @@ void AnyTensor::read(std::span<std::byte> bytes) const {
 }
 
 void AnyTensor::write(std::span<const std::byte> bytes) const {
-    const TensorState& state = element_at(*this);
+    const TensorState& state = state_of(*this);
     check_size(state, bytes.size(), "write");
     if (state.size == 0) {
         return;

@@ -197,18 +197,16 @@ private:
         add(words[1], origin);
     }
 
-    [[nodiscard]] Word pointee(Word id) const {
-        const auto type = type_of_.find(id);
-        const auto pointer = type == type_of_.end() ? types_.end() : types_.find(type->second);
-        return pointer == types_.end() || pointer->second.code != op::type_pointer ? 0
-                                                                                   : pointer->second.words[0];
-    }
+    [[nodiscard]] Word pointee(Word id) const { return of_pointer(id, 0); }
+    [[nodiscard]] Word storage_of(Word id) const { return of_pointer(id, 1); }
 
-    [[nodiscard]] Word storage_of(Word id) const {
+    /// Returns that word of the pointer's type; 0: it is none.
+    [[nodiscard]] Word of_pointer(Word id, std::size_t word) const {
         const auto type = type_of_.find(id);
         const auto pointer = type == type_of_.end() ? types_.end() : types_.find(type->second);
-        return pointer == types_.end() || pointer->second.code != op::type_pointer ? 0
-                                                                                   : pointer->second.words[1];
+        return pointer == types_.end() || pointer->second.code != op::type_pointer
+                   ? 0
+                   : pointer->second.words[word];
     }
 
     [[nodiscard]] Word element(Word type, std::int64_t index) const {

@@ -31,12 +31,6 @@ struct ProbeBuffer {
     std::string name;
 };
 
-bool holds_buffer(const Type& type) {
-    return type.kind == TypeKind::buffer ||
-           std::any_of(type.fields.begin(), type.fields.end(),
-                       [](const Field& field) { return holds_buffer(field.type); });
-}
-
 std::string any(const std::string& type) { return "kf_any<" + type + ">()"; }
 
 /// The statements of one call.

@@ -5,17 +5,12 @@
 #include <string>
 
 #include "plan/structs.h"
+#include "plan/types.h"
 #include "slang/kernel_source.h"
 
 namespace kf::gen {
 
 namespace {
-
-bool holds_buffer(const Type& type) {
-    return type.kind == TypeKind::buffer ||
-           std::any_of(type.fields.begin(), type.fields.end(),
-                       [](const Field& field) { return holds_buffer(field.type); });
-}
 
 /// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
 /// buffers in it, else a value.

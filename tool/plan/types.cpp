@@ -191,6 +191,12 @@ std::string without_enum(const std::string& text, const Type& type) {
     return kind_name(inner) + text.substr(bracket);
 }
 
+bool holds_buffer(const Type& type) {
+    return type.kind == TypeKind::buffer ||
+           std::any_of(type.fields.begin(), type.fields.end(),
+                       [](const Field& field) { return holds_buffer(field.type); });
+}
+
 bool is_link_sized(const Type& type) {
     return !type.link_extent.empty() ||
            std::any_of(type.element.begin(), type.element.end(), is_link_sized) ||

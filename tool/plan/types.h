@@ -12,6 +12,9 @@
 
 namespace kf::gen {
 
+/// Whether it is a buffer, or a struct with one in it.
+bool holds_buffer(const Type& type);
+
 /// Whether it is, or holds, an array whose extent depends on linking.
 bool is_link_sized(const Type& type);
 
