@@ -50,11 +50,9 @@ int compile(const fs::path& folder, const std::vector<fs::path>& files) {
         return EXIT_FAILURE;
     }
     fs::create_directories(folder);
-    slang::ISession& slang = session.value().slang();
-    for (SlangInt index = 0; index < slang.getLoadedModuleCount(); ++index) {
-        slang::IModule& module = *slang.getLoadedModule(index);
-        if (!write_compiled(folder, started.global().getBuildTagString(), module)) {
-            std::cerr << "compile_modules: " << module.getName() << " could not be written to " << folder
+    for (slang::IModule* module : loaded_modules(session.value().slang())) {
+        if (!write_compiled(folder, started.global().getBuildTagString(), *module)) {
+            std::cerr << "compile_modules: " << module->getName() << " could not be written to " << folder
                       << '\n';
             return EXIT_FAILURE;
         }

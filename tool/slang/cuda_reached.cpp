@@ -48,11 +48,6 @@ constexpr std::array<Named, 26> named_words{{
     {"globaltimer", Reach::clock, "the clock"},
 }};
 
-bool is_number(std::string_view text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// "calls" of "calls_0": Slang numbers what it writes, words of CUDA's it doesn't.
 std::string_view plain(std::string_view word) {
     const std::size_t end = word.rfind('_');
@@ -285,21 +280,14 @@ private:
         return user;
     }
 
-    /// Parameters of one name may be several, where several files use them.
     void add(Reach what, std::string_view name, const Token* use) {
-        const std::string file =
-            use != nullptr && !is_slangs(use->place.file) ? use->place.file : std::string();
-        const auto known = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& other) {
-            return other.what == what && other.name == name &&
-                   (what != Reach::parameter || other.used.file == file);
-        });
-        if (known != reached_.end()) return;
-        Reached& one = reached_.emplace_back();
+        Reached one;
         one.what = what;
         one.name = name;
-        if (use == nullptr) return;
-        if (!is_slangs(use->place.file)) one.used = use->place;
-        one.function = plain(use->function);
+        if (use != nullptr && !is_slangs(use->place.file)) one.used = use->place;
+        if (is_known(reached_, one)) return;
+        if (use != nullptr) one.function = plain(use->function);
+        reached_.push_back(std::move(one));
     }
 
     std::string_view text_;

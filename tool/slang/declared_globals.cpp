@@ -25,8 +25,7 @@ struct Declared {
 class Walker {
 public:
     explicit Walker(slang::ISession& session) : session_(&session) {
-        for (SlangInt index = 0; index < session.getLoadedModuleCount(); ++index) {
-            slang::IModule* module = session.getLoadedModule(index);
+        for (slang::IModule* module : loaded_modules(session)) {
             const char* path = module->getFilePath();
             if (path != nullptr && std::string_view(path).starts_with(virtual_folder)) continue;
             walk(*module->getModuleReflection(), true);
@@ -72,18 +71,12 @@ private:
 
     void add(DeclReflection& declaration, bool is_global) {
         slang::VariableReflection* variable = declaration.asVariable();
-        slang::SourceLocation place;
-        if (variable == nullptr || SLANG_FAILED(session_->getDeclSourceLocation(&declaration, &place)) ||
-            place.filePath == nullptr || place.line <= 0) {
-            return;
-        }
+        Location place = place_of(*session_, declaration);
+        if (variable == nullptr || place.line <= 0) return;
         const bool is_static = variable->findModifier(Modifier::Static) != nullptr;
         if (!is_static && !is_global) return;
-        globals_.push_back({variable,
-                            declaration.getName(),
-                            {place.filePath, place.line, std::max<SlangInt>(place.column, 0)},
-                            is_static,
-                            variable->hasDefaultValue()});
+        globals_.push_back(
+            {variable, declaration.getName(), std::move(place), is_static, variable->hasDefaultValue()});
     }
 
     slang::ISession* session_;

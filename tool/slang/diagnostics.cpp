@@ -29,8 +29,7 @@ std::int64_t to_number(std::string_view text) {
 
 /// Notes of some findings have no number.
 bool is_code(std::string_view text) {
-    return !text.empty() && text[0] == 'E' &&
-           std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return text.starts_with('E') && text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 std::optional<Line> parse_line(std::string_view line) {

@@ -55,6 +55,13 @@ struct Module {
     std::set<Text> backward;         ///< the same for a backward one
     std::set<Text> differentiated;   ///< functions whose own code is differentiated
     std::set<Text> keys;             ///< fields that have derivatives
+
+    /// Whether the function's code is here, and is differentiated.
+    [[nodiscard]] bool is_differentiated(const Function& function) const {
+        return !function.blocks.empty() &&
+               (differentiated.contains(function.id) ||
+                (!function.generic.empty() && differentiated.contains(function.generic)));
+    }
 };
 
 /// What isn't understood is left out.

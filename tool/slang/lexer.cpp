@@ -96,4 +96,8 @@ std::vector<Lexeme> lex(std::string_view text) {
     return lexemes;
 }
 
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace kf::gen

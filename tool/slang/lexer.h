@@ -25,4 +25,7 @@ struct Lexeme {
 /// Returns a text's lexemes in order; blanks lie between them.
 [[nodiscard]] std::vector<Lexeme> lex(std::string_view text);
 
+/// Whether it is all digits.
+[[nodiscard]] bool is_number(std::string_view text);
+
 }  // namespace kf::gen

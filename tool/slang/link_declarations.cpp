@@ -43,14 +43,10 @@ private:
         const bool is_left = declaration.findModifier(Modifier::Extern) != nullptr;
         const bool gives = declaration.findModifier(Modifier::Export) != nullptr;
         if ((!is_left && !gives) || declaration.getName() == nullptr) return;
-        slang::SourceLocation place;
-        if (SLANG_FAILED(session_->getDeclSourceLocation(&declaration, &place)) ||
-            place.filePath == nullptr || place.line <= 0) {
-            return;
-        }
         LinkDeclaration one;
+        one.location = place_of(*session_, declaration);
+        if (one.location.line <= 0) return;
         one.name = prefix + declaration.getName();
-        one.location = {place.filePath, place.line, std::max<SlangInt>(place.column, 0)};
         one.gives = gives;
         if (is_struct) {
             read_struct(one);
@@ -96,8 +92,7 @@ private:
 
 std::vector<LinkDeclaration> link_declarations(slang::ISession& session, Sources& sources) {
     Walker walker(session, sources);
-    for (SlangInt index = 0; index < session.getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session.getLoadedModule(index);
+    for (slang::IModule* module : loaded_modules(session)) {
         const char* path = module->getFilePath();
         if (path == nullptr || std::string_view(path).starts_with(virtual_folder)) continue;
         walker.walk(*module->getModuleReflection(), {}, TypeDescriber(*module->getLayout()));

@@ -54,11 +54,7 @@ public:
 
     std::vector<LostGradient> run() {
         for (const ir::Function& function : module_.functions) {
-            const bool generic =
-                !function.generic.empty() && module_.differentiated.contains(function.generic);
-            if (function.blocks.empty() || !(generic || module_.differentiated.contains(function.id)))
-                continue;
-            follow(function);
+            if (module_.is_differentiated(function)) follow(function);
         }
         return std::move(found_);
     }

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +35,14 @@ struct Reached {
 
     bool operator==(const Reached&) const = default;
 };
+
+/// Whether it is one of `known`. Parameters of one name may be several, where several files use them.
+[[nodiscard]] inline bool is_known(const std::vector<Reached>& known, const Reached& one) {
+    return std::any_of(known.begin(), known.end(), [&](const Reached& other) {
+        return other.what == one.what && other.name == one.name &&
+               (one.what != Reach::parameter || other.used.file == one.used.file);
+    });
+}
 
 /// What probes (see emit/probe.h) call a thread group's size, which must not matter.
 inline constexpr std::string_view probe_group_size = "kf_group_size";

@@ -13,6 +13,7 @@
 #include "slang/com_ptr.h"
 #include "slang/declaration.h"
 #include "slang/entry_points.h"
+#include "slang/session.h"
 #include "slang/types.h"
 
 namespace kf::gen {
@@ -137,14 +138,7 @@ private:
         return scope.open ? named_only(scope.type) : types_.describe_named(scope.type);
     }
 
-    Location location_of(DeclReflection& declaration) const {
-        slang::SourceLocation place;
-        if (SLANG_FAILED(session_->getDeclSourceLocation(&declaration, &place)) ||
-            place.filePath == nullptr) {
-            return {};
-        }
-        return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
-    }
+    Location location_of(DeclReflection& declaration) const { return place_of(*session_, declaration); }
 
     // Slang does not say which unsupported declaration is an __include'd file and which an extension, in the
     // module or in what it #includes, or of the compiler's own: the file says what module it implements.
@@ -265,8 +259,7 @@ private:
         std::set<fs::path> files;
         for (SlangInt32 index = 0; index < module.getDependencyFileCount(); ++index)
             files.insert(canonical_path(module.getDependencyFilePath(index)));
-        for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-            slang::IModule* imported = session_->getLoadedModule(index);
+        for (slang::IModule* imported : loaded_modules(*session_)) {
             const char* path = imported->getFilePath();
             if (imported != &module && path != nullptr && files.contains(canonical_path(path)))
                 note_semantics_in(*imported->getModuleReflection(), {});

@@ -59,6 +59,20 @@ bool has_unknown_name(const Outcome<slang::IModule*>& loaded) {
 
 }  // namespace
 
+std::vector<slang::IModule*> loaded_modules(slang::ISession& session) {
+    std::vector<slang::IModule*> modules;
+    for (SlangInt index = 0; index < session.getLoadedModuleCount(); ++index)
+        modules.push_back(session.getLoadedModule(index));
+    return modules;
+}
+
+Location place_of(slang::ISession& session, slang::DeclReflection& declaration) {
+    slang::SourceLocation place;
+    if (SLANG_FAILED(session.getDeclSourceLocation(&declaration, &place)) || place.filePath == nullptr)
+        return {};
+    return {place.filePath, std::max<SlangInt>(place.line, 0), std::max<SlangInt>(place.column, 0)};
+}
+
 slang::CompilerOptionEntry integer_option(slang::CompilerOptionName name, std::int32_t value) {
     slang::CompilerOptionEntry entry{};
     entry.name = name;
@@ -312,8 +326,7 @@ void Session::find_sizes(const std::string& values) {
 }
 
 void Session::add_layout_warnings() {
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session_->getLoadedModule(index);
+    for (slang::IModule* module : loaded_modules(*session_.get())) {
         const char* path = module->getFilePath();
         if (path == nullptr || std::string_view(path).starts_with(virtual_folder)) continue;
         ComPtr<slang::IBlob> messages;
@@ -324,8 +337,7 @@ void Session::add_layout_warnings() {
 
 std::vector<std::string> Session::code_of_files() const {
     std::vector<std::string> texts;
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session_->getLoadedModule(index);
+    for (slang::IModule* module : loaded_modules(*session_.get())) {
         const char* path = module->getFilePath();
         if (path == nullptr || sources_->find(path) == nullptr) continue;
         ComPtr<slang::IBlob> text;
@@ -336,8 +348,7 @@ std::vector<std::string> Session::code_of_files() const {
 }
 
 slang::IModule* Session::find_loaded(const fs::path& file) const {
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session_->getLoadedModule(index);
+    for (slang::IModule* module : loaded_modules(*session_.get())) {
         const char* path = module->getFilePath();
         if (path != nullptr && canonical_path(path) == file) {
             return module;
@@ -366,8 +377,8 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
     if (module != nullptr && module->getName() == name) {
         return module;
     }
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        if (session_->getLoadedModule(index)->getName() == name) {
+    for (slang::IModule* other : loaded_modules(*session_.get())) {
+        if (other->getName() == name) {
             return Diagnostic{Severity::error,
                               "slang-module-name-taken",
                               {given.string(), 0, 0},
@@ -409,8 +420,7 @@ Outcome<slang::IModule*> Session::load_file(const fs::path& given, const std::st
 
 void Session::name_modules(const std::vector<std::string>& names) {
     std::set<std::string> taken(names.begin(), names.end());
-    for (SlangInt index = 0; index < session_->getLoadedModuleCount(); ++index) {
-        slang::IModule* module = session_->getLoadedModule(index);
+    for (slang::IModule* module : loaded_modules(*session_.get())) {
         const char* path = module->getFilePath();
         if (path == nullptr || sources_->find(path) == nullptr) continue;
         FileModule named{module, {}, {}, {}, canonical_path(path), false};

@@ -19,6 +19,11 @@ namespace kf::gen {
 /// The support modules' and kernels' paths start with this, which no file's does.
 inline constexpr const char* virtual_folder = "kfgen:/";
 
+[[nodiscard]] std::vector<slang::IModule*> loaded_modules(slang::ISession& session);
+
+/// Returns where it stands; nowhere where Slang doesn't say.
+[[nodiscard]] Location place_of(slang::ISession& session, slang::DeclReflection& declaration);
+
 /// A module of a file, as calls and kernels name it: see NamedModule.
 struct FileModule {
     slang::IModule* module = nullptr;  ///< the session's

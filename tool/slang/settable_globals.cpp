@@ -60,13 +60,9 @@ private:
 
     void add(DeclReflection& declaration, const std::string& scope) {
         slang::VariableReflection* variable = declaration.asVariable();
-        slang::SourceLocation at;
-        if (variable == nullptr || variable->findModifier(Modifier::Static) != nullptr ||
-            SLANG_FAILED(session_->slang().getDeclSourceLocation(&declaration, &at)) ||
-            at.filePath == nullptr) {
+        const Location place = place_of(session_->slang(), declaration);
+        if (variable == nullptr || variable->findModifier(Modifier::Static) != nullptr || place.file.empty())
             return;
-        }
-        const Location place{at.filePath, at.line, at.column};
         const File& file = file_of(place.file);
         const auto known =
             std::find_if(file.places.begin(), file.places.end(), [&](const GlobalPlace& other) {

@@ -411,17 +411,12 @@ private:
         return is_composed && &step == &steps_.front();
     }
 
-    /// Parameters of one name may be several, where several files use them.
     void add(Reach what, std::string name, const Step* step) {
         Reached one;
         one.what = what;
         one.name = std::move(name);
         if (step != nullptr) one.used = step->place;
-        const auto known = std::find_if(reached_.begin(), reached_.end(), [&](const Reached& other) {
-            return other.what == what && other.name == one.name &&
-                   (what != Reach::parameter || other.used.file == one.used.file);
-        });
-        if (known != reached_.end()) return;
+        if (is_known(reached_, one)) return;
         if (step != nullptr) {
             const auto named = names_.find(step->function);
             if (named != names_.end()) one.function = named->second;

@@ -69,11 +69,6 @@ public:
 private:
     static constexpr std::size_t most_levels = 4;
 
-    static bool is_number(std::string_view word) {
-        return !word.empty() &&
-               std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
-    }
-
     static bool is_loop(std::string_view word) { return is_one_of(word, "for", "while", "do"); }
 
     void read_macros(std::string_view source) {

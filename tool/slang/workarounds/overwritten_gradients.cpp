@@ -42,11 +42,7 @@ public:
 
     std::vector<OverwrittenGradient> run() {
         for (const ir::Function& function : module_.functions) {
-            const bool generic =
-                !function.generic.empty() && module_.differentiated.contains(function.generic);
-            if (function.blocks.empty() || !(generic || module_.differentiated.contains(function.id)))
-                continue;
-            if (has_calls_that_write(function)) follow(function);
+            if (module_.is_differentiated(function) && has_calls_that_write(function)) follow(function);
         }
         return std::move(found_);
     }
