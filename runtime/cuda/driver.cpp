@@ -3,7 +3,7 @@
 
 #include <kf/error.h>
 
-#include "core/join.h"
+#include "core/usable.h"
 #include "cuda/device.h"
 #include "cuda/result.h"
 
@@ -21,55 +21,23 @@ std::shared_ptr<const Library> open_library(const OpenOptions& options) {
 std::vector<Physical> usable(const Library& library, std::string& why_not) {
     int count = 0;
     check(library.functions(), library.functions().cuDeviceGetCount(&count), "cuDeviceGetCount");
-    std::vector<Physical> found;
-    std::string lacking;
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-        Physical physical = describe(library, ordinal);
-        if (physical.lacking.empty()) {
-            physical.info.index = static_cast<int>(found.size());
-            found.push_back(std::move(physical));
-        } else {
-            lacking +=
-                (lacking.empty() ? "" : "; ") + physical.info.name + " lacks " + join(physical.lacking);
-        }
-    }
-    if (found.empty()) {
-        why_not = lacking.empty() ? "cuda: the driver finds no device" : "cuda: " + lacking;
-    }
-    return found;
+    std::vector<Physical> all;
+    for (int ordinal = 0; ordinal < count; ++ordinal) all.push_back(describe(library, ordinal));
+    return driver::usable(std::move(all), "cuda: the driver finds no device", why_not);
 }
 
 }  // namespace
 
 std::vector<driver::Info> enumerate_cuda(std::string* why_not, const OpenOptions& options) {
-    std::vector<driver::Info> infos;
-    std::string reason;
-    try {
-        const std::shared_ptr<const Library> library = open_library(options);
-        for (Physical& physical : usable(*library, reason)) {
-            infos.push_back(std::move(physical.info));
-        }
-    } catch (const DeviceError& error) {
-        infos.clear();
-        reason = error.what();
-    }
-    if (why_not != nullptr) {
-        *why_not = reason;
-    }
-    return infos;
+    return driver::infos_of([&](std::string& reason) { return usable(*open_library(options), reason); },
+                            why_not);
 }
 
 std::shared_ptr<driver::Device> open_cuda(int index, const OpenOptions& options) {
     const std::shared_ptr<const Library> library = open_library(options);
     std::string why_not;
     std::vector<Physical> devices = usable(*library, why_not);
-    if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
-        throw DeviceError(ErrorCode::no_device, devices.empty()
-                                                    ? why_not
-                                                    : "cuda: there is no device " + std::to_string(index) +
-                                                          "; there are " + std::to_string(devices.size()));
-    }
-    Physical& physical = devices[static_cast<std::size_t>(index)];
+    Physical& physical = driver::device_at(devices, index, why_not);
     driver::Info info = physical.info;
     auto context = std::make_shared<Context>(library, std::move(physical));
     const Current current(*context);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/join.h"
+#include "core/usable.h"
 #include "vulkan/device.h"
 #include "vulkan/result.h"
 
@@ -30,55 +31,24 @@ bool needs_no_word(const std::string& word) {
 
 /// The usable devices, with their indices; where there are none, `why_not` says why.
 std::vector<Physical> usable(const Instance& instance, std::string& why_not) {
-    std::vector<Physical> found;
-    std::string lacking;
-    for (const VkPhysicalDevice device : instance.physical_devices()) {
-        Physical physical = describe(instance, device);
-        if (physical.lacking.empty()) {
-            physical.info.index = static_cast<int>(found.size());
-            found.push_back(std::move(physical));
-        } else {
-            lacking +=
-                (lacking.empty() ? "" : "; ") + physical.info.name + " lacks " + join(physical.lacking);
-        }
-    }
-    if (found.empty()) {
-        why_not = lacking.empty() ? "vulkan: the drivers find no device" : "vulkan: " + lacking;
-    }
-    return found;
+    std::vector<Physical> all;
+    for (const VkPhysicalDevice device : instance.physical_devices())
+        all.push_back(describe(instance, device));
+    return driver::usable(std::move(all), "vulkan: the drivers find no device", why_not);
 }
 
 }  // namespace
 
 std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptions& options) {
-    std::vector<driver::Info> infos;
-    std::string reason;
-    try {
-        const Instance instance(open_library(options), false);
-        for (Physical& physical : usable(instance, reason)) {
-            infos.push_back(std::move(physical.info));
-        }
-    } catch (const DeviceError& error) {
-        infos.clear();
-        reason = error.what();
-    }
-    if (why_not != nullptr) {
-        *why_not = reason;
-    }
-    return infos;
+    return driver::infos_of(
+        [&](std::string& reason) { return usable(Instance(open_library(options), false), reason); }, why_not);
 }
 
 std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& options) {
     auto instance = std::make_shared<Instance>(open_library(options), validation_wanted());
     std::string why_not;
     std::vector<Physical> devices = usable(*instance, why_not);
-    if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
-        throw DeviceError(ErrorCode::no_device, devices.empty()
-                                                    ? why_not
-                                                    : "vulkan: there is no device " + std::to_string(index) +
-                                                          "; there are " + std::to_string(devices.size()));
-    }
-    Physical& physical = devices[static_cast<std::size_t>(index)];
+    Physical& physical = driver::device_at(devices, index, why_not);
     driver::Info info = physical.info;
     auto context =
         std::make_shared<Context>(std::move(instance), std::move(physical), options.direct_mapping);
