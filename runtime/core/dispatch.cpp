@@ -1,4 +1,4 @@
-// What both drivers check of a dispatch before they run it.
+// What both drivers check of a command before they run it.
 #include "core/dispatch.h"
 
 #include <kf/error.h>
@@ -14,6 +14,35 @@ void fail_grid(const Info& info, const std::string& kernel, const Grid& groups) 
                                                     std::to_string(groups.at(d)) + " groups in " +
                                                     std::string("xyz").substr(d, 1) + "; at most " +
                                                     std::to_string(info.max_groups.at(d)) + " fit");
+}
+
+void fail_block(const Info& info, const std::string& kernel, std::size_t takes, std::size_t given) {
+    throw ArgumentError(ErrorCode::layout_mismatch, info.backend + ": kernel '" + kernel + "' takes " +
+                                                        std::to_string(takes) + " bytes of parameters, not " +
+                                                        std::to_string(given));
+}
+
+void fail_range(const Info& info, const Allocation* ours, std::uint64_t offset, std::uint64_t size,
+                const char* what) {
+    if (ours == nullptr) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            info.backend + ": the memory to " + what + " is not of this device");
+    }
+    throw ArgumentError(ErrorCode::index_range, info.backend + ": bytes to " + what + ": " +
+                                                    std::to_string(size) + " at " + std::to_string(offset) +
+                                                    " of " + std::to_string(ours->size));
+}
+
+void check_fill(const Info& info, std::uint64_t place, std::uint64_t size) {
+    if (place % 4 != 0 || size % 4 != 0) {
+        throw ArgumentError(ErrorCode::layout_mismatch,
+                            info.backend + ": a fill's offset and size are multiples of 4");
+    }
+}
+
+void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+    if (to < from + size && from < to + size && size != 0)
+        throw ArgumentError(ErrorCode::aliasing, info.backend + ": a copy's source and target overlap");
 }
 
 std::string to_string(const Grid& groups) {

@@ -1,4 +1,4 @@
-// What both drivers check of a dispatch before they run it.
+// What both drivers check of a command before they run it.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,30 @@ inline void check_grid(const Info& info, const std::string& kernel, const Grid& 
         fail_grid(info, kernel, groups);
     }
 }
+
+[[noreturn]] void fail_block(const Info& info, const std::string& kernel, std::size_t takes,
+                             std::size_t given);
+[[noreturn]] void fail_range(const Info& info, const Allocation* ours, std::uint64_t offset,
+                             std::uint64_t size, const char* what);
+
+/// Throws kf::ArgumentError (layout_mismatch) for a block of another size than the kernel takes.
+inline void check_block(const Info& info, const std::string& kernel, std::size_t takes, std::size_t given) {
+    if (given != takes) fail_block(info, kernel, takes, given);
+}
+
+/// Throws kf::ArgumentError: device_mismatch for no memory of the device's own, which `ours` is, and
+/// index_range for bytes outside of it. `what`: what is done with them, as in "copy to".
+inline void check_range(const Info& info, const Allocation* ours, std::uint64_t offset, std::uint64_t size,
+                        const char* what) {
+    if (ours == nullptr || offset > ours->size || size > ours->size - offset)
+        fail_range(info, ours, offset, size, what);
+}
+
+/// Throws kf::ArgumentError (layout_mismatch) for what isn't filled in words. `place`: of the first byte.
+void check_fill(const Info& info, std::uint64_t place, std::uint64_t size);
+
+/// Throws kf::ArgumentError (aliasing) for places in one memory that overlap.
+void check_copy(const Info& info, std::uint64_t to, std::uint64_t from, std::uint64_t size);
 
 /// "3 x 4 x 5", or "3" where y and z are 1.
 [[nodiscard]] std::string to_string(const Grid& groups);

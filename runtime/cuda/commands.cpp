@@ -32,15 +32,8 @@ const Derived* exactly(const Base* object) {
 void Commands::check_range(const driver::Allocation* allocation, std::uint64_t offset, std::uint64_t size,
                            const char* what) const {
     const auto* ours = exactly<CudaAllocation>(allocation);
-    if (ours == nullptr || ours->context() != context_.get()) {
-        throw ArgumentError(ErrorCode::device_mismatch,
-                            std::string("cuda: the memory to ") + what + " is not of this device");
-    }
-    if (offset > ours->size || size > ours->size - offset) {
-        throw ArgumentError(ErrorCode::index_range,
-                            std::string("cuda: bytes to ") + what + ": " + std::to_string(size) + " at " +
-                                std::to_string(offset) + " of " + std::to_string(ours->size));
-    }
+    const bool is_own = ours != nullptr && ours->context() == context_.get();
+    driver::check_range(context_->physical().info, is_own ? ours : nullptr, offset, size, what);
 }
 
 const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
@@ -48,12 +41,8 @@ const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
     if (kernel == nullptr || kernel->context() != context_.get()) {
         throw ArgumentError(ErrorCode::device_mismatch, "cuda: the kernel to dispatch is not of this device");
     }
-    if (dispatch.block.size() != kernel->block_size()) {
-        throw ArgumentError(ErrorCode::layout_mismatch, "cuda: kernel '" + kernel->name() + "' takes " +
-                                                            std::to_string(kernel->block_size()) +
-                                                            " bytes of parameters, not " +
-                                                            std::to_string(dispatch.block.size()));
-    }
+    driver::check_block(context_->physical().info, kernel->name(), kernel->block_size(),
+                        dispatch.block.size());
     driver::check_grid(context_->physical().info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
@@ -99,9 +88,7 @@ Commands::Lowered Commands::lower(const driver::Dispatch& dispatch) {
 
 void Commands::check_fill(const driver::Allocation* target, std::uint64_t offset, std::uint64_t size) const {
     check_range(target, offset, size, "fill");
-    if ((target->address + offset) % 4 != 0 || size % 4 != 0) {
-        throw ArgumentError(ErrorCode::layout_mismatch, "cuda: a fill's offset and size are multiples of 4");
-    }
+    driver::check_fill(context_->physical().info, target->address + offset, size);
 }
 
 void Commands::check_copy(const driver::Allocation* target, std::uint64_t target_offset,
@@ -109,11 +96,8 @@ void Commands::check_copy(const driver::Allocation* target, std::uint64_t target
                           std::uint64_t size) const {
     check_range(target, target_offset, size, "copy to");
     check_range(source, source_offset, size, "copy from");
-    const std::uint64_t to = target->address + target_offset;
-    const std::uint64_t from = source->address + source_offset;
-    if (to < from + size && from < to + size && size != 0) {
-        throw ArgumentError(ErrorCode::aliasing, "cuda: a copy's source and target overlap");
-    }
+    driver::check_copy(context_->physical().info, target->address + target_offset,
+                       source->address + source_offset, size);
 }
 
 void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const {

@@ -90,9 +90,7 @@ void CudaDevice::refuse_capture(const char* what) const {
 }
 
 void CudaDevice::wait_interruptibly() const {
-    const Context& context = *shared_->context;
-    context.check_usable();
-    const Current current(context);
+    const Current current = enter();
     if (while_waiting != nullptr && !stream_->is_capturing()) {
         stream_->wait(while_waiting);
     }
@@ -112,33 +110,33 @@ void CudaDevice::admit(std::uint64_t upload) {
     }
 }
 
-std::shared_ptr<driver::Allocation> CudaDevice::allocate(std::uint64_t size) {
+Current CudaDevice::enter() const {
     shared_->context->check_usable();
-    const Current current(*shared_->context);
+    return Current(*shared_->context);
+}
+
+std::shared_ptr<driver::Allocation> CudaDevice::allocate(std::uint64_t size) {
+    const Current current = enter();
     return shared_->memory->take(size, stream_);
 }
 
 std::shared_ptr<driver::Allocation> CudaDevice::allocate_scratch(std::uint64_t size) {
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     return shared_->memory->take_scratch(size, stream_);
 }
 
 std::shared_ptr<driver::Allocation> CudaDevice::zeros(std::uint64_t size) {
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     return shared_->memory->take_zeros(size, stream_);
 }
 
 std::shared_ptr<driver::Allocation> CudaDevice::wrap(driver::ForeignMemory memory) {
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     return shared_->memory->wrap(std::move(memory), stream_);
 }
 
 std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& kernel) {
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     if (stream_->is_capturing()) {
         refuse_capture(("kernel '" + kernel.name +
                         "' isn't loaded yet: call the module's load_all(), or this function once, before the "
@@ -229,8 +227,7 @@ void CudaDevice::flush() { shared_->context->check_usable(); }
 
 void CudaDevice::wait() {
     const Context& context = *shared_->context;
-    context.check_usable();
-    const Current current(context);
+    const Current current = enter();
     refuse_capture("can't be waited for: end the capture first");
     const BesideCaptures beside(context);
     stream_->wait(while_waiting);
@@ -247,14 +244,12 @@ void CudaDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
     if (ours == nullptr || ours->context() != shared_->context.get()) {
         throw ArgumentError(ErrorCode::device_mismatch, "cuda: the recorder to submit is not of this device");
     }
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     ours->run(stream_);
 }
 
 std::shared_ptr<driver::Device> CudaDevice::on_stream(void* stream) {
-    shared_->context->check_usable();
-    const Current current(*shared_->context);
+    const Current current = enter();
     auto device = std::make_shared<CudaDevice>(shared_, shared_->stream(static_cast<CUstream>(stream)));
     device->while_waiting = while_waiting;
     return device;

@@ -74,6 +74,8 @@ public:
 private:
     void refuse_capture(const char* what) const;
     /// For what the stream has now, where somebody wants to be asked meanwhile.
+    /// Throws where the device can't be used any more.
+    [[nodiscard]] Current enter() const;
     void wait_interruptibly() const;
 
     std::shared_ptr<Shared> shared_;

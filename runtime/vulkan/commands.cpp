@@ -3,6 +3,7 @@
 
 #include <kf/error.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -69,15 +70,8 @@ CommandList::~CommandList() {
 VulkanAllocation& CommandList::checked(const Context* context, driver::Allocation* allocation,
                                        std::uint64_t offset, std::uint64_t size, const char* what) {
     auto* ours = dynamic_cast<VulkanAllocation*>(allocation);
-    if (ours == nullptr || ours->context() != context) {
-        throw ArgumentError(ErrorCode::device_mismatch,
-                            std::string("vulkan: the memory to ") + what + " is not of this device");
-    }
-    if (offset > ours->size || size > ours->size - offset) {
-        throw ArgumentError(ErrorCode::index_range,
-                            std::string("vulkan: bytes to ") + what + ": " + std::to_string(size) + " at " +
-                                std::to_string(offset) + " of " + std::to_string(ours->size));
-    }
+    if (ours != nullptr && ours->context() != context) ours = nullptr;
+    driver::check_range(context->physical.info, ours, offset, size, what);
     return *ours;
 }
 
@@ -174,12 +168,7 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
         throw ArgumentError(ErrorCode::device_mismatch,
                             "vulkan: the kernel to dispatch is not of this device");
     }
-    if (dispatch.block.size() != kernel->block_size()) {
-        throw ArgumentError(ErrorCode::layout_mismatch, "vulkan: kernel '" + kernel->name() + "' takes " +
-                                                            std::to_string(kernel->block_size()) +
-                                                            " bytes of parameters, not " +
-                                                            std::to_string(dispatch.block.size()));
-    }
+    driver::check_block(context_->physical.info, kernel->name(), kernel->block_size(), dispatch.block.size());
     driver::check_grid(context_->physical.info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
@@ -258,22 +247,24 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
     ++size_;
 }
 
+void CommandList::order(std::initializer_list<std::pair<const void*, bool>> accesses) {
+    const auto conflicts = [&](const auto& one) { return hazards_.conflicts(one.first, one.second); };
+    if (std::ranges::any_of(accesses, conflicts)) {
+        barrier();
+    }
+    for (const auto& [key, writes] : accesses) hazards_.note(key, writes);
+}
+
 void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
                        std::uint64_t size, std::uint32_t word) {
     const VulkanAllocation& to = checked(context_.get(), target.get(), offset, size, "fill");
-    if ((to.offset() + offset) % 4 != 0 || size % 4 != 0) {
-        throw ArgumentError(ErrorCode::layout_mismatch,
-                            "vulkan: a fill's offset and size are multiples of 4");
-    }
+    driver::check_fill(context_->physical.info, to.offset() + offset, size);
     if (size == 0) {
         return;
     }
     begin();
     keep(target);
-    if (hazards_.conflicts(to.hazard_key(), true)) {
-        barrier();
-    }
-    hazards_.note(to.hazard_key(), true);
+    order({{to.hazard_key(), true}});
     context_->vk.vkCmdFillBuffer(buffer_, to.buffer(), to.offset() + offset, size, word);
     ++size_;
 }
@@ -284,21 +275,15 @@ void CommandList::copy(const std::shared_ptr<driver::Allocation>& target, std::u
     const VulkanAllocation& to = checked(context_.get(), target.get(), target_offset, size, "copy to");
     const VulkanAllocation& from = checked(context_.get(), source.get(), source_offset, size, "copy from");
     const VkBufferCopy region{from.offset() + source_offset, to.offset() + target_offset, size};
-    if (to.buffer() == from.buffer() && region.dstOffset < region.srcOffset + size &&
-        region.srcOffset < region.dstOffset + size && size != 0) {
-        throw ArgumentError(ErrorCode::aliasing, "vulkan: a copy's source and target overlap");
-    }
+    if (to.buffer() == from.buffer())
+        driver::check_copy(context_->physical.info, region.dstOffset, region.srcOffset, size);
     if (size == 0) {
         return;
     }
     begin();
     keep(target);
     keep(source);
-    if (hazards_.conflicts(to.hazard_key(), true) || hazards_.conflicts(from.hazard_key(), false)) {
-        barrier();
-    }
-    hazards_.note(to.hazard_key(), true);
-    hazards_.note(from.hazard_key(), false);
+    order({{to.hazard_key(), true}, {from.hazard_key(), false}});
     context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), to.buffer(), 1, &region);
     ++size_;
 }
@@ -310,10 +295,7 @@ void CommandList::copy_in(const std::shared_ptr<driver::Allocation>& target, std
     begin();
     keep(target);
     keep(chunk);
-    if (hazards_.conflicts(to.hazard_key(), true)) {
-        barrier();
-    }
-    hazards_.note(to.hazard_key(), true);
+    order({{to.hazard_key(), true}});
     const VkBufferCopy region{chunk_offset, to.offset() + offset, size};
     context_->vk.vkCmdCopyBuffer(buffer_, chunk->buffer().buffer, to.buffer(), 1, &region);
     ++size_;
@@ -326,10 +308,7 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
     begin();
     keep(source);
     keep(chunk);
-    if (hazards_.conflicts(from.hazard_key(), false)) {
-        barrier();
-    }
-    hazards_.note(from.hazard_key(), false);
+    order({{from.hazard_key(), false}});
     const VkBufferCopy region{from.offset() + offset, chunk_offset, size};
     context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), chunk->buffer().buffer, 1, &region);
     ++size_;

@@ -1,8 +1,10 @@
 // One command buffer: records commands with the barriers they need, and owns what they use.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/driver.h"
@@ -62,6 +64,9 @@ private:
     void keep(const std::shared_ptr<driver::Allocation>& allocation);
     void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
     void barrier();
+    /// Puts a barrier where a command must wait that accesses memory so: by its hazard key, and whether it
+    /// writes.
+    void order(std::initializer_list<std::pair<const void*, bool>> accesses);
     /// Checks the resources and sets buffers_ to them.
     void describe(const VulkanKernel& kernel, const driver::Dispatch& dispatch);
     /// The block's offset in blocks_, from where on `room` bytes lie in the buffer.
