@@ -1,6 +1,7 @@
 // Merges what is set of globals.
 #include "python/globals.h"
 
+#include "core/join.h"
 #include "python/arguments.h"
 #include "python/errors.h"
 
@@ -9,24 +10,16 @@ namespace {
 
 std::string plain_text(py::handle name) { return py::str(name); }
 
-std::string list_of(const std::vector<py::object>& names) {
-    std::string text;
-    for (const py::object& name : names) text += (text.empty() ? "" : ", ") + plain_text(name);
-    return text.empty() ? "it reaches none" : "it reaches " + text;
-}
-
 /// What to say of a name that is none of them: several may end with it.
 std::string unknown(const std::string& name, const std::vector<py::object>& names) {
-    std::string meant;
-    std::size_t count = 0;
+    std::vector<std::string> meant;
     for (const py::object& one : names) {
-        const std::string other = plain_text(one);
-        if (!other.ends_with("." + name)) continue;
-        meant += (meant.empty() ? "" : " and ") + other;
-        ++count;
+        if (std::string other = plain_text(one); other.ends_with("." + name))
+            meant.push_back(std::move(other));
     }
-    return count > 1 ? "the global '" + name + "' is one of " + meant + ": name it so"
-                     : "no global '" + name + "'; " + list_of(names);
+    if (meant.size() > 1)
+        return "the global '" + name + "' is one of " + join(meant, " and ") + ": name it so";
+    return "no global '" + name + "'; it reaches " + (names.empty() ? "none" : join(names, plain_text));
 }
 
 /// Returns the one of `names` that `name` is: mostly the same object. Else null.
@@ -132,6 +125,17 @@ GlobalValues set_values(const std::string& function, const GlobalValues& known,
     }
     for (std::size_t i = 0; i < named.size(); ++i) set(named.name(i), named.values[i]);
     return pairs.take();
+}
+
+void bind_globals(py::module_& module) {
+    module.def(
+        "_check_globals",
+        [](const std::string& owner, const std::vector<std::string>& names, const py::object& given) {
+            std::vector<py::object> known;
+            for (const std::string& name : names) known.push_back(interned(name));
+            (void)set_values(owner, {}, known, given, {});
+        },
+        py::arg("owner"), py::arg("names"), py::arg("given"));
 }
 
 }  // namespace kf::python

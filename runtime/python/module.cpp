@@ -13,6 +13,7 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_encoder(module);
     kf::python::bind_generator(module);
     kf::python::bind_options(module);
+    kf::python::bind_globals(module);
     kf::python::bind_hook(module);
     kf::python::bind_function_types(module);
     kf::python::bind_unlaunched_call(module);

@@ -189,7 +189,7 @@ REFUSALS: list[tuple[str, Callable[[ModuleType], Any], str]] = [
     (
         "unknown-name",
         lambda m: m.set(scal=1),
-        "global_forms: no global 'scal'; its functions reach air.gain, backdrop.scale, bias",
+        "global_forms: no global 'scal'; it reaches air.gain, backdrop.scale, bias",
     ),
     ("type-mismatch", lambda m: m.set(3), r"a dict of globals is needed, as in \{\"tint\": 2\}, not 3"),
     ("missing-argument", lambda m: m.moved(ONE), "the global 'particles', which it reads, isn't set"),

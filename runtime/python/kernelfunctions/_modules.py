@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kernelfunctions._kf import ArgumentTypeError, Function
-from kernelfunctions._structs import _refusal
+from kernelfunctions._kf import Function, _check_globals
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,18 +26,9 @@ class ModuleFunctions:
 
         What isn't named stays as it is, fields of a struct that is given as a dict too.
         """
-        if values is not None and not isinstance(values, dict):
-            text = f'{self.__name__}: a dict of globals is needed, as in {{"tint": 2}}, not {values!r}'
-            raise _refusal("type-mismatch", text, ArgumentTypeError)
         reached = sorted({name for function in self._functions.values() for name in function.globals})
-        for name in [*(values or {}), *named]:
-            if name in reached:
-                continue
-            meant = [other for other in reached if other.endswith(f".{name}")]
-            text = f"{self.__name__}: no global '{name}'; its functions reach {', '.join(reached)}"
-            if len(meant) > 1:
-                text = f"{self.__name__}: the global '{name}' is one of {' and '.join(meant)}: name it so"
-            raise _refusal("unknown-name", text)
+        _check_globals(self.__name__, reached, values)
+        _check_globals(self.__name__, reached, named)
         functions = {}
         for member, function in self._functions.items():
             chosen = {name: value for name, value in (values or {}).items() if name in function.globals}
