@@ -6,7 +6,8 @@
 #
 # usage: tests/gpu/run.sh [build|tests|sanitizers|bench]...     (all of them without arguments)
 # PYTHON: the interpreter (python3). KF_GPU_FOLDER: what prepare.sh made (.gpu). KF_GPU_RESULTS: where logs
-# and results go (build/gpu-results). KF_GPU_LIMIT: seconds after which a step is given up (300).
+# and results go (build/gpu-results). KF_GPU_LIMIT: seconds after which a step is given up (300). KF_GPU_PRODUCTS: as for
+# prepare.sh.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=$(realpath "${KF_GPU_FOLDER:-.gpu}")
@@ -18,6 +19,8 @@ stages=("$@")
 mkdir -p "$results"
 results=$(realpath "$results")
 export KF_GPU_FOLDER=$folder
+full_products=() cmake_products=OFF
+[ "${KF_GPU_PRODUCTS:-full}" != full ] || full_products=(--full-product) cmake_products=ON
 limit=(timeout --kill-after=10 "${KF_GPU_LIMIT:-300}")
 : >"$results/steps.tsv"
 
@@ -87,7 +90,7 @@ configure() {
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
         -DCMAKE_CXX_FLAGS="-idirafter $folder/sysroot/include" \
         -DCMAKE_PREFIX_PATH="$PWD/$build/prefix;$folder/sysroot" -DKF_BUILD_TOOL=OFF -DKF_BUILD_BENCH=ON \
-        -DKF_FULL_PRODUCTS=ON \
+        -DKF_FULL_PRODUCTS=$cmake_products \
         -DKFGEN_EXECUTABLE="$PWD/tests/gpu/kfgen_replay" -DKF_SPIRV_AS="$spirv_as" -DKF_GLSLANG="$glslang" \
         -DPython_EXECUTABLE="$(command -v "$python")" "${nvcc[@]}" ${KF_GPU_CMAKE:-}
 }
@@ -125,7 +128,7 @@ run_python() {
     for ((i = share + 1; i <= $#; i += every)); do
         files+=("${!i}")
     done
-    step "$name" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q --full-product "${files[@]}" \
+    step "$name" env KF_DEVICE="$id" "${limit[@]}" "$python" -m pytest -q "${full_products[@]}" "${files[@]}" \
         -p no:cacheprovider --tb=short --maxfail=50 --junitxml="$results/$name.junit.xml"
 }
 
