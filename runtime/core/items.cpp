@@ -49,6 +49,14 @@ bool is_hidden(const Manifest& manifest, const Function& function) {
                        [&](const OptionSet& set) { return set.function == own; });
 }
 
+std::vector<std::string> function_names(const Manifest& manifest) {
+    std::vector<std::string> names;
+    for (const Function& function : manifest.functions) {
+        if (!is_hidden(manifest, function)) names.push_back(function.name);
+    }
+    return names;
+}
+
 Role role_of(const Call& call, const ParameterTree& parameter) {
     for (std::int64_t i = parameter.leaf; i < parameter.leaf + parameter.leaves; ++i) {
         const Role role = call.arguments[static_cast<std::size_t>(i)].role;

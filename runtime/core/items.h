@@ -1,6 +1,9 @@
 // What the host passes for a call, one by one: leaves, and structs whole.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/manifest.h"
 
 namespace kf::manifest {
@@ -36,6 +39,9 @@ namespace kf::manifest {
 
 /// Whether a function isn't to be found by its name: a forward derivative, or what `.accumulate()` gives.
 [[nodiscard]] bool is_hidden(const Manifest& manifest, const Function& function);
+
+/// The names of the functions that aren't hidden.
+[[nodiscard]] std::vector<std::string> function_names(const Manifest& manifest);
 
 /// The role of a parameter: that of its fields which are written, else `in`.
 [[nodiscard]] Role role_of(const Call& call, const ParameterTree& parameter);

@@ -59,15 +59,7 @@ const Device& Module::device() const { return state_->device(); }
 const std::string& Module::name() const { return state_->manifest().name; }
 const std::string& Module::sha256() const { return state_->digest(); }
 
-std::vector<std::string> Module::functions() const {
-    std::vector<std::string> names;
-    for (const manifest::Function& function : state_->manifest().functions) {
-        if (!manifest::is_hidden(state_->manifest(), function)) {
-            names.push_back(function.name);
-        }
-    }
-    return names;
-}
+std::vector<std::string> Module::functions() const { return manifest::function_names(state_->manifest()); }
 
 detail::FunctionRef Module::function(std::string_view name) const {
     for (std::size_t i = 0; i < state_->manifest().functions.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "core/artifact.h"
 #include "core/items.h"
+#include "core/join.h"
 #include "python/errors.h"
 #include "python/function_types.h"
 #include "python/gil.h"
@@ -31,20 +32,13 @@ private:
     std::shared_ptr<LoadedFunctions> all_;
 };
 
-std::string names_of(const manifest::Manifest& manifest) {
-    std::string text;
-    for (const auto& function : manifest.functions) {
-        if (!manifest::is_hidden(manifest, function)) text += (text.empty() ? "" : ", ") + function.name;
-    }
-    return text.empty() ? "none" : text;
-}
-
 Function LoadedModule::function(const std::string& name) const {
     const auto& functions = manifest().functions;
     const auto found = std::ranges::find(functions, name, &manifest::Function::name);
     if (found == functions.end() || manifest::is_hidden(manifest(), *found)) {
+        const std::string names = join(manifest::function_names(manifest()));
         refuse(ErrorCode::unknown_name, {manifest().name, {}},
-               "no function '" + name + "'; it has " + names_of(manifest()));
+               "no function '" + name + "'; it has " + (names.empty() ? "none" : names));
     }
     return Function(info_of(all_, static_cast<std::size_t>(found - functions.begin())));
 }
@@ -65,15 +59,8 @@ void bind_loaded_module(py::module_& module) {
         "An artifact's functions. Verified when loaded; kernels are made ready per device, on "
         "first use.")
         .def_property_readonly("name", [](const LoadedModule& self) { return self.manifest().name; })
-        .def_property_readonly("functions",
-                               [](const LoadedModule& self) {
-                                   std::vector<std::string> names;
-                                   for (const auto& function : self.manifest().functions) {
-                                       if (!manifest::is_hidden(self.manifest(), function))
-                                           names.push_back(function.name);
-                                   }
-                                   return names;
-                               })
+        .def_property_readonly(
+            "functions", [](const LoadedModule& self) { return manifest::function_names(self.manifest()); })
         .def(
             "function",
             [](const LoadedModule& self, const std::string& wanted) {

@@ -31,10 +31,6 @@ using manifest::Argument;
 using manifest::Role;
 
 void check_names(const manifest::Manifest& manifest, const Settings& settings) {
-    std::string names;
-    for (const manifest::Function& function : manifest.functions) {
-        if (!manifest::is_hidden(manifest, function)) names += (names.empty() ? "" : ", ") + function.name;
-    }
     for (const std::string& name : settings.except) {
         const bool known = std::any_of(
             manifest.functions.begin(), manifest.functions.end(), [&](const manifest::Function& function) {
@@ -48,7 +44,8 @@ void check_names(const manifest::Manifest& manifest, const Settings& settings) {
             });
         if (known) continue;
         throw ArgumentError(ErrorCode::unknown_name, "--except: '" + manifest.name + "' has no function '" +
-                                                         name + "'; it has " + names);
+                                                         name + "'; it has " +
+                                                         join(manifest::function_names(manifest)));
     }
 }
 

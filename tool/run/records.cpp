@@ -27,9 +27,7 @@ std::vector<OutputFile> with_records(const Generated& generated, const Diagnosti
 }
 
 std::vector<std::filesystem::path> named_inputs(const Spec& spec, const Options& options) {
-    std::vector<std::filesystem::path> inputs = module_paths(spec);
-    const std::vector<std::filesystem::path> linked = linked_paths(spec);
-    inputs.insert(inputs.end(), linked.begin(), linked.end());
+    std::vector<std::filesystem::path> inputs = slang_paths(spec);
     inputs.push_back(options.spec);
     const std::vector<std::filesystem::path> run = programs();
     inputs.insert(inputs.end(), run.begin(), run.end());

@@ -22,6 +22,12 @@ std::filesystem::path absolute_from(const std::filesystem::path& folder, const s
     return (std::filesystem::current_path() / folder / path).lexically_normal();
 }
 
+std::vector<std::filesystem::path> absolute_paths(const Spec& spec, const std::vector<PathSpec>& named) {
+    std::vector<std::filesystem::path> paths;
+    for (const PathSpec& one : named) paths.push_back(absolute_from(spec.directory, one.path));
+    return paths;
+}
+
 void override_targets(Spec& spec, const std::vector<Backend>& backends) {
     if (backends.empty()) return;
     std::vector<TargetSpec> targets;
@@ -70,7 +76,7 @@ CompilerOptions compiler_options(const Spec& spec, const Options& options) {
     }
     result.defines.insert(result.defines.end(), options.defines.begin(), options.defines.end());
     result.modules = module_paths(spec);
-    result.linked = linked_paths(spec);
+    result.linked = absolute_paths(spec, spec.link);
     for (const CallSpec& call : spec.calls) result.functions.push_back(call.function);
     return result;
 }
@@ -86,14 +92,12 @@ std::vector<CodeTarget> code_targets(const Spec& spec) {
 }
 
 std::vector<std::filesystem::path> module_paths(const Spec& spec) {
-    std::vector<std::filesystem::path> paths;
-    for (const PathSpec& module : spec.modules) paths.push_back(absolute_from(spec.directory, module.path));
-    return paths;
+    return absolute_paths(spec, spec.modules);
 }
 
-std::vector<std::filesystem::path> linked_paths(const Spec& spec) {
-    std::vector<std::filesystem::path> paths;
-    for (const PathSpec& file : spec.link) paths.push_back(absolute_from(spec.directory, file.path));
+std::vector<std::filesystem::path> slang_paths(const Spec& spec) {
+    std::vector<std::filesystem::path> paths = module_paths(spec);
+    for (std::filesystem::path& linked : absolute_paths(spec, spec.link)) paths.push_back(std::move(linked));
     return paths;
 }
 
@@ -101,9 +105,7 @@ namespace {
 
 /// A module that isn't there is the spec's mistake: its place is where the spec names it.
 Diagnostics placed_in_spec(Diagnostics errors, const Spec& spec) {
-    std::vector<std::filesystem::path> paths = module_paths(spec);
-    const std::vector<std::filesystem::path> linked = linked_paths(spec);
-    paths.insert(paths.end(), linked.begin(), linked.end());
+    const std::vector<std::filesystem::path> paths = slang_paths(spec);
     for (Diagnostic& error : errors) {
         const auto named = std::find(paths.begin(), paths.end(), error.location.file);
         if (error.id != "slang-module-not-found" || named == paths.end()) continue;

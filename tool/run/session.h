@@ -28,8 +28,8 @@ std::vector<CodeTarget> code_targets(const Spec& spec);
 /// The spec's modules, absolute.
 std::vector<std::filesystem::path> module_paths(const Spec& spec);
 
-/// The files that the spec links in, absolute.
-std::vector<std::filesystem::path> linked_paths(const Spec& spec);
+/// Those, and behind them the files that the spec links in.
+std::vector<std::filesystem::path> slang_paths(const Spec& spec);
 
 struct Planned {
     Plan plan;
