@@ -140,16 +140,21 @@ Diagnostics check_forward_diff(const Function& function, const PlannedCall& call
                  {"mark it [Differentiable], or give it a [ForwardDerivative], at " + function.location.file +
                   ":" + std::to_string(function.location.line)}}};
     }
-    if (!function.tangents_lost_in.empty()) {
-        const std::string called = "'" + function.tangents_lost_in + "'";
-        return {
-            {Severity::error,
-             "not-differentiable",
-             location,
-             subject + " has no forward derivative: it calls " + called +
-                 ", which has a backward derivative of its own and no forward one, so that Slang would take "
-                 "its value and its tangent for 0",
-             {"give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}}};
+    if (const LostTangent& lost = function.lost_tangent; !lost.called.empty()) {
+        const std::string called = "'" + lost.called + "'";
+        const std::string why = lost.called == function.name ? "it " : "it calls " + called + ", which ";
+        return {{Severity::error,
+                 "not-differentiable",
+                 location,
+                 subject + " has no forward derivative: " + why +
+                     (lost.treated_as_one ? "is marked [TreatAsDifferentiable]"
+                                          : "has a backward derivative of its own and no forward one") +
+                     ", so that Slang would take its value and its tangent for 0",
+                 {lost.treated_as_one
+                      ? "give " + called +
+                            " a [ForwardDerivative], or take the attribute away and write no_diff "
+                            "before its calls"
+                      : "give " + called + " a [ForwardDerivative], or mark it [Differentiable], too"}}};
     }
     const auto& arguments = call.arguments;
     const bool takes = std::any_of(arguments.begin(), arguments.end(), takes_tangent);

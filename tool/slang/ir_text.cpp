@@ -52,10 +52,25 @@ public:
             read_line(trimmed(text.substr(0, end)));
             text.remove_prefix(std::min(end + 1, text.size()));
         }
+        note_opaque();
         return std::move(module_);
     }
 
 private:
+    /// Where Slang made a derivative and one is written, too, the function has that one.
+    void note_opaque() {
+        std::set<Text> written;
+        for (const auto& [function, derivative] : forward_) {
+            const auto inner = module_.generics.find(derivative);
+            const bool made = opaque_.contains(derivative) ||
+                              (inner != module_.generics.end() && opaque_.contains(inner->second));
+            (made ? module_.opaque : written).insert(head_of(function));
+        }
+        for (const auto& [derivative, function] : opaque_) {
+            if (!written.contains(function)) module_.opaque.insert(function);
+        }
+    }
+
     void read_line(Text line) {
         if (line.empty()) return;
         if (line.starts_with('[') && line.ends_with(']')) return read_decoration(line);
@@ -87,7 +102,10 @@ private:
         const Text subject = parts.front();
         module_.annotated.insert(subject);
         const std::int64_t what = parts.size() > 1 ? number(parts[1]) : 0;
-        if (what == 1) module_.forward.insert(subject);
+        if (what == 1) {
+            module_.forward.insert(subject);
+            forward_[subject] = parts.size() > 2 ? head_of(parts[2]) : Text();
+        }
         if (what == 4) module_.backward.insert(subject);
     }
 
@@ -176,13 +194,16 @@ private:
         if (made.name == "BackwardDifferentiatePrimal" || made.name == "ForwardDifferentiate") {
             module_.differentiated.insert(head_of(first));
         }
+        if (made.name == "TrivialForwardDifferentiate") opaque_[made.id] = head_of(first);
     }
 
     Module module_;
     Function* body_ = nullptr;  ///< the last of the functions, while its lines come
     std::vector<Text> generics_;
     bool in_parameters_ = false;
-    Text name_;  ///< decorations of the next line
+    std::map<Text, Text> forward_;  ///< derivatives by functions
+    std::map<Text, Text> opaque_;   ///< functions by what Slang takes for their forward derivatives
+    Text name_;                     ///< decorations of the next line
     bool no_diff_ = false;
     bool has_derivative_ = false;
     Text file_;

@@ -54,6 +54,7 @@ struct Module {
     std::set<Text> forward;          ///< functions that have a forward derivative, where they are used so
     std::set<Text> backward;         ///< the same for a backward one
     std::set<Text> differentiated;   ///< functions whose own code is differentiated
+    std::set<Text> opaque;           ///< [TreatAsDifferentiable] functions without a forward derivative
     std::set<Text> keys;             ///< fields that have derivatives
 
     /// Whether the function's code is here, and is differentiated.

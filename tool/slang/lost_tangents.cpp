@@ -13,7 +13,7 @@ using ir::Text;
 
 /// What Slang's code says of one function, by names, so that modules can be put together.
 struct Calls {
-    std::string lost_in;            ///< the first callee without a forward derivative; empty: none
+    LostTangent lost;               ///< the first one
     std::vector<std::string> into;  ///< those whose code is differentiated with it
 };
 
@@ -26,9 +26,12 @@ public:
             const std::string name = name_of(function.generic.empty() ? function.id : function.generic);
             if (name.empty() || function.blocks.empty()) continue;
             Calls& calls = all[name];
+            if (module_.opaque.contains(function.generic.empty() ? function.id : function.generic))
+                calls.lost = {name, true};
             for (const ir::Block& block : function.blocks) {
                 for (const ir::Instruction& one : block.instructions) {
-                    if (!one.callee.empty() && !one.is_no_diff) add_call(one.callee, calls);
+                    // Forward derivatives call those behind no_diff, too.
+                    if (!one.callee.empty()) add_call(one.callee, calls);
                 }
             }
         }
@@ -48,8 +51,9 @@ private:
         const Text id = ir::head_of(callee);
         const auto inner = module_.generics.find(id);
         for (const Text known : {callee, id, inner == module_.generics.end() ? id : inner->second}) {
-            if (module_.backward.contains(known) && !module_.forward.contains(known)) {
-                if (calls.lost_in.empty()) calls.lost_in = name_of(id);
+            const bool treated_as_one = module_.opaque.contains(ir::head_of(known));
+            if (treated_as_one || (module_.backward.contains(known) && !module_.forward.contains(known))) {
+                if (calls.lost.called.empty()) calls.lost = {name_of(id), treated_as_one};
                 return;
             }
             if (module_.differentiated.contains(known)) calls.into.push_back(name_of(id));
@@ -61,12 +65,12 @@ private:
 
 }  // namespace
 
-std::map<std::string, std::string> lost_tangents(std::span<const std::string> codes) {
+std::map<std::string, LostTangent> lost_tangents(std::span<const std::string> codes) {
     std::map<std::string, Calls> all;
     for (const std::string& code : codes) Reader(code).add_to(all);
-    std::map<std::string, std::string> lost;
+    std::map<std::string, LostTangent> lost;
     for (const auto& [name, calls] : all) {
-        if (!calls.lost_in.empty()) lost.emplace(name, calls.lost_in);
+        if (!calls.lost.called.empty()) lost.emplace(name, calls.lost);
     }
     for (bool grows = true; grows;) {
         grows = false;
@@ -80,11 +84,11 @@ std::map<std::string, std::string> lost_tangents(std::span<const std::string> co
     return lost;
 }
 
-void note_lost_tangents(Module& module, const std::map<std::string, std::string>& lost) {
+void note_lost_tangents(Module& module, const std::map<std::string, LostTangent>& lost) {
     const auto note = [&](std::vector<Function>& functions) {
         for (Function& function : functions) {
             const auto found = lost.find(function.name);
-            if (found != lost.end() && !function.forward_by_hand) function.tangents_lost_in = found->second;
+            if (found != lost.end() && !function.forward_by_hand) function.lost_tangent = found->second;
         }
     };
     note(module.functions);

@@ -9,13 +9,13 @@
 
 namespace kf::gen {
 
-/// Finds the functions of some modules' codes, as Slang prints them, that call a function which has a
-/// backward derivative and no forward one, by themselves or through what they call: in the forward
-/// derivative, such a call gives 0, and so does its tangent. Returns the name of the called function, by the
-/// caller's name.
-std::map<std::string, std::string> lost_tangents(std::span<const std::string> codes);
+/// Finds the functions of some modules' codes, as Slang prints them, whose forward derivatives take 0 for the
+/// value of a call and for its tangent: those that call a function which has a backward derivative and no
+/// forward one, or is marked [TreatAsDifferentiable], by themselves or through what they call; and what is
+/// marked so itself. By their names.
+std::map<std::string, LostTangent> lost_tangents(std::span<const std::string> codes);
 
 /// Notes them in a module's functions, but for those whose forward derivative is written by hand.
-void note_lost_tangents(Module& module, const std::map<std::string, std::string>& lost);
+void note_lost_tangents(Module& module, const std::map<std::string, LostTangent>& lost);
 
 }  // namespace kf::gen

@@ -70,6 +70,14 @@ enum class Member : std::uint8_t {
     constructor,  ///< called as "Type"; its name is "Type.__init"
 };
 
+/// A call whose value and tangent Slang takes for 0 in forward derivatives.
+struct LostTangent {
+    std::string called;           ///< a function without a forward derivative; empty: there is none
+    bool treated_as_one = false;  ///< it is marked [TreatAsDifferentiable]; else it has a backward derivative
+
+    bool operator==(const LostTangent&) const = default;
+};
+
 /// A function. If it is generic, types that name generic parameters have the kind `other` and the text of
 /// their declaration as name: "vector<T,N>".
 struct Function {
@@ -80,7 +88,7 @@ struct Function {
     bool backward_differentiable = false;
     bool forward_differentiable = false;
     bool forward_by_hand = false;            ///< by [ForwardDerivative]
-    std::string tangents_lost_in{};          ///< see slang/lost_tangents.h; empty: in no call
+    LostTangent lost_tangent{};              ///< the first one; of itself, where it is marked so
     std::vector<GenericParameter> generics;  ///< outermost first; empty: nothing to specialise
     Member member = Member::none;            ///< of a struct
     std::string doc;                         ///< the comment written above it, markers stripped, lines kept

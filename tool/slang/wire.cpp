@@ -41,9 +41,10 @@ static void from_json(const Json& json, Field& field) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, type, direction, no_diff, no_diff_written, has_default)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SystemValue, name, semantic, type, before, location, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenericParameter, name, value_type, constraints, part)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostTangent, called, treated_as_one)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Function, name, parameters, result, no_diff_result,
                                    backward_differentiable, forward_differentiable, forward_by_hand,
-                                   tangents_lost_in, generics, member, doc, location, is_overload, entry,
+                                   lost_tangent, generics, member, doc, location, is_overload, entry,
                                    is_closed, system_values, group_size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StructText, name, doc, fields)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMember, owner, generics, function)

@@ -13,6 +13,7 @@ public float square(float x) { return x * x; }
 public void square_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
 [BackwardDerivative(square_backward)] public float only(float x) { return x * x; }
 [BackwardDerivative(square_backward)] [Differentiable] public float mixed(float x) { return x * x; }
+float hidden(float x) { return x * x; }
 [Differentiable] public float plain(float x) { return x * x; }
 public DifferentialPair<float> square_forward(DifferentialPair<float> x) { return diffPair(x.p * x.p, 2 * x.p * x.d); }
 [ForwardDerivative(square_forward)] [BackwardDerivative(square_backward)]
@@ -24,6 +25,12 @@ public struct Shape
     [BackwardDerivative(area_backward)] public static float area(float x) { return x * x; }
     public static void area_backward(inout DifferentialPair<float> x, float g) { x = diffPair(x.p, 2 * x.p * g); }
 }
+[TreatAsDifferentiable] public float opaque(float x) { return x * x; }
+[TreatAsDifferentiable] public T vague<T : __BuiltinFloatingPointType>(T x) { return x * x; }
+[TreatAsDifferentiable] public void stores(float x, out float y) { y = x * x; }
+[TreatAsDifferentiable] [ForwardDerivative(square_forward)] public float clear(float x) { return x * x; }
+public struct Scale { public float k; [TreatAsDifferentiable] public float of(float x) { return k * x; } }
+[Differentiable] public float around(float x) { return opaque(3.0) + x; }
 namespace inner { [Differentiable] public float deep(float x) { return square(x); } }
 [BackwardDerivative(any_backward)] public T any<T : __BuiltinFloatingPointType>(T x) { return x * x; }
 public void any_backward<T : __BuiltinFloatingPointType>(inout DifferentialPair<T> x, T.Differential g) {}
@@ -38,7 +45,7 @@ std::string lost_in(const std::string& expression, const std::string& name = "f"
     const Outcome<Module> module = make_compiler()->reflect({path});
     EXPECT_TRUE(module) << expression;
     if (!module) return {};
-    return function_named(module.value(), name).tangents_lost_in;
+    return function_named(module.value(), name).lost_tangent.called;
 }
 
 TEST(LostTangents, AreOfFunctionsWithABackwardDerivativeAlone) {
@@ -46,6 +53,38 @@ TEST(LostTangents, AreOfFunctionsWithABackwardDerivativeAlone) {
     EXPECT_EQ(lost_in("only(x) + plain(x)"), "only");
     EXPECT_EQ(lost_in("Shape::area(x)"), "Shape.area");
     EXPECT_EQ(lost_in("any<float>(x)"), "any");
+}
+
+TEST(LostTangents, AreOfFunctionsThatAreTreatedAsDifferentiable) {
+    EXPECT_EQ(lost_in("3 * opaque(x)"), "opaque");
+    EXPECT_EQ(lost_in("vague<float>(x)"), "vague");
+    EXPECT_EQ(lost_in("Scale(2).of(x)"), "Scale.of");
+    EXPECT_EQ(lost_in("around(x)"), "opaque");
+    EXPECT_EQ(lost_in("plain(x)", "opaque"), "opaque") << "its own derivative is 0, and so is its value";
+    EXPECT_EQ(lost_in("plain(x)", "vague"), "vague");
+}
+
+TEST(LostTangents, AreValuesToo) {
+    for (const std::string call : {"no_diff(only(x))", "detach(only(x))", "only(3)"})
+        EXPECT_EQ(lost_in(call + " + x"), "only") << call;
+    for (const std::string call : {"no_diff(opaque(x))", "detach(opaque(x))", "opaque(3)"})
+        EXPECT_EQ(lost_in(call + " + x"), "opaque") << call;
+    EXPECT_EQ(lost_in("no_diff(through(x)) + x"), "only");
+}
+
+TEST(LostTangents, AreOfOtherModulesFunctions) {
+    ScratchFolder folder;
+    EXPECT_FALSE(folder.write("below.slang", tangent_declarations).empty());
+    const auto path = folder.write("lost.slang",
+                                   "import below;\n[Differentiable] float f(float x) { return "
+                                   "opaque(x) + x; }\n[Differentiable] float g(float x) { return "
+                                   "around(x); }\n[Differentiable] float h(float x) { return "
+                                   "vague<float>(x); }\n");
+    const Outcome<Module> module = make_compiler()->reflect({path});
+    ASSERT_TRUE(module);
+    EXPECT_EQ(function_named(module.value(), "f").lost_tangent, (LostTangent{"opaque", true}));
+    EXPECT_EQ(function_named(module.value(), "g").lost_tangent, (LostTangent{"opaque", true}));
+    EXPECT_EQ(function_named(module.value(), "h").lost_tangent, (LostTangent{"vague", true}));
 }
 
 TEST(LostTangents, GoThroughWhatIsDifferentiatedWithTheFunction) {
@@ -57,8 +96,9 @@ TEST(LostTangents, GoThroughWhatIsDifferentiatedWithTheFunction) {
 TEST(LostTangents, AreNoneWhereAForwardDerivativeIsThere) {
     EXPECT_EQ(lost_in("plain(x) + mixed(x) + both(x)"), "");
     EXPECT_EQ(lost_in("both(x)", "both"), "");
-    EXPECT_EQ(lost_in("no_diff(only(x)) + x"), "");
-    EXPECT_EQ(lost_in("detach(only(x)) + x"), "only") << "its value is lost, too";
+    EXPECT_EQ(lost_in("clear(x)"), "");
+    EXPECT_EQ(lost_in("clear(x)", "clear"), "");
+    EXPECT_EQ(lost_in("no_diff(hidden(x)) + x"), "");
 }
 
 }  // namespace

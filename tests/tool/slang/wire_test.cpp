@@ -46,7 +46,7 @@ TEST(Wire, Modules) {
                                 true,
                                 true,
                                 true,
-                                "sq",
+                                {"sq", true},
                                 {{"T", "", {"IFloat", "IMine"}, 0}, {"N", "uint", {}, 1}},
                                 Member::method,
                                 "doc \xff",
