@@ -30,6 +30,7 @@
 #include "slang/types.h"
 #include "slang/workarounds/hidden_loops.h"
 #include "slang/workarounds/loops.h"
+#include "slang/workarounds/no_diff_calls.h"
 #include "slang/workarounds/overwritten_gradients.h"
 #include "slang/workarounds/workarounds.h"
 #include "slang/workarounds/written_scalars.h"
@@ -495,8 +496,12 @@ private:
     Diagnostics lost_gradient_warnings(const Session& session, const std::vector<std::string>& plain) {
         const bool overwrites =
             contains(workarounds_, written_values) || contains(workarounds_, written_scalars);
+        const auto& texts = sources_.texts();
+        const bool statements = std::any_of(
+            texts.begin(), texts.end(), [](const auto& text) { return has_no_diff_statements(text.second); });
         const auto is_clean = [&](const std::string& code) {
-            return lost_gradients(code).empty() && (!overwrites || overwritten_gradients(code).empty());
+            return lost_gradients(code, statements).empty() &&
+                   (!overwrites || overwritten_gradients(code).empty());
         };
         if (std::all_of(plain.begin(), plain.end(), is_clean)) return {};
         const Outcome<Session> with_lines =
@@ -507,7 +512,7 @@ private:
             return text == nullptr ? std::string() : std::string(whole_line_of(*text, found.line));
         };
         for (const std::string& code : (with_lines ? with_lines.value() : session).code_of_files()) {
-            for (const LostGradient& lost : lost_gradients(code)) {
+            for (const LostGradient& lost : lost_gradients(code, statements)) {
                 add_distinct(warnings, warning_of(lost, line_of(lost)));
             }
             if (!overwrites) continue;

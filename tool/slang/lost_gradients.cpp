@@ -9,6 +9,7 @@
 
 #include "slang/ir_text.h"
 #include "slang/ir_types.h"
+#include "slang/workarounds/no_diff_calls.h"
 #include "slang/workarounds/value_copies.h"
 
 namespace kf::gen {
@@ -30,6 +31,9 @@ struct Flow {
     bool operator==(const Flow&) const = default;
 };
 
+/// What drops a derivative: none does where no_diff should have and doesn't.
+enum class Loss : std::uint8_t { by_call, by_type, none, none_if_marked };
+
 using Memory = std::map<Text, Flow>;  ///< of variables and parameters that are written
 
 bool is_one_of(Text word, std::initializer_list<Text> words) {
@@ -50,7 +54,8 @@ bool takes_bits(Text name) {
 
 class Analysis {
 public:
-    explicit Analysis(const ir::Module& module) : module_(module), types_(module) {}
+    Analysis(const ir::Module& module, bool statements)
+        : module_(module), types_(module), statements_(statements) {}
 
     std::vector<LostGradient> run() {
         for (const ir::Function& function : module_.functions) {
@@ -159,7 +164,7 @@ private:
         } else if (one.name == "bitCast" || one.name == "bit_cast") {
             const Flow flow = value(one.operands.at(0));
             if (flow.carries && ir::is_integer(one.type))
-                return lose(one, "bit_cast", false, {one.id}, memory);
+                return lose(one, "bit_cast", Loss::by_call, {one.id}, memory);
             add(one.id, flow);
         } else if (one.name == "return_val") {
             give_back(one, memory);
@@ -220,18 +225,28 @@ private:
             const bool made =
                 !one.is_no_diff && is_differentiable(one.type) && !takes_derivatives(one, parameters);
             in.carries = in.carries || made;
+            if (is_detached_value(types_.name_of(id))) return;
+            const bool unmarked = statements_ && one.type.empty() && !one.is_no_diff;
+            if ((one.is_no_diff || unmarked) && in.carries && !made && takes_derivatives(one, parameters) &&
+                !is_opaque(id)) {
+                std::vector<Text> given = outs;
+                if (is_differentiable(one.type)) given.push_back(one.id);
+                const Loss loss = unmarked ? Loss::none_if_marked : Loss::none;
+                if (!given.empty()) return lose(one, types_.name_of(id), loss, given, memory, in);
+            }
             if (outs.empty() && one.type.empty()) return report(in);
             for (const Text out : outs) store(out, in, memory);
             return add(one.id, in);
         }
         const std::string name = types_.name_of(id);
         if (is_copy_of_value(name)) return add(one.id, in);
+        if (is_detached_value(name)) return;
         if (takes_bits(name)) {
             in.carries = false;
             return add(one.id, in);
         }
         if (gives_bits(name)) {
-            if (in.carries) lose(one, name, false, {one.id}, memory);
+            if (in.carries) lose(one, name, Loss::by_call, {one.id}, memory);
             return;
         }
         // Slang marks calls alike into which nothing goes that could have a derivative.
@@ -255,7 +270,14 @@ private:
         if (holds || is_value) given.push_back(one.id);
         if (given.empty()) return;
         in.carries = false;
-        lose(one, name, holds, given, memory, in);
+        lose(one, name, holds ? Loss::by_type : Loss::by_call, given, memory, in);
+    }
+
+    /// Whether a function is marked [TreatAsDifferentiable]: its derivative is 0.
+    [[nodiscard]] bool is_opaque(Text id) const {
+        const auto inner = module_.generics.find(id);
+        return module_.opaque.contains(id) ||
+               (inner != module_.generics.end() && module_.opaque.contains(inner->second));
     }
 
     [[nodiscard]] bool takes_derivatives(const ir::Instruction& one,
@@ -276,12 +298,18 @@ private:
         });
     }
 
-    void lose(const ir::Instruction& one, const std::string& cause, bool is_type,
-              const std::vector<Text>& given, Memory& memory, Flow flow = {}) {
+    void lose(const ir::Instruction& one, const std::string& cause, Loss loss, const std::vector<Text>& given,
+              Memory& memory, Flow flow = {}) {
         std::string file;
         const auto source = module_.sources.find(one.file);
         if (source != module_.sources.end()) file = source->second;
-        LostGradient lost{types_.name_of(function_->id), ir::as_written(cause), is_type, file, one.line};
+        LostGradient lost{types_.name_of(function_->id),
+                          ir::as_written(cause),
+                          loss == Loss::by_type,
+                          file,
+                          one.line,
+                          loss == Loss::none || loss == Loss::none_if_marked,
+                          loss == Loss::none_if_marked};
         const auto known = std::find(origins_.begin(), origins_.end(), lost);
         const auto index = static_cast<std::size_t>(known - origins_.begin());
         if (known == origins_.end()) origins_.push_back(std::move(lost));
@@ -311,6 +339,7 @@ private:
 
     const ir::Module& module_;
     ir::Types types_;
+    bool statements_;
     const ir::Function* function_ = nullptr;
     std::map<Text, Flow> values_;
     std::map<Text, Text> roots_;  ///< of pointers into variables
@@ -324,9 +353,9 @@ private:
 
 }  // namespace
 
-std::vector<LostGradient> lost_gradients(std::string_view code) {
+std::vector<LostGradient> lost_gradients(std::string_view code, bool statements) {
     const ir::Module module = ir::parse(code);
-    return Analysis(module).run();
+    return Analysis(module, statements).run();
 }
 
 namespace {
@@ -342,6 +371,19 @@ std::size_t find_word(std::string_view line, std::string_view word) {
     return std::string_view::npos;
 }
 
+/// The warning of a derivative that no_diff doesn't drop.
+Diagnostic kept_gradient(const LostGradient& kept, std::size_t call) {
+    Diagnostic warning{
+        Severity::warning,
+        "no-diff-ignored",
+        {kept.file, kept.line, 0},
+        "'" + kept.function + "' has the derivative of '" + kept.cause +
+            "' in spite of no_diff, which Slang ignores before calls of differentiable functions",
+        {"write detach() around what goes into the call, or around what comes out"}};
+    if (call != std::string_view::npos) warning.location.column = static_cast<std::int64_t>(call) + 1;
+    return warning;
+}
+
 }  // namespace
 
 Diagnostics warning_of(const LostGradient& lost, std::string_view line) {
@@ -350,7 +392,9 @@ Diagnostics warning_of(const LostGradient& lost, std::string_view line) {
     const std::string_view before = line.substr(0, call == std::string_view::npos ? 0 : call);
     const std::size_t end = before.find_last_of(";{}");
     const std::string_view statement = before.substr(end == std::string_view::npos ? 0 : end + 1);
-    if (find_word(statement, "no_diff") != std::string_view::npos) return {};
+    const bool is_marked = find_word(statement, "no_diff") != std::string_view::npos;
+    if (lost.is_kept && (is_marked || !lost.is_unmarked)) return {kept_gradient(lost, call)};
+    if (is_marked || lost.is_kept) return {};
     const bool bits = gives_bits(lost.cause) || lost.cause == "bit_cast";
     const std::string why = bits ? "which gives its bits"
                             : lost.is_type

@@ -106,6 +106,35 @@ TEST(LostGradients, InEveryCallThatSlangSaysNothingOf) {
     }
 }
 
+TEST(LostGradients, AreKeptByWhatIsMarkedNoDiff) {
+    const auto kept_in = [](const std::string& body) {
+        ScratchFolder folder;
+        const auto path =
+            folder.write("kept.slang", declarations +
+                                           "[Differentiable] float square(float x) { return x * x; }\n"
+                                           "[TreatAsDifferentiable] float opaque(float x) { return x; }\n"
+                                           "#define UNSEEN(x) no_diff square(x)\n"
+                                           "[Differentiable] float f(float x, int n)\n{\n" +
+                                           body + "\n}\n");
+        const Outcome<Module> module = make_compiler()->reflect({path});
+        EXPECT_TRUE(module) << body;
+        std::string found;
+        for (const Diagnostic& one : module.warnings()) {
+            if (one.id == "no-diff-ignored" || one.id == "gradient-lost")
+                found += one.message.substr(0, one.message.find(" in spite")) + ";";
+        }
+        return found;
+    };
+    EXPECT_EQ(kept_in("float half_of_it; no_diff(halve(x, half_of_it)); return half_of_it;"),
+              "'f' has the derivative of 'halve';");
+    EXPECT_EQ(kept_in("return UNSEEN(x) + x;"), "'f' has the derivative of 'square';");
+    EXPECT_EQ(kept_in("no_diff(square(x)); return x;"), "") << "its value isn't used";
+    EXPECT_EQ(kept_in("float h; no_diff(halve(x, h)); return detach(h) + (h > 1 ? x : 2);"), "");
+    EXPECT_EQ(kept_in("return x + no_diff(square(x)) + no_diff square(detach(x)) + no_diff(opaque(x));"), "");
+    EXPECT_EQ(kept_in("return x + detach(UNSEEN(x)) + (no_diff(plain_of(x))).b;"), "");
+    EXPECT_EQ(kept_in("Plain p = no_diff(plain_of(x)); return p.a + x * no_diff(chance(n));"), "");
+}
+
 TEST(LostGradients, InGenericFunctionsMethodsAndWhatGivesByInout) {
     const std::string call = "{ float y; filter.apply(x, y); return y; }\n";
     const std::string generic =

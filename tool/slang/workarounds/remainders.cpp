@@ -1,10 +1,13 @@
 // Calls a function that has fmod()'s derivatives in its place.
 #include "slang/workarounds/remainders.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "slang/brackets.h"
+#include "slang/lexed_text.h"
 
 namespace kf::gen {
 
@@ -44,36 +47,79 @@ std::string replaced(std::string text, std::string_view word, std::string_view b
     return text;
 }
 
+/// Stands for fmod() in a module's text, as long as it: no directive, nor macro's argument, changes its
+/// place.
+constexpr std::string_view remainder_stand_in = "kfm_";
+static_assert(remainder_stand_in.size() == remainder_name.size());
+
 bool is_statement_word(std::string_view word) {
     return is_one_of(word, "return", "else", "do", "case", "in", "no_diff");
 }
 
-/// The calls of fmod() among the tokens; none where the text declares one.
-std::vector<std::size_t> remainder_calls(const TokenView& token) {
+/// Where the text calls fmod(), or gives it to a macro; nothing where the text declares one.
+std::optional<std::vector<std::size_t>> remainder_calls(const TokenView& token) {
     std::vector<std::size_t> calls;
     for (std::size_t at = 0; at < token.size(); ++at) {
-        if (token[at] != remainder_name || !is_one_of(token[at + 1], "(", "<")) continue;
+        if (token[at] != remainder_name) continue;
         const std::string_view before = at == 0 ? std::string_view() : token[at - 1];
-        if (at > 0 && token.is_word(at - 1) && !is_statement_word(before)) return {};
-        if (before == ">" && token[at + 1] == "(" && token[token.after_bracket(at + 1)] == "{") return {};
-        if (!is_one_of(before, ".", ":")) calls.push_back(at);
+        const bool is_argument = is_one_of(before, "(", ",") && is_one_of(token[at + 1], ",", ")");
+        if (!is_argument && !is_one_of(token[at + 1], "(", "<")) continue;
+        if (at > 0 && token.is_word(at - 1) && !is_statement_word(before)) return std::nullopt;
+        if (before == ">" && token[at + 1] == "(" && token[token.after_bracket(at + 1)] == "{")
+            return std::nullopt;
+        if (!is_one_of(before, ".", ":")) calls.push_back(token.offset(at));
     }
     return calls;
 }
 
-void change_remainders(ModuleText& text) {
-    const TokenView token(text.tokens);
-    bool differentiates = false;
-    for (std::size_t at = 0; at < token.size() && !differentiates; ++at)
-        differentiates = text.tokens.marks_differentiable(token[at]);
-    const std::vector<std::size_t> calls =
-        differentiates ? remainder_calls(token) : std::vector<std::size_t>();
-    if (calls.empty()) return;
-    const std::string name = "kf_remainder_" + hash_of(text.original);
-    for (const std::size_t at : calls) {
-        text.text.replace(token.offset(at), remainder_name.size(), remainder_name.size(), ' ');
-        text.insertions[token.offset(at)] += name;
+/// Where macros name fmod(); nothing where one has that name.
+std::optional<std::vector<std::size_t>> remainders_in_macros(std::string_view text) {
+    std::vector<std::size_t> found;
+    for (const Lexeme& directive : lex(text)) {
+        if (directive.kind != Lexeme::Kind::directive) continue;
+        const std::size_t begin = directive.begin + 1;  // behind the #
+        const LexedText words(text.substr(begin, directive.end - begin));
+        if (words[0] != "define") continue;
+        if (words[1] == remainder_name) return std::nullopt;
+        const bool has_parameters = words[2] == "(" && words.offset(2) == words.offset(1) + words[1].size();
+        for (std::size_t at = 2; at < words.size(); ++at) {
+            if (words[at] != remainder_name) continue;
+            if (has_parameters && at < words.closing(2)) break;  // a parameter
+            if (!is_one_of(words[at - 1], ".", ":")) found.push_back(begin + words.offset(at));
+        }
     }
+    return found;
+}
+
+/// Whether a function of the text may be differentiated: a file that is included may say so in a macro.
+bool may_differentiate(const ModuleText& text) {
+    const TokenView token(text.tokens);
+    for (std::size_t at = 0; at < token.size(); ++at) {
+        if (text.tokens.marks_differentiable(token[at])) return true;
+    }
+    const std::vector<Lexeme> lexemes = lex(text.original);
+    return std::any_of(lexemes.begin(), lexemes.end(), [&](const Lexeme& one) {
+        return one.kind == Lexeme::Kind::directive &&
+               LexedText(std::string_view(text.original).substr(one.begin + 1, one.end - one.begin - 1))[0] ==
+                   "include";
+    });
+}
+
+void change_remainders(ModuleText& text) {
+    if (text.original.find(remainder_name) == std::string::npos) return;
+    const auto calls = remainder_calls(TokenView(text.tokens));
+    const auto in_macros = remainders_in_macros(text.original);
+    if (!calls || !in_macros) return;
+    std::vector<std::size_t> all = *in_macros;
+    // Any function may use a macro.
+    if (may_differentiate(text)) all.insert(all.end(), calls->begin(), calls->end());
+    if (all.empty()) return;
+    for (const std::size_t offset : all)
+        text.text.replace(offset, remainder_stand_in.size(), remainder_stand_in);
+    const std::string name = "kf_remainder_" + hash_of(text.original);
+    const std::string meaning =
+        std::string(remainder_stand_in) + "\n#define " + std::string(remainder_stand_in) + " " + name;
+    text.insert_once(0, "#undef " + meaning + "\n");
     std::string own = "\n#ifndef " + name + "\n#define " + name + " " + name;
     for (const Form& form : forms) {
         std::string one = replaced(std::string(own_remainder), "GENERICS", form.generics);

@@ -5,8 +5,9 @@
 
 namespace kf::gen {
 
-/// Gives modules with differentiable functions an fmod() of their own, with its derivatives. Modules that
-/// declare a function of that name keep it, and so do members, and calls that macros write.
+/// Gives modules with differentiable functions an fmod() of their own, with its derivatives, and those with
+/// macros that name fmod(), which differentiable functions of others may use. Files that declare a function
+/// or macro of that name keep it, and so do members.
 extern const Workaround remainders;
 
 }  // namespace kf::gen

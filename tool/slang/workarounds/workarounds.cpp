@@ -12,6 +12,7 @@
 #include "slang/workarounds/loop_scalars.h"
 #include "slang/workarounds/loop_starts.h"
 #include "slang/workarounds/nested_loops.h"
+#include "slang/workarounds/no_diff_calls.h"
 #include "slang/workarounds/remainders.h"
 #include "slang/workarounds/scalar_parameters.h"
 #include "slang/workarounds/stored_parts.h"
@@ -26,12 +27,12 @@ namespace {
 constexpr std::array all_workarounds = {
     &loop_starts,     // before all: it makes another text, in whose lines the others' #line directives count
     &written_values,  // before what goes behind statements: it may put braces around one
-    &inout_constants,   &stored_parts,   &loop_scalars, &written_scalars,
+    &inout_constants,   &stored_parts,  &loop_scalars,   &written_scalars,
     &scalar_parameters,  // behind what others put at a function's end: it closes a block there
     &loop_limits,        // in front of a loop's attributes, so before nested_loops
     &nested_loops,      &while_loops,
     &remainders,  // a loop's condition may begin with one, or an element
-    &elements,          &folded_vectors,
+    &elements,          &no_diff_calls, &folded_vectors,
 };
 
 }  // namespace

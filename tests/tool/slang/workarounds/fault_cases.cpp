@@ -10,6 +10,7 @@
 #include "slang/workarounds/loop_scalars.h"
 #include "slang/workarounds/loop_starts.h"
 #include "slang/workarounds/nested_loops.h"
+#include "slang/workarounds/no_diff_calls.h"
 #include "slang/workarounds/remainders.h"
 #include "slang/workarounds/scalar_parameters.h"
 #include "slang/workarounds/stored_parts.h"
@@ -62,6 +63,52 @@ float measured(float x, int i, int j)
 }
 )",
               "4"},
+    FaultCase{&remainders, "AMacro", R"(
+#define REST(a, b) fmod(a, \
+                        b)
+#define NAMED fmod
+#define OF(f, a, b) f(a, b)
+#define TWICE(a) ((a) + (a))
+[Differentiable] float f(float x)
+{
+    return REST(7.5, x + 1) + NAMED(7.5, x + 1) + OF(fmod, 7.5, x + 1) + TWICE(fmod(7.5, x + 1));
+}
+)",
+              "-15"},
+    FaultCase{&no_diff_calls, "ACall", R"(
+[Differentiable] float square(float x) { return x * x; }
+[Differentiable] float f(float x) { return no_diff(square(x)) + x; }
+)",
+              "1"},
+    FaultCase{&no_diff_calls, "OfEveryKind", R"(
+#define HELD(x) no_diff(square(x))
+#define SUM(a, b) ((a) + (b))
+struct Pair : IDifferentiable { float a; float2 b; }
+struct Plain { float a; int b; }
+[Differentiable] float square(float x) { return x * x; }
+[Differentiable] Pair pair(float x) { return Pair(x, float2(x * x)); }
+[Differentiable] int count(float x) { return int(x); }
+[Differentiable] float[2] two(float x) { float r[2] = { x, x }; return r; }
+[Differentiable] T same<T : IDifferentiable>(T x) { return x; }
+[Differentiable] T generic<T : __BuiltinFloatingPointType>(T x) { return no_diff same<T>(x * x) + x; }
+Plain plain(float x) { return Plain(x, 3); }
+bool large(float x) { return x > 0; }
+[Differentiable] float f(no_diff float unused, float x, no_diff float2 other)
+{
+    Pair p = no_diff(pair(x));
+    Plain q = no_diff(plain(x));
+    if (no_diff(large(x)) && x < no_diff(square(no_diff(square(x + 2))))) p.a += no_diff square(x);
+    return x + p.a + p.b.y + q.a + q.b + (no_diff(pair(x))).b.x + no_diff(count(x)) + generic<float>(x) +
+           (no_diff(two(x)))[0] + HELD(x) + SUM(no_diff(square(x)), no_diff(square(x))) - no_diff(sin(x));
+}
+float measured(float x, int i, int j)
+{
+    var p = diffPair(x);
+    bwd_diff(f)(1, p, float2(1), 1);
+    return p.d;
+}
+)",
+              "2"},
     FaultCase{&stored_parts, "AnElementInABranch", R"(
 [Differentiable] float f(float x)
 {

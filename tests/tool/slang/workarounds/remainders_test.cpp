@@ -12,12 +12,10 @@ namespace {
 std::string with_own_remainders(const std::string& text) {
     ModuleText module{text};
     remainders.change_text(module);
-    std::string result = module.text;
-    const Insertions insertions = module.numbered();
-    for (auto insertion = insertions.rbegin(); insertion != insertions.rend(); ++insertion) {
-        if (insertion->first < text.size()) result.replace(insertion->first, 4, insertion->second);
-    }
-    return std::regex_replace(result, std::regex("kf_remainder_[0-9]+"), "own");
+    const bool changed = module.text != text;
+    EXPECT_EQ(module.insertions.size(), changed ? 2U : 0U) << text;
+    EXPECT_EQ(module.text.size(), text.size());
+    return std::regex_replace(module.text, std::regex("kfm_"), "own");
 }
 
 TEST(Remainders, CallsAreRenamed) {
@@ -28,6 +26,20 @@ TEST(Remainders, CallsAreRenamed) {
               "float2 v = 2 * own<float, 2>(x, own(y, 2)); return v.x; }");
 }
 
+TEST(Remainders, MacrosAreRenamed) {
+    EXPECT_EQ(
+        with_own_remainders("#define REST(a, \\\n b) (2 * fmod(a, \\\n  b)) // fmod\n#define NAMED fmod\n"
+                            "float f(float x) { return fmod(x, 2); }"),
+        "#define REST(a, \\\n b) (2 * own(a, \\\n  b)) // fmod\n#define NAMED own\n"
+        "float f(float x) { return fmod(x, 2); }")
+        << "what isn't differentiated stays";
+    EXPECT_EQ(
+        with_own_remainders("[Differentiable] float f(float x) { return OF(fmod, x) + SQUARE(fmod(x, 2)); }"),
+        "[Differentiable] float f(float x) { return OF(own, x) + SQUARE(own(x, 2)); }");
+    EXPECT_EQ(with_own_remainders("#include \"marks.h\"\nDIFF float f(float x) { return fmod(x, 2); }"),
+              "#include \"marks.h\"\nDIFF float f(float x) { return own(x, 2); }");
+}
+
 TEST(Remainders, OthersOfThatNameStay) {
     for (const std::string text : {
              "float f(float x) { return fmod(x, 2); }",  // nothing is differentiated
@@ -36,7 +48,10 @@ TEST(Remainders, OthersOfThatNameStay) {
              "2); }",
              "vector<T, 3> fmod(T x) { return x; } [Differentiable] float f(float x) { return fmod(x, 2).x; "
              "}",
-             "#define REST fmod(x, y)\n[Differentiable] float f(float x, float y) { return REST; }",
+             "#define fmod(x, y) (x)\n#define REST fmod(x, y)\n[Differentiable] float f(float x) { return "
+             "REST; }",
+             "#define REST(fmod) fmod(1)\n#define OF(s) s.fmod(2)\n[Differentiable] float f(float x) { "
+             "return x; }",
          }) {
         EXPECT_EQ(with_own_remainders(text), text);
     }
