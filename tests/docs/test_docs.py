@@ -141,6 +141,10 @@ def test_device_headers(source_dir: Path, build_dir: Path, tmp_path: Path) -> No
     from cuda_by_hand import compiled  # noqa: PLC0415
 
     assert b".entry fit(" in compiled(blocks(page, "cuda")[0], f"-I{tmp_path}")
+    (tmp_path / "sh.slang").write_text(blocks(page, "slang")[1])
+    (tmp_path / "sh.kf.json").write_text(blocks(page, "json")[1])
+    run(kfgen, "generate", tmp_path / "sh.kf.json", "-o", tmp_path)
+    assert b".entry count(" in compiled(blocks(page, "cuda")[1], f"-I{tmp_path}")
 
 
 def test_getting_started(source_dir: Path, build_dir: Path, tmp_path: Path) -> None:

@@ -20,9 +20,20 @@ SCENE = np.dtype([("balls", BALL, 2), ("tilt", "f4", (2, 3)), ("weights", "f4", 
 TINT = np.dtype(
     [("color", "f2", 3), ("weight", "f2"), ("uv", "f2", 2), ("rest", "f2", 4), ("steps", "f2", 2)]
 )
+INNER = np.dtype({"names": ["k", "w"], "formats": ["i1", ("f4", 2)], "offsets": [0, 8], "itemsize": 16})
+# As CUDA aligns it.
+MIXED = np.dtype(
+    {
+        "names": ["small", "v", "h", "q", "m", "d", "inner", "n"],
+        "formats": ["u1", ("f4", 2), ("f2", 3), ("f4", 4), ("f4", (2, 3)), ("f8", 2), (INNER, 2), "i8"],
+        "offsets": [0, 8, 16, 32, 48, 80, 96, 128],
+        "itemsize": 144,
+    }
+)
 ENTRIES = [
     *("distances", "blends", "forwards", "tints", "squares", "many_halves"),
     *("widened_parts", "products", "totals", "many", "others"),
+    *("advances", "words", "pointers", "counts", "harmonics", "views", "stores", "spreads", "arrays"),
 ]
 
 
@@ -255,6 +266,157 @@ def test_functions_of_scalars(kernels: Kernels, module: ModuleType) -> None:
     result = kernels.run("many", COUNT, x, poisoned(COUNT))[1]
     expected = [module.of_many(float(one)) for one in x]  # what hosts' kernels give
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-4)
+
+
+def mixed(seed: int) -> Array:
+    made = np.zeros(COUNT, MIXED)
+    for k, name in enumerate(("v", "h", "q", "m", "d")):
+        made[name] = random(*made[name].shape, seed=seed + k)
+    made["small"], made["n"] = np.arange(COUNT), 2**40 + np.arange(COUNT)
+    made["inner"]["k"], made["inner"]["w"] = (
+        np.arange(COUNT)[:, None] % 100,
+        random(COUNT, 2, 2, seed=seed + 9),
+    )
+    return made
+
+
+def assert_same(found: Array, expected: Array) -> None:
+    """All fields, whatever lies between them."""
+    for name in expected.dtype.names or ():
+        if expected[name].dtype.names:
+            assert_same(found[name], expected[name])
+        else:
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+def test_buffers_of_structs(kernels: Kernels) -> None:
+    old = mixed(1)
+    before, after = kernels.run("advances", COUNT, old, np.zeros(COUNT, MIXED))
+    expected = old.copy()
+    expected["small"] += np.uint8(1)
+    expected["v"] += old["q"][:, :2]
+    expected["h"][:, 2] = old["m"][:, 1, 1]
+    expected["m"][:, 0] = old["q"][:, 1:]
+    expected["d"][:, 1] += old["inner"]["w"][:, 1, 0] + old["inner"]["k"][:, 0].astype(np.float32)
+    expected["inner"]["k"][:, 1] = -old["inner"]["k"][:, 0]
+    expected["n"] += COUNT
+    assert_same(before, old)
+    assert_same(after, expected[::-1])
+
+
+def test_buffers_of_bytes(kernels: Kernels) -> None:
+    values = random(COUNT, 4).astype(np.float32)
+    words = kernels.run("words", COUNT, values, poisoned(COUNT + 1, 4))[1]
+    np.testing.assert_array_equal(
+        words[:COUNT], np.stack([values[:, 3], 2 * values[:, 0], values[:, 1], values[:, 2]], 1)
+    )
+    np.testing.assert_array_equal(words[COUNT], POISON)
+
+
+def test_pointers_to_vectors_and_structs(kernels: Kernels) -> None:
+    points, weights, all_ = random(COUNT + 1, 3), random(COUNT, 4, seed=2), mixed(3)
+    moved, changed, _, before = kernels.run("pointers", COUNT, points, all_, weights, poisoned(COUNT, 3))
+    np.testing.assert_array_equal(before, points[:COUNT])
+    np.testing.assert_array_equal(moved[:COUNT], weights[:, :3] * all_["inner"]["w"][:, 1, 1:])
+    np.testing.assert_array_equal(moved[COUNT], points[COUNT])
+    expected = all_.copy()
+    expected["h"][:, 1] = points[:COUNT, 0]
+    expected["d"] = np.stack([weights[:, 3], all_["d"][:, 0]], 1)
+    assert_same(changed, expected)
+
+
+def test_atomics(kernels: Kernels) -> None:
+    x = random(COUNT)
+    start = np.array([5, -1000, 1000], np.int32)
+    sums, counts, _, before = kernels.run(
+        "counts", COUNT, np.zeros(2, np.float32), start, x, np.zeros(COUNT, np.int32)
+    )
+    np.testing.assert_allclose(sums, [x.astype(np.float64).sum(), 0], atol=1e-3)
+    hundreds = np.trunc(x * np.float32(100))
+    np.testing.assert_array_equal(counts, [5 + COUNT, hundreds.max(), hundreds.min()])
+    np.testing.assert_array_equal(np.sort(before), 5 + np.arange(COUNT))
+
+
+def test_tensors_with_gradients(kernels: Kernels) -> None:
+    data, tangents, dirs = (
+        random(*shape, seed=k) for k, shape in enumerate([(COUNT, 4, 3), (COUNT, 4, 3), (COUNT, 3)])
+    )
+    grad = np.zeros((COUNT, 4, 3), np.float32)
+    _, grad, _, _, result, dir_grads, along = kernels.run(
+        "harmonics",
+        COUNT,
+        data,
+        grad,
+        tangents,
+        dirs,
+        poisoned(COUNT, 3),
+        poisoned(COUNT, 3),
+        poisoned(COUNT, 3),
+    )
+    row = np.arange(COUNT) % 3
+    d = dirs.astype(np.float64)
+    factors = np.stack([np.ones(COUNT), d[:, 1], d[:, 0] * d[:, 2]], 1)
+    sh, moved = data.astype(np.float64)[row, :3], tangents.astype(np.float64)[row, :3]
+    np.testing.assert_allclose(result, (factors[:, :, None] * sh).sum(1), atol=1e-5)
+    expected = np.zeros((COUNT, 4, 3))
+    np.add.at(expected, row, np.pad(factors, ((0, 0), (0, 1)))[:, :, None] * np.array([1, 2, 3]))
+    np.testing.assert_allclose(grad, expected, atol=1e-3)
+    to_factors = (sh * np.array([1, 2, 3])).sum(2)
+    to_dirs = np.stack([to_factors[:, 2] * d[:, 2], to_factors[:, 1], to_factors[:, 2] * d[:, 0]], 1)
+    np.testing.assert_allclose(dir_grads, to_dirs, atol=1e-4)
+    expected_along = (factors[:, :, None] * moved).sum(1) + 0.5 * d[:, 2:] * sh[:, 2]
+    np.testing.assert_allclose(along, expected_along, atol=1e-4)
+
+
+def test_views(kernels: Kernels) -> None:
+    x, weights = random(2, COUNT), random(COUNT, 3, seed=2)
+    _, grad, _, result = kernels.run(
+        "views", COUNT, x, np.ones((2, COUNT), np.float32), weights, poisoned(COUNT)
+    )
+    w = weights[:, 1].astype(np.float64)
+    np.testing.assert_allclose(result, x[0].astype(np.float64) * x[1] * w, atol=1e-5)
+    np.testing.assert_allclose(grad, 1 + 2 * w * x[::-1].astype(np.float64), atol=1e-5)
+
+
+def test_tensors_that_are_written(kernels: Kernels) -> None:
+    x, z, to_y, to_z = (random(COUNT, seed=k) for k in range(4))
+    _, y, after, x_grad, _, _, z_grad = kernels.run(
+        "stores",
+        COUNT,
+        x,
+        poisoned(COUNT + 1),
+        z,
+        np.zeros(COUNT, np.float32),
+        to_y,
+        to_z,
+        np.zeros(COUNT, np.float32),
+    )
+    wide = [one.astype(np.float64) for one in (x, z, to_y, to_z)]
+    np.testing.assert_allclose(y[:COUNT], wide[0] ** 2, atol=1e-5)
+    assert y[COUNT] == POISON
+    np.testing.assert_allclose(after, wide[1] * wide[0], atol=1e-5)
+    np.testing.assert_allclose(x_grad, 2 * wide[0] * wide[2] + wide[1] * wide[3], atol=1e-4)
+    np.testing.assert_allclose(z_grad, wide[0] * wide[3], atol=1e-5)
+
+
+def test_tensors_that_are_added_to(kernels: Kernels) -> None:
+    x, rows = random(COUNT, 3).astype(np.float16), random(COUNT, seed=2)
+    _, after, sums = kernels.run("spreads", COUNT, x, rows, np.zeros((4, 2), np.float32))
+    np.testing.assert_allclose(after, rows + x.astype(np.float64).sum(1), atol=1e-5)
+    expected = np.zeros((4, 2))
+    expected[:3] = np.stack([x.astype(np.float64).sum(0), np.full(3, COUNT)], 1)
+    np.testing.assert_allclose(sums, expected, atol=1e-3)
+
+
+def test_arrays_as_results(kernels: Kernels) -> None:
+    x = random(COUNT)
+    _, result, grads, tangents = kernels.run(
+        "arrays", COUNT, x, poisoned(COUNT, 4), poisoned(COUNT), poisoned(COUNT, 2)
+    )
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(result, np.stack([np.ones(COUNT), wide, wide**2, wide**3], 1), atol=1e-5)
+    np.testing.assert_allclose(grads, 2 + 6 * wide + 12 * wide**2, atol=1e-4)
+    np.testing.assert_allclose(tangents, np.stack([wide, 1.5 * wide**2], 1), atol=1e-5)
 
 
 def test_another_header_beside_it(kernels: Kernels) -> None:

@@ -9,8 +9,10 @@
 #include "emit/kernel_text.h"
 #include "emit/names.h"
 #include "emit/render.h"
+#include "emit/tensor_argument.h"
 #include "emit/values.h"
 #include "emit_templates.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -39,6 +41,7 @@ Diagnostic refusal(const PlannedFunction& function, const PlannedCall& call, con
 
 /// Remembers the structs that a type is made of, by their names in C++; returns one that another struct has.
 std::optional<std::string> add_structs(const Type& type, std::map<std::string, std::string>& known) {
+    if (const Type* element = elements_of(type)) return add_structs(*element, known);
     if (type.kind == TypeKind::array) return add_structs(type.element.front(), known);
     if (type.kind != TypeKind::structure) return std::nullopt;
     const auto [before, is_new] = known.emplace(device_type(type), type.name);
@@ -69,8 +72,6 @@ Diagnostics refusals(const PlannedFunction& function, const PlannedCall& call) {
                                : refused->path + "'") +
                        " is " + refused->reason,
                    refused->cure);
-        } else if (result && parameter.type.kind == TypeKind::array) {
-            refuse("its result is an array", "return it in a struct, or by an out parameter");
         }
     }
     return errors;
@@ -140,7 +141,9 @@ public:
             const std::string name = parameter.role == Role::result ? "result"
                                      : object                       ? claim("self")
                                                                     : claim(parameter.host.name);
-            if (made_.part == DevicePart::backward) {
+            if (is_bound(parameter.type)) {
+                add_bound(parameter, name, id);
+            } else if (made_.part == DevicePart::backward) {
                 add_primal(parameter, name, id);
             } else if (made_.part == DevicePart::forward && takes_gradient(parameter)) {
                 add_pair(parameter, name, id);
@@ -174,12 +177,54 @@ private:
     void add_operand(const PlannedParameter& parameter, const std::string& name, const std::string& local) {
         if (parameter.role == Role::result) {
             result_ = local + " = ";
-            made_.result = device_type(parameter.type);
+            made_.result = device_result(parameter.type);
             return;
         }
         made_.parameters.push_back(device_parameter(parameter.type, name, parameter.role));
         signature_ += device_parameter(parameter.type, "", parameter.role) + ", ";
         operands_.push_back(local);
+    }
+
+    /// What Slang's code is given in a place of its parameter list; returns its name there.
+    std::string pass(const std::string& way, const std::string& expression, const std::string& type) {
+        made_.passed.push_back({way, expression, type});
+        return "kf_p_" + std::to_string(made_.passed.size() - 1);
+    }
+
+    /// A buffer, or a tensor whole, which the function takes as it is: its gradients lie in it.
+    void add_bound(const PlannedParameter& parameter, const std::string& name, const std::string& id) {
+        const auto& leaf = made_.call->arguments.at(static_cast<std::size_t>(parameter.host.leaf)).host;
+        const Type& declared = parameter.type;
+        const bool is_tensor = declared.kind == TypeKind::tensor;
+        const Type type = is_tensor ? of_rank(declared, leaf.inner_rank) : declared;
+        made_.parameters.push_back(device_parameter(type, name, Role::in));
+        signature_ += device_parameter(type, "", Role::in) + ", ";
+        if (!is_tensor) {
+            operands_.push_back(pass("buffer", name, declared_name(type)));
+            return;
+        }
+        const std::string rank = std::to_string(type.extent);
+        const std::string extents = pass("in", name + ".shape", "Array<uint, " + rank + ">");
+        const std::string strides = pass("in", name + ".strides", "Array<int64_t, " + rank + ">");
+        const auto view = [&](const std::string& field) {
+            const std::string address = pass("in", "(unsigned long long)" + name + "." + field, "uint64_t");
+            std::string local = "kf_view_" + id + "_" + field;
+            before_.push_back("const kf.View<" + rank + "> " + local + " = { " + address + ", " + extents +
+                              ", " + strides + " }");
+            return local;
+        };
+        TensorViews views;
+        views.data = view("data");
+        const bool both = declared.form == TensorForm::diff_read_write;
+        const bool has_gradient = is_differentiable(declared.form) && !parameter.no_diff;
+        if (has_gradient && made_.part != DevicePart::function) {
+            views.grad_in = view(both ? "grad_in" : "grad");
+            views.grad_out = both ? view("grad_out") : views.grad_in;
+        }
+        std::string local = "kf_arg_" + id;
+        before_.push_back("const " + declared_name(declared) + " " + local + " = " +
+                          tensor_initializer(declared, views, made_.part != DevicePart::backward));
+        operands_.push_back(std::move(local));
     }
 
     /// How `fwd_diff` takes what has a tangent: see BodyWriter::add_pair().
@@ -244,24 +289,23 @@ private:
     }
 
     /// Fills `local` before the call, and takes from it (or from `after`) what the call left there.
-    void pass_leaves(const Type& type, const std::string& name, const std::string& local, Role role,
+    void pass_leaves(const Type& type, const std::string& given_name, const std::string& local, Role role,
                      bool differential, const std::string& after = {}) {
+        const bool array = given_name == "result" && type.kind == TypeKind::array;
+        const std::string name = array ? "result.values" : given_name;
         for (const DeviceLeaf& leaf : device_leaves(type)) {
             if (differential && !leaf.differentiable) continue;
             const std::string slang = device_leaf_name(leaf);
-            const std::string given = "kf_p_" + std::to_string(made_.passed.size());
             const std::string place = local + leaf.slang_path;
             const std::string left = (after.empty() ? local : after) + leaf.slang_path;
+            const std::string way = role == Role::in ? "in" : role == Role::inout ? "inout" : "out";
+            const std::string given = pass(way, name + leaf.cpp_path, slang);
             const bool is_enum = leaf.type.is_enum;
             const auto as = [&](const std::string& to, const std::string& value) {
                 return is_enum ? to + "(" + value + ")" : value;
             };
             if (is_given(role)) before_.push_back(place + " = " + as(leaf.type.name, given));
             if (role != Role::in) after_.push_back(given + " = " + as(slang, left));
-            made_.passed.push_back({role == Role::in      ? "in"
-                                    : role == Role::inout ? "inout"
-                                                          : "out",
-                                    name + leaf.cpp_path, slang});
         }
     }
 
@@ -290,6 +334,10 @@ Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
             Diagnostics refused = refusals(function, call);
             for (const PlannedParameter& parameter : call.parameters) {
                 if (!refused.empty()) break;
+                const bool is_array =
+                    parameter.role == Role::result && parameter.type.kind == TypeKind::array;
+                if (is_bound(parameter.type) || is_array)
+                    structs.emplace(device_template(parameter.type), "the library's");
                 if (const auto other = add_structs(parameter.type, structs))
                     refused.push_back(refusal(function, call,
                                               "it takes '" + parameter.type.name + "', and another one '" +
@@ -320,11 +368,47 @@ Outcome<std::vector<DeviceFunction>> device_functions(const Plan& plan) {
     return functions;
 }
 
+namespace {
+
+/// What kf.slang asks of the elements of the functions' tensors; empty where there are none.
+Outcome<View::List> element_functions(const std::vector<DeviceFunction>& functions) {
+    bool any = false;
+    View::List plain;
+    std::vector<std::string> known;
+    for (const DeviceFunction& function : functions) {
+        for (const PlannedParameter& parameter : function.call->parameters) {
+            const Type& type = parameter.type;
+            if (type.kind != TypeKind::tensor) continue;
+            any = true;
+            const std::string name = declared_name(type.element.front());
+            const bool is_summed = is_differentiable(type.form) || type.form == TensorForm::atomic;
+            if (!is_summed || std::find(known.begin(), known.end(), name) != known.end()) continue;
+            known.push_back(name);
+            plain.emplace_back(View::Object{{"type", name},
+                                            {"add", "add_in_place"},
+                                            {"read", "kf_read_element"},
+                                            {"write", "kf_write_element"}});
+        }
+    }
+    if (!any) return View::List();
+    Outcome<std::string> text =
+        render("tensor_elements.slang.mustache", templates::tensor_elements_slang_mustache,
+               View(View::Object{{"elements", View::List()}, {"plain", std::move(plain)}}));
+    if (!text) return text.errors();
+    return View::List{text.value()};
+}
+
+}  // namespace
+
 Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<DeviceFunction>& functions) {
     KernelSource source;
     source.entry_point = "kf_device_functions";
     std::vector<std::string> imports;
     View::List views;
+    View::List buffers;
+    Outcome<View::List> elements = element_functions(functions);
+    if (!elements) return elements.errors();
+    if (!elements.value().empty()) imports = {"kf", "kf_exact"};
     for (const DeviceFunction& function : functions) {
         for (std::string& name : imports_of(plan, *function.call, {})) {
             if (std::find(imports.begin(), imports.end(), name) == imports.end())
@@ -335,7 +419,14 @@ Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<Dev
         for (std::size_t i = 0; i < function.passed.size(); ++i) {
             const DevicePassed& one = function.passed[i];
             const std::string comma = i == 0 ? "" : ", ";
-            // All by address, so that the code's parameters are pointers.
+            if (one.way == "buffer") {
+                const std::string field = "kf_b_" + std::to_string(buffers.size());
+                buffers.emplace_back(View::Object{{"type", one.type}, {"name", field}});
+                parameters += comma + one.type + " kf_p_" + std::to_string(i);
+                given += comma + "kf_unused." + field;
+                continue;
+            }
+            // All others by address, so that the code's parameters are pointers.
             parameters +=
                 comma + (one.way == "out" ? "out " : "inout ") + one.type + " kf_p_" + std::to_string(i);
             given += comma + "((" + one.type + "*)4096ull)[0]";
@@ -351,6 +442,8 @@ Outcome<KernelSource> emit_device_kernel(const Plan& plan, const std::vector<Dev
         render("device_kernel.slang.mustache", templates::device_kernel_slang_mustache,
                View(View::Object{{"imports", View::List(imports.begin(), imports.end())},
                                  {"functions", std::move(views)},
+                                 {"elements", std::move(elements.value())},
+                                 {"buffers", std::move(buffers)},
                                  {"entry", source.entry_point}}));
     if (!text) return text.errors();
     source.text = std::move(text.value());

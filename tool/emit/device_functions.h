@@ -11,7 +11,7 @@ namespace kf::gen {
 
 /// What Slang's code is given in one place of its parameter list.
 struct DevicePassed {
-    std::string way;         ///< "in", "out" or "inout"
+    std::string way;         ///< "in", "out", "inout" or "buffer"
     std::string expression;  ///< in the C++ function: "ray.pos"
     std::string type;        ///< in Slang: "float3"
 };

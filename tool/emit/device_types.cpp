@@ -7,6 +7,7 @@
 #include "emit/cpp_structs.h"
 #include "emit/names.h"
 #include "emit/text.h"
+#include "plan/kinds/whole_tensor.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -62,14 +63,55 @@ bool is_passed_by_value(const Type& type) {
     return type.kind == TypeKind::scalar || type.kind == TypeKind::vector || type.kind == TypeKind::pointer;
 }
 
+std::optional<DeviceRefusal> refused_part(const Type& type);
+
+/// What memory that a kernel passes may hold: its own types, which Slang's code has alike.
 std::optional<DeviceRefusal> refused_pointer(const Type& type) {
-    const Type* to = type.element.empty() ? nullptr : &type.element.front();
-    const bool fits =
-        to != nullptr && to->kind == TypeKind::scalar && !to->is_enum && to->scalar != ScalarType::int8;
-    if (fits) return std::nullopt;
-    return DeviceRefusal{{},
-                         "a pointer to '" + (to == nullptr ? std::string("void") : kind_name(*to)) + "'",
-                         "read it in the kernel and pass the value, or a pointer to its scalars"};
+    const Type* to = elements_of(type);
+    const auto refused = [&](const std::string& what) {
+        return DeviceRefusal{{}, "a pointer to " + what, "read it in the kernel and pass the value"};
+    };
+    if (to == nullptr) return refused("'void', or to another pointer");
+    if (to->kind == TypeKind::array) return refused("the array '" + to->name + "'");
+    if (const std::optional<DeviceRefusal> part = refused_part(*to))
+        return refused("'" + kind_name(*to) + "'" +
+                       (part->path.empty() ? "" : ", whose '" + part->path.substr(1) + "'") + " is " +
+                       part->reason);
+    return std::nullopt;
+}
+
+std::optional<DeviceRefusal> refused_buffer(const Type& type) {
+    const std::string name = type.name.substr(0, type.name.find('<'));
+    const bool known = name == "StructuredBuffer" || name == "RWStructuredBuffer" ||
+                       name == "ByteAddressBuffer" || name == "RWByteAddressBuffer";
+    if (!known) return DeviceRefusal{{}, "'" + type.name + "'", "take a StructuredBuffer, or a pointer"};
+    const Type* element = elements_of(type);
+    if (element == nullptr) return std::nullopt;
+    if (std::optional<DeviceRefusal> part = refused_part(*element))
+        return DeviceRefusal{
+            {},
+            "'" + type.name + "', whose " +
+                (part->path.empty() ? "elements are " : "'" + part->path.substr(1) + "' is ") + part->reason,
+            part->cure};
+    return std::nullopt;
+}
+
+std::optional<DeviceRefusal> refused_tensor(const Type& type) {
+    const Type& element = type.element.front();
+    const bool plain = (element.kind == TypeKind::scalar && !element.is_enum) ||
+                       element.kind == TypeKind::vector || element.kind == TypeKind::matrix;
+    if (!plain)
+        return DeviceRefusal{
+            {},
+            "'" + declared_name(type) + "', whose elements aren't scalars, vectors or matrices",
+            "take a pointer or a StructuredBuffer"};
+    if (std::optional<DeviceRefusal> part = refused_part(element)) return part;
+    const bool wide = element.scalar == ScalarType::float32 || element.scalar == ScalarType::float64;
+    if (is_differentiable(type.form) && !wide)
+        return DeviceRefusal{{},
+                             "'" + declared_name(type) + "', whose gradients are added up in another type",
+                             "take floats, or a tensor without a gradient"};
+    return std::nullopt;
 }
 
 std::optional<DeviceRefusal> refused_struct(const Type& type) {
@@ -78,7 +120,7 @@ std::optional<DeviceRefusal> refused_struct(const Type& type) {
                              "the struct '" + type.name + "', which has another one's fields",
                              "write them in the struct itself"};
     for (const Field& field : type.fields) {
-        if (std::optional<DeviceRefusal> refused = refused_by_devices(field.type)) {
+        if (std::optional<DeviceRefusal> refused = refused_part(field.type)) {
             refused->path = "." + field.name + refused->path;
             return refused;
         }
@@ -120,9 +162,14 @@ std::optional<DeviceRefusal> refused_part(const Type& type) {
                 return DeviceRefusal{{}, "an array without an extent", "take a pointer, or state the extent"};
             if (type.element.front().kind != TypeKind::array && innermost_of(type).is_enum)
                 return DeviceRefusal{{}, "an array of enums", "take an array of integers"};
-            return refused_by_devices(type.element.front());
+            return refused_part(type.element.front());
         case TypeKind::structure: return refused_struct(type);
         case TypeKind::pointer: return refused_pointer(type);
+        case TypeKind::buffer:
+        case TypeKind::tensor:
+            return DeviceRefusal{{},
+                                 "'" + declared_name(type) + "' within another type",
+                                 "make it a parameter of the function"};
         default:
             return DeviceRefusal{{},
                                  "'" + type.name + "', which hosts bind to kernels",
@@ -134,6 +181,8 @@ std::optional<DeviceRefusal> refused_part(const Type& type) {
 }  // namespace
 
 std::optional<DeviceRefusal> refused_by_devices(const Type& type) {
+    if (type.kind == TypeKind::buffer) return refused_buffer(type);
+    if (type.kind == TypeKind::tensor) return refused_tensor(type);
     std::optional<DeviceRefusal> refused = refused_part(type);
     if (!refused && device_leaves(type).size() > most_leaves)
         return DeviceRefusal{{},
@@ -153,8 +202,43 @@ std::string device_leaf_name(const DeviceLeaf& leaf) {
     return declared_name(leaf.type);
 }
 
+bool is_bound(const Type& type) { return type.kind == TypeKind::buffer || type.kind == TypeKind::tensor; }
+
+Type of_rank(const Type& type, std::int64_t rank) {
+    Type ranked = type;
+    ranked.extent = rank;
+    return ranked;
+}
+
+const Type* elements_of(const Type& type) {
+    const bool holds = is_bound(type) || type.kind == TypeKind::pointer;
+    return holds && !type.element.empty() ? &type.element.front() : nullptr;
+}
+
+std::string device_template(const Type& type) {
+    if (type.kind == TypeKind::buffer) return "Buffer";
+    if (type.kind == TypeKind::array) return "Array";
+    if (type.kind != TypeKind::tensor) return {};
+    if (type.form == TensorForm::diff_read_write) return "RWDiffTensor";
+    return is_differentiable(type.form) ? "DiffTensor" : "Tensor";
+}
+
+std::string device_result(const Type& type) {
+    if (type.kind != TypeKind::array) return device_type(type);
+    const Declarator element = declarator(type.element.front());
+    return "Array<" + element.type + element.extents + ", " + std::to_string(type.extent) + ">";
+}
+
 std::string device_type(const Type& type) {
     switch (type.kind) {
+        case TypeKind::buffer: {
+            const Type* element = elements_of(type);
+            return std::string("Buffer<") + (type.is_writable ? "" : "const ") +
+                   (element == nullptr ? "unsigned int" : device_type(*element)) + ">";
+        }
+        case TypeKind::tensor:
+            return device_template(type) + "<" + (writes(type.form) ? "" : "const ") +
+                   device_type(type.element.front()) + ", " + std::to_string(type.extent) + ">";
         case TypeKind::void_type: return "void";
         case TypeKind::scalar: return std::string(names_of(type.scalar).scalar);
         case TypeKind::vector:
@@ -172,6 +256,7 @@ std::string device_type(const Type& type) {
 std::string device_parameter(const Type& type, const std::string& name, manifest::Role role) {
     const Declarator declared = declarator(type);
     const bool is_read = role == manifest::Role::in;
+    if (is_bound(type)) return "const " + declared.type + "& " + name;
     if (is_read && is_passed_by_value(type)) return declared.type + " " + name;
     const std::string start = (is_read ? "const " : "") + declared.type;
     if (declared.extents.empty()) return start + "& " + name;
@@ -184,7 +269,18 @@ bool DeviceTypes::is_new(const std::string& name) {
     return true;
 }
 
+void DeviceTypes::add_parameter(const Type& type, bool is_result) {
+    const bool is_template = is_bound(type) || (is_result && type.kind == TypeKind::array);
+    if (is_template && is_new("template " + device_template(type)))
+        given_.emplace_back(device_template(type));
+    add(type);
+}
+
 void DeviceTypes::add(const Type& type) {
+    if (is_bound(type) || type.kind == TypeKind::pointer) {
+        if (const Type* element = elements_of(type)) add(*element);
+        return;
+    }
     if (type.kind == TypeKind::array) return add(type.element.front());
     if (type.kind == TypeKind::structure) return add_struct(type);
     const bool vector = type.kind == TypeKind::vector && !has_cuda_vector(type);

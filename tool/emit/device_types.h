@@ -1,6 +1,7 @@
 // The C++ types that a device header's functions take: CUDA's own where it has them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,20 @@ struct DeviceRefusal {
     std::string cure;
 };
 
-/// Nothing where the type has a form.
+/// Nothing where a parameter of the type has a form.
 std::optional<DeviceRefusal> refused_by_devices(const Type& type);
+
+/// Whether a parameter of the type is one of the library's structs, which say where its elements are.
+bool is_bound(const Type& type);
+
+/// The type with what its name doesn't say: a view's rank.
+Type of_rank(const Type& type, std::int64_t rank);
+
+/// The type of a tensor's or pointer's elements; null where there are none.
+const Type* elements_of(const Type& type);
+
+/// The library's template that a parameter of the type, or such a result, takes: "Tensor"; empty for none.
+std::string device_template(const Type& type);
 
 /// The leaves of a type that has a form, in order.
 std::vector<DeviceLeaf> device_leaves(const Type& type);
@@ -38,17 +51,23 @@ std::string device_leaf_name(const DeviceLeaf& leaf);
 std::string device_parameter(const Type& type, const std::string& name, manifest::Role role);
 /// "Ray", of all types but arrays.
 std::string device_type(const Type& type);
+/// The same of what a function returns: "Array<float, 4>".
+std::string device_result(const Type& type);
 
 /// The structs and vectors that a header declares, each once and those that others are made of first.
 class DeviceTypes {
 public:
     explicit DeviceTypes(const std::vector<StructText>& texts) : texts_(texts) {}
     void add(const Type& type);
+    /// Adds what a parameter, or the result, takes of the library.
+    void add_parameter(const Type& type, bool is_result);
 
     /// Each with "name" and "type".
     [[nodiscard]] const View::List& aliases() const { return aliases_; }
     /// Each with "doc", "name" and "fields".
     [[nodiscard]] const View::List& structs() const { return structs_; }
+    /// Names of the library's templates.
+    [[nodiscard]] const View::List& given() const { return given_; }
 
 private:
     bool is_new(const std::string& name);
@@ -58,6 +77,7 @@ private:
     std::vector<std::string> known_;
     View::List aliases_;
     View::List structs_;
+    View::List given_;
 };
 
 }  // namespace kf::gen

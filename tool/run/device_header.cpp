@@ -38,8 +38,9 @@ Diagnostic code_refused(const DeviceFunction& function, const Diagnostics& log) 
         if (notes.size() < most_notes && line.find("): error: ") != std::string::npos) notes.push_back(line);
     }
     notes.emplace_back(
-        "device headers have arithmetic and the usual functions of scalars, vectors and matrices: not "
-        "atomics, lanes, textures or buffers");
+        "device headers have arithmetic and the usual functions of scalars, vectors and matrices, atomics, "
+        "and what "
+        "reads and writes buffers: not lanes, groups or textures");
     return {Severity::error, "device-header-code", function.call->location,
             "CUDA doesn't take the code that Slang makes of '" + function.name + "' for the device header",
             notes};

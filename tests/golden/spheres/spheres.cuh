@@ -7,11 +7,11 @@
 // of the functions, and what that needs.
 #pragma once
 
-#ifndef KF_DEVICE_00d2fca55958
-#define KF_DEVICE_00d2fca55958
+#ifndef KF_DEVICE_f8691e6a36b2
+#define KF_DEVICE_f8691e6a36b2
 
 namespace kf_device {
-namespace v_00d2fca55958 {
+namespace v_f8691e6a36b2 {
 
 #define KF_DEVICE_CALL __device__ __forceinline__
 
@@ -29,19 +29,43 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
+/// How a vector is aligned: as CUDA's of that type, so that either may stand for the other in memory.
+template <class T, int N>
+struct Alignment {
+    static constexpr int bytes = alignof(T);
+};
+#define KF_DEVICE_ALIGNED(T, N, number)      \
+    template <>                              \
+    struct Alignment<T, N> {                 \
+        static constexpr int bytes = number; \
+    };
+#define KF_DEVICE_ALIGNS(T) KF_DEVICE_ALIGNED(T, 2, 2 * sizeof(T)) KF_DEVICE_ALIGNED(T, 4, 4 * sizeof(T))
+KF_DEVICE_ALIGNS(char)
+KF_DEVICE_ALIGNS(uchar)
+KF_DEVICE_ALIGNS(short)
+KF_DEVICE_ALIGNS(ushort)
+KF_DEVICE_ALIGNS(int)
+KF_DEVICE_ALIGNS(uint)
+KF_DEVICE_ALIGNS(float)
+KF_DEVICE_ALIGNED(longlong, 2, 16)
+KF_DEVICE_ALIGNED(ulonglong, 2, 16)
+KF_DEVICE_ALIGNED(double, 2, 16)
+#undef KF_DEVICE_ALIGNS
+#undef KF_DEVICE_ALIGNED
+
 /// A vector of 2 to 4 components.
 template <class T, int N>
 struct Vector;
 template <class T>
-struct Vector<T, 2> {
+struct alignas(Alignment<T, 2>::bytes) Vector<T, 2> {
     T x, y;
 };
 template <class T>
-struct Vector<T, 3> {
+struct alignas(Alignment<T, 3>::bytes) Vector<T, 3> {
     T x, y, z;
 };
 template <class T>
-struct Vector<T, 4> {
+struct alignas(Alignment<T, 4>::bytes) Vector<T, 4> {
     T x, y, z, w;
 };
 
@@ -102,6 +126,11 @@ KF_DEVICE_VECTORS(float, float)
 KF_DEVICE_VECTORS(double, double)
 #undef KF_DEVICE_VECTORS
 #undef KF_DEVICE_VECTOR
+
+/// Assigns to an element. CUDA 13's compilers copy a struct byte by byte to what a function has returned a reference to,
+/// as operator[] does, and ptxas gets the bytes of halves wrong that were just converted: not with a name for it.
+template <class T, class U>
+KF_DEVICE_CALL void put(T& element, const U& value) { element = value; }
 
 /// A matrix by its rows.
 template <class T, int R, int C>
@@ -333,6 +362,113 @@ KF_DEVICE_CALL uint U32_reversebits(uint a) { return __brev(a); }
 KF_DEVICE_CALL int I32_reversebits(int a) { return int(__brev(uint(a))); }
 KF_DEVICE_CALL ulonglong U64_reversebits(ulonglong a) { return __brevll(a); }
 
+/// In place of __ldg(), by which Slang's code reads what it doesn't write itself: a kernel may have written it.
+template <class T>
+KF_DEVICE_CALL T loaded(const T* from) { return *from; }
+
+/// Elements that Slang's code reads and writes; nothing looks whether an index is within them.
+template <class T>
+struct StructuredBuffer {
+    T* data;
+    decltype(sizeof(0)) count;
+
+    KF_DEVICE_CALL T& operator[](unsigned long long i) const { return data[i]; }
+    KF_DEVICE_CALL T& Load(unsigned long long i) const { return data[i]; }
+    KF_DEVICE_CALL void GetDimensions(uint* elements, uint* bytes) const {
+        *elements = uint(count);
+        *bytes = uint(sizeof(T));
+    }
+};
+template <class T>
+struct RWStructuredBuffer : StructuredBuffer<T> {};
+
+/// Words that are read and written by the bytes before them.
+struct RWByteAddressBuffer {
+    uint* data;
+    decltype(sizeof(0)) sizeInBytes;
+
+    KF_DEVICE_CALL void GetDimensions(uint* bytes) const { *bytes = uint(sizeInBytes); }
+    template <class T>
+    KF_DEVICE_CALL T Load(unsigned long long at) const {
+        T value;
+        memcpy(&value, (const char*)data + at, sizeof value);
+        return value;
+    }
+    KF_DEVICE_CALL uint Load(unsigned long long at) const { return data[at / 4]; }
+    KF_DEVICE_CALL uint2 Load2(unsigned long long at) const { return {data[at / 4], data[at / 4 + 1]}; }
+    KF_DEVICE_CALL uint3 Load3(unsigned long long at) const {
+        return {data[at / 4], data[at / 4 + 1], data[at / 4 + 2]};
+    }
+    KF_DEVICE_CALL uint4 Load4(unsigned long long at) const {
+        return {data[at / 4], data[at / 4 + 1], data[at / 4 + 2], data[at / 4 + 3]};
+    }
+    template <class T>
+    KF_DEVICE_CALL void Store(unsigned long long at, const T& value) const {
+        memcpy((char*)data + at, &value, sizeof value);
+    }
+    KF_DEVICE_CALL void Store2(unsigned long long at, uint2 value) const { Store(at, value); }
+    KF_DEVICE_CALL void Store3(unsigned long long at, uint3 value) const { Store(at, value); }
+    KF_DEVICE_CALL void Store4(unsigned long long at, uint4 value) const { Store(at, value); }
+    template <class T>
+    KF_DEVICE_CALL T* _getPtrAt(unsigned long long at) const { return (T*)((char*)data + at); }
+};
+struct ByteAddressBuffer : RWByteAddressBuffer {};
+
+/// What kernels fill, and own: the header's namespaces have those that their functions take.
+namespace given {
+
+/// Elements one after the other.
+template <class T>
+struct Buffer {
+    T* data;
+    decltype(sizeof(0)) count;  ///< of elements
+};
+
+/// Elements in R dimensions, each of which is as many bytes from the next as its stride says.
+template <class T, int R>
+struct Tensor {
+    T* data;
+    unsigned int shape[R];
+    long long strides[R];  ///< bytes
+};
+
+template <class T>
+struct Plain {
+    typedef T type;
+};
+template <class T>
+struct Plain<const T> {
+    typedef T type;
+};
+/// A tensor whose gradient lies as it does itself. A null gradient is one that nobody wants.
+template <class T, int R>
+struct DiffTensor {
+    T* data;
+    unsigned int shape[R];
+    long long strides[R];  ///< bytes, of the gradient, too
+    typename Plain<T>::type* grad;
+};
+/// One that is read and written: each has a gradient of its own.
+template <class T, int R>
+struct RWDiffTensor {
+    T* data;
+    unsigned int shape[R];
+    long long strides[R];  ///< bytes, of the gradients, too
+    T* grad_in;            ///< of what the function writes
+    T* grad_out;           ///< of what it has read
+};
+
+/// An array that a function returns.
+template <class T, int N>
+struct Array {
+    T values[N];
+
+    KF_DEVICE_CALL T& operator[](int i) { return values[i]; }
+    KF_DEVICE_CALL const T& operator[](int i) const { return values[i]; }
+};
+
+}  // namespace given
+
 /// Which type stands for a kernel's own in Slang's code: for CUDA's vectors those above, for arrays others.
 template <class T>
 struct Own {
@@ -426,6 +562,60 @@ template <class T>
 struct InOut : Out<T> {
     KF_DEVICE_CALL explicit InOut(T& both) : Out<T>(both) { assign(this->value, both); }
 };
+/// Slang's code has its own type for what a pointer leads to, which lies in memory alike.
+template <class To, class T>
+KF_DEVICE_CALL To* led_to(T* pointer) {
+    static_assert(sizeof(To) == sizeof(T) && alignof(To) == alignof(T), "the types lie in memory alike");
+    return (To*)pointer;
+}
+template <class T>
+struct In<T*> {
+    T* value;
+
+    KF_DEVICE_CALL explicit In(T* given) : value(given) {}
+    template <class To>
+    KF_DEVICE_CALL operator To**() {
+        (void)led_to<To>(value);
+        return led_to<To*>(&value);
+    }
+};
+template <class T>
+struct Out<T*> {
+    T*& target;
+    T* value;
+
+    KF_DEVICE_CALL explicit Out(T*& to) : target(to) {}
+    KF_DEVICE_CALL ~Out() { target = value; }
+    template <class To>
+    KF_DEVICE_CALL operator To**() {
+        (void)led_to<To>(value);
+        return led_to<To*>(&value);
+    }
+};
+
+/// A buffer as Slang's code takes it.
+template <class T>
+struct OwnBuffer {
+    const given::Buffer<T>& from;
+
+    template <class To>
+    KF_DEVICE_CALL operator StructuredBuffer<To>() const {
+        return {led_to<To>(from.data), from.count};
+    }
+    template <class To>
+    KF_DEVICE_CALL operator RWStructuredBuffer<To>() const {
+        return { {led_to<To>(from.data), from.count} };
+    }
+    KF_DEVICE_CALL operator RWByteAddressBuffer() const {
+        return {led_to<uint>(from.data), from.count * sizeof(uint)};
+    }
+    KF_DEVICE_CALL operator ByteAddressBuffer() const {
+        return { {led_to<uint>(from.data), from.count * sizeof(uint)} };
+    }
+};
+template <class T>
+KF_DEVICE_CALL OwnBuffer<T> buffer(const given::Buffer<T>& from) { return {from}; }
+
 template <class T>
 KF_DEVICE_CALL In<T> in(const T& value) { return In<T>(value); }
 template <class T>
@@ -433,14 +623,14 @@ KF_DEVICE_CALL Out<T> out(T& target) { return Out<T>(target); }
 template <class T>
 KF_DEVICE_CALL InOut<T> inout(T& both) { return InOut<T>(both); }
 
-}  // namespace v_00d2fca55958
+}  // namespace v_f8691e6a36b2
 }  // namespace kf_device
 
 #undef KF_DEVICE_CALL
 #endif
 
 namespace kf_device {
-namespace v_00d2fca55958 {
+namespace v_f8691e6a36b2 {
 namespace spheres {
 
 struct s_bwdCallableCtx_sqrt_0
@@ -666,7 +856,7 @@ inline __device__ void kf_call_1_scope_kf_call_1_0(float3  * _S50, float * _S51,
 }
 
 }  // namespace spheres
-}  // namespace v_00d2fca55958
+}  // namespace v_f8691e6a36b2
 }  // namespace kf_device
 
 namespace spheres {
@@ -683,7 +873,7 @@ struct Sphere {
 /// Negative inside.
 __device__ inline float distance_to(const Sphere& sphere, float3 p)
 {
-    namespace kf = ::kf_device::v_00d2fca55958;
+    namespace kf = ::kf_device::v_f8691e6a36b2;
     float result;
     kf::spheres::kf_call_0_scope_kf_call_0_0(kf::in(sphere.center), kf::in(sphere.radius), kf::in(p),
                                              kf::out(result));
@@ -695,7 +885,7 @@ __device__ inline float distance_to(const Sphere& sphere, float3 p)
 __device__ inline void distance_to_bwd(const Sphere& sphere, float3 p, Sphere& sphere_grad, float3& p_grad,
                                        float result_grad)
 {
-    namespace kf = ::kf_device::v_00d2fca55958;
+    namespace kf = ::kf_device::v_f8691e6a36b2;
     kf::spheres::kf_call_1_scope_kf_call_1_0(kf::in(sphere.center), kf::in(sphere.radius),
                                              kf::out(sphere_grad.center), kf::out(sphere_grad.radius),
                                              kf::in(p), kf::out(p_grad), kf::in(result_grad));

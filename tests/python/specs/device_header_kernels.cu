@@ -135,6 +135,73 @@ extern "C" __global__ void many(const float* x, float* result, int count) {
     result[i] = of_many(x[i]);
 }
 
+extern "C" __global__ void advances(const Mixed* old, Mixed* next, int count) {
+    THREAD;
+    advance(Buffer<const Mixed>{old, size_t(count)}, {next, size_t(count)}, i);
+}
+
+extern "C" __global__ void words(const unsigned int* from, unsigned int* to, int count) {
+    THREAD;
+    moved_words({from, size_t(4 * count)}, {to, size_t(4 * count)}, i);
+}
+
+extern "C" __global__ void pointers(float3* points, Mixed* all, const float4* weights, float3* before, int count) {
+    THREAD;
+    before[i] = through(points, all, weights, i);
+}
+
+extern "C" __global__ void counts(float* sums, int* counts, const float* x, int* before, int count) {
+    THREAD;
+    before[i] = counted(sums, counts, x[i]);
+}
+
+/// Rows that are padded, of three vectors; gradients of all threads go to the same row of every third.
+extern "C" __global__ void harmonics(const float3* data, float3* grad, const float3* tangents, const float3* dirs,
+                                     float3* result, float3* dir_grads, float3* along, int count) {
+    THREAD;
+    DiffTensor<const float3, 2> sh{data, {unsigned(count), 3}, {4 * sizeof(float3), sizeof(float3)}, grad};
+    result[i] = eval_sh(sh, dirs[i], i % 3);
+    eval_sh_bwd(sh, dirs[i], i % 3, dir_grads[i], make_float3(1, 2, 3));
+    sh.grad = const_cast<float3*>(tangents);
+    float3 tangent;
+    (void)eval_sh_fwd(sh, dirs[i], i % 3, make_float3(0.5f, 0, 0), tangent);
+    along[i] = tangent;
+}
+
+extern "C" __global__ void views(float* data, float* grad, float3* weights, float* result, int count) {
+    THREAD;
+    // A column after the other.
+    const DiffTensor<float, 2> x{data, {unsigned(count), 2}, {4, 4 * count}, grad};
+    const Tensor<float3, 1> of{weights, {unsigned(count)}, {12}};
+    result[i] = viewed(x, of, i);
+    viewed_bwd(x, of, i, 2.0f);
+    viewed_bwd({data, {unsigned(count), 2}, {4, 4 * count}, nullptr}, of, i, 2.0f);  // nobody wants it
+}
+
+extern "C" __global__ void stores(const float* x, float* y, float* z, float* x_grad, float* y_grad, float* z_grad_in,
+                                  float* z_grad_out, int count) {
+    THREAD;
+    const DiffTensor<const float, 1> given{x, {unsigned(count)}, {4}, x_grad};
+    stored_bwd(given, {y, {unsigned(count)}, {4}, y_grad}, {z, {unsigned(count)}, {4}, z_grad_in, z_grad_out}, i);
+    stored(given, {y, {unsigned(count)}, {4}, nullptr}, {z, {unsigned(count)}, {4}, nullptr, nullptr}, i);
+}
+
+extern "C" __global__ void spreads(const __half* x, float* rows, float2* sums, int count) {
+    THREAD;
+    spread({x, {unsigned(count), 3}, {6, 2}}, {rows, {unsigned(count)}, {4}}, {sums, {3}, {8}}, i);
+}
+
+extern "C" __global__ void arrays(const float* x, float* result, float* grads, float* tangents, int count) {
+    THREAD;
+    const Array<float2, 2> made = powers(x[i]);
+    result[4 * i] = made[0].x, result[4 * i + 1] = made[0].y, result[4 * i + 2] = made[1].x, result[4 * i + 3] = made[1].y;
+    const float2 flow[] = {make_float2(1, 2), make_float2(3, 4)};
+    powers_bwd(x[i], grads[i], flow);
+    float2 along[2];
+    (void)powers_fwd(x[i], 0.5f, along);
+    tangents[2 * i] = along[1].x, tangents[2 * i + 1] = along[1].y;
+}
+
 /// Functions of another header, whose names are the first one's.
 extern "C" __global__ void others(const float* radii, float* result, int count) {
     THREAD;

@@ -316,24 +316,69 @@ struct Tint : IDifferentiable { half2 uv; half3 color; half3x2 m; }
 TEST_F(DeviceHeaderTest, WhatHasNoFormIsRefusedByName) {
     const std::string refused = header_of(
         R"slang(
+import kf;
 uniform float gain;
-struct Inner { float3* places; }
+struct Inner { float** places; }
 struct Holder { Inner inner; float x; }
 float louder(float x) { return x * gain; }
-float total(StructuredBuffer<float> b) { return b[0]; }
+struct Point { float x; }
+struct Bounds { StructuredBuffer<float> low; float x; }
+float first(Tensor<Point, 1> points) { return points[0].x; }
+[Differentiable] half halved(DiffTensor<half, 1> h) { return h[0]; }
+float bounded(Bounds bounds) { return bounds.x; }
 float held(Holder holder) { return holder.x; }
-float[2] pair(float x) { return {x, x}; }
 [shader("compute")] [numthreads(4, 1, 1)] void kernel(uint3 id : SV_DispatchThreadID, float* p) { p[id.x] = 1; }
 )slang",
-        R"({"function": "louder", "args": {"x": "value"}}, {"function": "total", "args": {"b": "buffer"}},
-{"function": "held", "args": {"holder": "value"}}, {"function": "pair", "args": {"x": "value"}},
+        R"({"function": "louder", "args": {"x": "value"}},
+{"function": "held", "args": {"holder": "value"}}, {"function": "first", "args": {"points": "tensor<Point>[1]"}},
+{"function": "halved", "args": {"h": "tensor<half>[1]"}},
+{"function": "bounded", "args": {"bounds": {"fields": {"low": "buffer", "x": "value"}}}},
 {"function": "kernel", "args": {"p": "pointer"}})");
     const std::string start = "' can't be a function of the device header: ";
     EXPECT_THAT(refused, HasSubstr("'louder" + start + "it reads the global parameter 'gain'"));
-    EXPECT_THAT(refused, HasSubstr("'total" + start + "its parameter 'b' is 'StructuredBuffer<float"));
+    EXPECT_THAT(refused,
+                HasSubstr("'first" + start + "its parameter 'points' is 'Tensor<Point, 1>', whose elements"));
+    EXPECT_THAT(refused,
+                HasSubstr("'halved" + start + "its parameter 'h' is 'DiffTensor<half, 1>', whose gradients"));
+    EXPECT_THAT(refused,
+                HasSubstr("'bounded" + start + "its parameter 'bounds.low' is 'StructuredBuffer<float"));
     EXPECT_THAT(refused, HasSubstr("'held" + start + "its parameter 'holder.inner.places' is a pointer to"));
-    EXPECT_THAT(refused, HasSubstr("'pair" + start + "its result is an array"));
     EXPECT_THAT(refused, HasSubstr("'kernel" + start + "it is a kernel by itself"));
+}
+
+TEST_F(DeviceHeaderTest, MemoryHasForms) {
+    const std::string header = header_of(
+        R"slang(
+import kf;
+struct Point { float4 at; half3 color; }
+[Differentiable] float3 eval(DiffTensor<float3, 2> sh, DiffTensorView<float> w, TensorView<float2> v, int i)
+{ return sh[i, 0] * w[i] + v[i].x; }
+int step(Point* p, Ptr<float2, Access.Read> q, RWStructuredBuffer<Point> b, ByteAddressBuffer c, int i)
+{ p[i] = b[1]; int old; InterlockedAdd(((int*)p)[0], int(q[0].x + c.Load(4)), old); return old; }
+float2[3] many(float x) { return { float2(x), float2(2), float2(x) }; }
+)slang",
+        R"({"function": "eval", "args": {"sh": "tensor<float3>[2]", "w": "tensor<float>[1]", "v": "tensor<float2>[1]",
+"i": "tensor[1]"}, "backward": true},
+{"function": "step", "args": {"p": "pointer", "q": "pointer", "b": "rwbuffer", "c": "byteaddress", "i": "tensor[1]"}},
+{"function": "many", "args": {"x": "tensor[1]"}})");
+    EXPECT_THAT(header,
+                HasSubstr("__device__ inline float3 eval(const DiffTensor<const float3, 2>& sh, const "
+                          "DiffTensor<float, 1>& w,"));
+    EXPECT_THAT(header, HasSubstr("const Tensor<float2, 1>& v, int i, float3 result_grad)"));
+    EXPECT_THAT(header, HasSubstr("int step(Point* p, const float2* q, const Buffer<Point>& b, "
+                                  "const Buffer<const unsigned int>& c, int i)"));
+    EXPECT_THAT(header, HasSubstr("__device__ inline Array<float2, 3> many(float x)"));
+    EXPECT_THAT(header, Not(HasSubstr("__activemask"))) << "a kernel by hand may call it from any lanes";
+}
+
+TEST_F(DeviceHeaderTest, LanesAreRefusedByFunction) {
+    const std::string refused = header_of(
+        "float of_all(float x) { return WaveActiveSum(x); }\nfloat fine(float* x) "
+        "{ InterlockedAdd(x[0], 1); return x[0]; }",
+        R"({"function": "of_all", "args": {"x": "value"}},
+{"function": "fine", "args": {"x": "pointer"}})");
+    EXPECT_THAT(refused, HasSubstr("'of_all'"));
+    EXPECT_THAT(refused, Not(HasSubstr("'fine'")));
 }
 
 TEST_F(DeviceHeaderTest, CodeThatTheHeaderHasNothingForIsRefusedByFunction) {
@@ -369,6 +414,10 @@ TEST_F(DeviceHeaderTest, NamesThatMeetInCppAreRefused) {
 {"function": "fourth", "name": "third", "args": {"x": "tensor[1]"}})");
     EXPECT_THAT(refused, HasSubstr("it takes 'b.S', and another one 'a.S', which have one name in C++"));
     EXPECT_THAT(refused, HasSubstr("another function 'third' takes the same types in C++"));
+    EXPECT_THAT(
+        header_of("struct Buffer { float x; }\nfloat f(StructuredBuffer<Buffer> b) { return b[0].x; }",
+                  R"({"function": "f", "args": {"b": "buffer"}})"),
+        HasSubstr("which have one name in C++"));
 }
 
 }  // namespace
