@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "slang/buffer_arrays.h"
 #include "slang/declared_globals.h"
 #include "slang/entry_points.h"
 #include "slang/field_access.h"
@@ -634,6 +635,19 @@ private:
                  "this"}};
     }
 
+    static Diagnostic unsettled_arrays(const KernelSource& source) {
+        return {Severity::error,
+                "slang-buffer-array",
+                source.origin,
+                "'" + source.entry_point +
+                    "' takes a buffer out of an array by an index that isn't known when it is compiled, and "
+                    "keeps "
+                    "it or passes it on: SPIR-V has no such thing",
+                {"read and write the element where it is indexed, as in layers[i].weights[j], or unroll the "
+                 "loop by [ForceUnroll]",
+                 "or make the elements pointers, float*, or tensors: those may be kept anywhere"}};
+    }
+
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {
         const CodeForm form{target, false, !source.globals.empty()};
         if (form.sets_globals && globals_ != source.globals) {
@@ -679,7 +693,11 @@ private:
         kernel.code = text_of(*code.get());
         if (target == CodeTarget::spirv) {
             if (!patch_source_language(kernel.code) || !mark_aliased_pointers(kernel.code) ||
-                !expand_logical_copies(kernel.code) || !settle_pointer_variables(kernel.code)) {
+                !expand_logical_copies(kernel.code)) {
+                return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
+            }
+            const BufferArrays arrays = settle_buffer_arrays(kernel.code);
+            if (!settle_pointer_variables(kernel.code)) {
                 return internal_error("what it gave for '" + source.entry_point + "' is no SPIR-V");
             }
             for (const Workaround* workaround : workarounds_) {
@@ -691,7 +709,8 @@ private:
                 validator_.emplace(slang_library_path());
             }
             if (const std::string wrong = validator_->first_error(kernel.code); !wrong.empty()) {
-                return invalid_code(source, wrong);
+                return arrays == BufferArrays::unsettled ? unsettled_arrays(source)
+                                                         : invalid_code(source, wrong);
             }
             kernel.features = required_features(kernel.code);
         }
