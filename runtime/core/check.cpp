@@ -24,7 +24,7 @@ constexpr std::int64_t max_block = 65536;      // bytes
 constexpr std::int64_t max_scalars = 4096;     // of one parameter
 constexpr std::int64_t max_group_size = 1024;  // threads
 constexpr std::int64_t max_struct = 1 << 20;   // bytes
-constexpr int max_nesting = 8;                 // of structs
+constexpr int max_nesting = 16;                // of structs and arrays
 constexpr std::size_t max_resources = 64;      // of a kernel
 constexpr std::size_t max_choices = 4096;      // combinations of ways to accumulate
 
@@ -91,6 +91,21 @@ void check_field(const Argument& argument, std::int64_t size, Form form, const s
             where, "a pitch that isn't the struct's size");
 }
 
+/// The fields of an array are its elements; no struct's field is called as one.
+void check_elements(const ParameterTree& parameter, const std::string& where) {
+    if (is_array(parameter)) {
+        require(parameter.extents.size() == 1 &&
+                    parameter.extents.front() == static_cast<std::int64_t>(parameter.fields.size()),
+                where, "an array of another number of elements");
+    }
+    for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
+        const std::string& name = parameter.fields[i].name;
+        require(is_array(parameter) ? name == element_name(static_cast<std::int64_t>(i))
+                                    : name.find_first_of(".[") == std::string::npos,
+                where, "an element or field of another name");
+    }
+}
+
 /// `next` is the leaf that comes next in the tree's order.
 void check_parameter(const Call& call, const ParameterTree& parameter, std::int64_t& next, int depth,
                      const std::string& where) {
@@ -100,7 +115,7 @@ void check_parameter(const Call& call, const ParameterTree& parameter, std::int6
     for (const ParameterTree& field : parameter.fields) {
         require(parameter.form == Form::fields || field.form == Form::leaf || field.form == parameter.form,
                 where, "a field of another form than its struct");
-        check_parameter(call, field, next, depth + 1, where + "." + field.name);
+        check_parameter(call, field, next, depth + 1, field_path(where, field.name));
     }
     require(parameter.fields.empty() == (parameter.form == Form::leaf), where,
             "a struct without fields, or fields of what is none");
@@ -112,6 +127,7 @@ void check_parameter(const Call& call, const ParameterTree& parameter, std::int6
     if (parameter.form == Form::leaf) {
         return;
     }
+    check_elements(parameter, where);
     require(parameter.extents.size() <= 4, where, "an array of too many dimensions");
     const std::int64_t count = scalars(parameter.extents, where);
     require(parameter.size >= 0 && parameter.size <= max_struct / count && parameter.offset >= 0 &&
@@ -140,7 +156,7 @@ void check_place(const Call& call, const ParameterTree& parameter, std::int64_t 
                     (field.offset <= parameter.size && byte_size(field) <= parameter.size - field.offset),
                 where, "a field outside its struct");
         require(field.offset >= 0 && field.offset <= max_struct, where, "a field outside its struct");
-        check_place(call, field, offset + field.offset, where + "." + field.name);
+        check_place(call, field, offset + field.offset, field_path(where, field.name));
     }
 }
 
@@ -148,7 +164,7 @@ void check_place(const Call& call, const ParameterTree& parameter, std::int64_t 
 void check_places(const Call& call, const ParameterTree& parameter, const std::string& where) {
     if (parameter.form == Form::fields) {
         for (const ParameterTree& field : parameter.fields) {
-            check_places(call, field, where + "." + field.name);
+            check_places(call, field, field_path(where, field.name));
         }
     } else if (parameter.form == Form::leaf) {
         check_alone(call.arguments[static_cast<std::size_t>(parameter.leaf)], where);

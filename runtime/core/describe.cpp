@@ -39,6 +39,10 @@ std::string describe(const manifest::Call& call, const manifest::ParameterTree& 
         case manifest::Form::tensor: return parameter.type + " tensor[" + std::to_string(first.rank) + "]";
         case manifest::Form::fields: break;
     }
+    if (manifest::is_array(parameter)) {
+        return "[" + std::to_string(parameter.fields.size()) + " of " +
+               describe(call, parameter.fields.front()) + "]";
+    }
     std::string text = "{";
     for (const manifest::ParameterTree& field : parameter.fields) {
         text += (text.size() > 1 ? ", " : "") + field.name + ": " + describe(call, field);
@@ -59,9 +63,10 @@ OwningStruct find_owning_struct(const std::vector<manifest::ParameterTree>& para
         if (argument < parameter.leaf || argument >= parameter.leaf + parameter.leaves) {
             continue;
         }
-        const std::string name = before + parameter.name;
+        const std::string name =
+            before.empty() ? parameter.name : manifest::field_path(before, parameter.name);
         if (parameter.form == manifest::Form::fields) {
-            return find_owning_struct(parameter.fields, name + ".", argument);
+            return find_owning_struct(parameter.fields, name, argument);
         }
         return parameter.form == manifest::Form::leaf ? OwningStruct() : OwningStruct{&parameter, name};
     }

@@ -694,7 +694,7 @@ void give_global(const GlobalValues& values, const manifest::ParameterTree& para
     if (parameter.form == manifest::Form::fields) {
         const std::size_t size = name.size();
         for (const manifest::ParameterTree& field : parameter.fields) {
-            name.append(".").append(field.name);
+            manifest::append_field(name, field.name);
             give_global(values, field, name, args, at);
             name.resize(size);
         }

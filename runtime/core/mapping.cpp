@@ -40,8 +40,7 @@ std::string maps_text(const Function& function) {
 
 /// Tells whether a name means the argument: its own, or that of a struct that it is a field of.
 bool means(std::string_view name, const Argument& argument) {
-    const std::string_view own = argument.name;
-    return own.starts_with(name) && (own.size() == name.size() || own[name.size()] == '.');
+    return manifest::is_or_lies_in(argument.name, name);
 }
 
 /// Tells whether an overload maps the argument to those dimensions, and no other overload maps as many

@@ -24,7 +24,7 @@ enum class Form : std::uint8_t {
     leaf,    ///< as one Argument
     value,   ///< a struct by value
     tensor,  ///< a tensor of structs
-    fields,  ///< a struct, or a vector, field by field
+    fields,  ///< a struct, or a vector, field by field; an array element by element
 };
 
 /// One host argument as a tree over Call::arguments, its leaves, which lie there in the tree's order. Fields
@@ -38,11 +38,43 @@ struct ParameterTree {
     // The rest is for structs that are passed by value or in tensors: natural C layout, as tensors hold them.
     std::int64_t size = 0;              ///< bytes of one struct
     std::int64_t offset = 0;            ///< bytes from the start of the struct around it
-    std::vector<std::int64_t> extents;  ///< of an array of structs
+    std::vector<std::int64_t> extents;  ///< of an array of structs, or of what is given element by element
     std::vector<ParameterTree> fields;
 
     bool operator==(const ParameterTree&) const = default;
 };
+
+/// Whether it is an array that is given element by element: its fields are the elements, "[0]", "[1]" …
+[[nodiscard]] inline bool is_array(const ParameterTree& parameter) {
+    return parameter.form == Form::fields && !parameter.extents.empty();
+}
+
+/// "[2]": what an array's element is called among its fields.
+[[nodiscard]] inline std::string element_name(std::int64_t index) {
+    return "[" + std::to_string(index) + "]";
+}
+
+/// Appends a field to the name of what holds it: "net.scale", and "net.layers[2]" of an array.
+inline void append_field(std::string& owner, std::string_view field) {
+    if (!field.starts_with('[')) owner += '.';
+    owner += field;
+}
+[[nodiscard]] inline std::string field_path(std::string_view owner, std::string_view field) {
+    std::string path(owner);
+    append_field(path, field);
+    return path;
+}
+
+/// "net", the parameter of "net.layers[2].weights".
+[[nodiscard]] inline std::string root_of(std::string_view path) {
+    return std::string(path.substr(0, path.find_first_of(".[")));
+}
+
+/// Whether `path` is `owner` or what lies in it: "net.layers[2].weights" lies in "net.layers".
+[[nodiscard]] inline bool is_or_lies_in(std::string_view path, std::string_view owner) {
+    return path.starts_with(owner) &&
+           (path.size() == owner.size() || path[owner.size()] == '.' || path[owner.size()] == '[');
+}
 
 /// One thing that the host passes: leaves [leaf, leaf + leaves).
 struct Item {

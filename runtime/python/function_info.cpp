@@ -60,13 +60,13 @@ void add_items(const manifest::Call& call, const manifest::ParameterTree& parame
                const std::string& owner, std::vector<HostItem>& items) {
     if (parameter.form == manifest::Form::fields) {
         for (const auto& field : parameter.fields)
-            add_items(call, field, name + "." + field.name, owner, items);
+            add_items(call, field, manifest::field_path(name, field.name), owner, items);
         return;
     }
     HostItem& item = items.emplace_back();
     item.name = name;
     item.role = manifest::role_of(call, parameter);
-    item.of_object = name == object_name || name.starts_with(std::string(object_name) + ".");
+    item.of_object = manifest::is_or_lies_in(name, object_name);
     item.leaf = static_cast<std::size_t>(parameter.leaf);
     item.optional = call.arguments[item.leaf].tangent_of >= 0 && item.role == Role::in;
     if (parameter.form == manifest::Form::leaf) {

@@ -14,6 +14,7 @@ using manifest::Form;
 
 bool takes_struct(const manifest::ParameterTree& structure, py::handle value) {
     if (structure.extents.empty()) return is_struct_like(value);
+    if (manifest::is_array(structure)) return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
     return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || py::isinstance<py::array>(value);
 }
 
@@ -45,7 +46,7 @@ bool may_accept(const FunctionInfo& info, std::size_t call, std::span<const py::
         if (!arguments[i]) continue;
         py::handle value = arguments[i];
         if (const Differentiable* wrapped = as_differentiable(value)) value = wrapped->value;
-        if (parameter.form == Form::fields ? !is_struct_like(value)
+        if (parameter.form == Form::fields ? !takes_struct(parameter, value)
                                            : !takes(planned.arguments[item.leaf], item, value))
             return false;
     }

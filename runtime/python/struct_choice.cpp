@@ -28,7 +28,10 @@ bool is_other_struct(const manifest::ParameterTree& structure, py::handle value,
     const auto is_one = [&](const py::object& type) {
         return PyObject_IsInstance(one.ptr(), type.ptr()) == 1;
     };
-    const auto wanted = classes.find(structure.type);
+    const manifest::ParameterTree* element = &structure;
+    while (manifest::is_array(*element)) element = &element->fields.front();
+    if (element->form == Form::leaf) return false;
+    const auto wanted = classes.find(element->type);
     if (wanted != classes.end() && is_one(wanted->second)) return false;
     return std::ranges::any_of(classes, [&](const auto& known) { return is_one(known.second); });
 }

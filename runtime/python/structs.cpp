@@ -95,7 +95,7 @@ std::string shown_field(py::handle value, const std::string& name) {
 }
 
 std::string path(const Where& where, const std::string& field) {
-    return std::string(where.argument) + "." + field;
+    return manifest::field_path(where.argument, field);
 }
 
 /// A leaf of a struct; `extents` are its own, without those of the arrays around.
@@ -319,6 +319,27 @@ std::vector<py::object> fields_of(py::handle value, const ParameterTree& structu
     return fields;
 }
 
+namespace {
+
+bool is_list(py::handle value) { return PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0; }
+
+/// The elements of an array, of which exactly so many are taken.
+std::vector<py::object> elements_of(py::handle value, const ParameterTree& array, const Where& where) {
+    const std::string wanted =
+        "a list of " + std::to_string(array.fields.size()) + " is needed for '" + array.type + "'";
+    if (!is_list(value)) {
+        refuse(ErrorCode::type_mismatch, where,
+               wanted + ", not " + shown(value) + " (" + with_article(type_name(value)) + ")");
+    }
+    if (py::len(value) != array.fields.size())
+        refuse(ErrorCode::shape_mismatch, where, wanted + ", found " + std::to_string(py::len(value)));
+    std::vector<py::object> elements;
+    for (std::size_t i = 0; i < array.fields.size(); ++i) elements.push_back(value[py::int_(i)]);
+    return elements;
+}
+
+}  // namespace
+
 void add_items(const manifest::Call& call, const ParameterTree& parameter, const py::object& given,
                const Where& where, bool partial, std::pmr::vector<py::object>& values) {
     if (parameter.form != Form::fields) {
@@ -326,12 +347,21 @@ void add_items(const manifest::Call& call, const ParameterTree& parameter, const
         return;
     }
     std::vector<py::object> fields(parameter.fields.size());
+    if (manifest::is_array(parameter)) {
+        if (given) fields = elements_of(given, parameter, where);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const std::string name = path(where, parameter.fields[i].name);
+            if (fields[i] && fields[i].is_none()) fields[i] = {};
+            add_items(call, parameter.fields[i], fields[i], {where.owner, name}, partial, values);
+        }
+        return;
+    }
     std::vector<bool> made;
     for (const ParameterTree& field : parameter.fields) made.push_back(is_made(call, field));
     if (given) fields = fields_of(given, parameter, where, made, partial);
     if (given && partial) check_tangents(call, parameter, given, fields, where);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        const std::string name = std::string(where.argument) + "." + parameter.fields[i].name;
+        const std::string name = path(where, parameter.fields[i].name);
         if (fields[i] && fields[i].is_none()) fields[i] = {};
         add_items(call, parameter.fields[i], fields[i], {where.owner, name}, partial, values);
     }
@@ -344,8 +374,6 @@ void pack_struct(const manifest::Call& call, const ParameterTree& structure, py:
 }
 
 namespace {
-
-bool is_list(py::handle value) { return PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0; }
 
 void pack_list(const manifest::Call& call, const ParameterTree& structure, std::span<const py::ssize_t> shape,
                py::handle value, std::byte*& target, const Where& where) {
@@ -431,6 +459,11 @@ py::object unpack_struct(const manifest::Call& call, const ParameterTree& struct
 
 py::object make_struct(const ParameterTree& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes) {
+    if (manifest::is_array(structure)) {
+        py::list elements;
+        for (const py::object& field : fields) elements.append(field);
+        return elements;
+    }
     const auto known = classes.find(structure.type);
     if (known == classes.end()) {
         py::dict values;

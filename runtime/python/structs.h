@@ -59,7 +59,7 @@ AnyTensor as_structs(const AnyTensor& arrays, const manifest::ParameterTree& str
 py::object unpack_struct(const manifest::Call& call, const manifest::ParameterTree& structure,
                          const std::byte* source, const StructClasses& classes);
 
-/// An object of the generated class with these fields; a dict where there is no class.
+/// An object of the generated class with these fields; a dict where there is no class, a list of an array's.
 py::object make_struct(const manifest::ParameterTree& structure, const std::vector<py::object>& fields,
                        const StructClasses& classes);
 

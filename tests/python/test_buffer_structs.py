@@ -76,6 +76,22 @@ class Case:
         self.first_grads = gradients(size, self.x, 2.5 * outer_slope)
         self.second_grads = gradients(size, hidden, np.full(size, 2.5))
 
+    def stack(self, kind: str, module: ModuleType) -> Any:
+        """The same net as a Stack, whose layers are in an array."""
+        layers: Any = [self.first, self.second]
+        if kind == "dict":
+            layers = [vars(layer) for layer in layers]
+        elif kind == "class":
+            layers = tuple(module.Layer(**vars(layer)) for layer in layers)
+        fields = {"scale": 2.5, "layers": layers, "bias": self.bias}
+        return (
+            fields
+            if kind == "dict"
+            else module.Stack(**fields)
+            if kind == "class"
+            else SimpleNamespace(**fields)
+        )
+
     def net(self, kind: str, module: ModuleType) -> Any:
         fields = {"scale": 2.5, "first": self.first, "second": self.second, "bias": self.bias}
         if kind == "dict":
@@ -101,6 +117,69 @@ def test_trees(module: ModuleType, size: int, kind: str) -> None:
     module.run.backward(net, rows(size), x, y)
     close(x.grad, case.x_grad)
     case.check_gradients()
+
+
+@pytest.mark.parametrize("kind", ["dict", "object", "class"])
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_arrays(module: ModuleType, size: int, kind: str) -> None:
+    """A net whose layers are in an array is what one with a field for each is."""
+    case = Case(size)
+    net = case.stack(kind, module)
+    y = module.run_stack(net, rows(size), case.x)
+    close(y, case.y)
+    x = kf.Tensor.from_numpy(case.x).with_grads()
+    module.run_stack.backward(net, rows(size), x, y)
+    close(x.grad, case.x_grad)
+    case.check_gradients()
+    module.Stack.clear(net, rows(size))
+    for layer in (case.first, case.second):
+        np.testing.assert_array_equal(layer.grads.to_numpy()[:size], 0)
+        assert np.all(layer.grads.to_numpy()[size:] != 0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_array_launches(module: ModuleType, size: int) -> None:
+    case = Case(size)
+    y = kf.Tensor.from_numpy(np.full(size + POISON, -3, np.float32))
+    module.train_stack.threads(size)(case.stack("object", module), size, case.x, y)
+    close(y, np.concatenate([case.y, np.full(POISON, -3)]))
+    case.check_gradients()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 64])
+def test_picks(module: ModuleType, size: int) -> None:
+    """Each call picks buffers and pointers of its own, of arrays in arrays, reads and writes them, adds to
+    them and asks for their lengths."""
+    length = 128 + POISON
+    spots = np.zeros((2, 3, length), module.Spot.dtype)
+    spots["weight"] = numbers((2, 3, length), FLOAT, 41)
+    spots["place"] = numbers((2, 3, length, 3), FLOAT, 42)
+    weights = numbers((2, 2, length), FLOAT, 43)
+    scales = numbers((3, length), FLOAT, 44)
+    counts = np.full((2, 3 + POISON), 5, np.uint32)
+    spot_buffers = [[kf.Buffer.from_numpy(one, writable=True) for one in shelf] for shelf in spots]
+    count_buffers = [kf.Buffer.from_numpy(one, writable=True) for one in counts]
+    given = [[kf.Tensor.from_numpy(one) for one in shelf] for shelf in weights]
+    shelves = [
+        {"spots": spot_buffers[a], "counts": count_buffers[a], "weights": tuple(given[a])} for a in range(2)
+    ]
+    y = module.pick(shelves, [kf.Buffer.from_numpy(one) for one in scales], rows(size))
+    expected = np.zeros(size, np.float32)
+    for i in range(size):
+        a, b, c = i & 1, i % 3, (i >> 1) & 1
+        spot = spots[a, b, i].copy()
+        spot["place"] *= scales[b, i]
+        spots[1 - a, b, i + 64] = spot
+        counts[a, b] += i
+        weights[c, a, i] += 1
+        expected[i] = scales[: b + 1, i].sum() + length * spots.itemsize + spots["weight"][c, b, i]
+    np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-6)
+    for a in range(2):
+        np.testing.assert_array_equal(count_buffers[a].to_numpy(), counts[a])
+        for b in range(3):
+            np.testing.assert_array_equal(spot_buffers[a][b].to_numpy(), spots[a, b])
+        for k in range(2):
+            np.testing.assert_array_equal(given[a][k].to_numpy(), weights[a, k])
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -278,3 +357,28 @@ def test_refused(module: ModuleType) -> None:
         run(first__weights=both, second__grads=both)
     with pytest.raises(TypeError, match=r"'net\.first'.*'grads'"):
         module.clear_all.threads(1)({"scale": 1, "first": {"weights": both}, "second": {}, "bias": [1]})
+
+
+def test_arrays_refused(module: ModuleType) -> None:
+    case = Case(4)
+    layers = [vars(case.first), vars(case.second)]
+    first, second = layers
+    both, read = kf.Buffer.zeros(19), kf.Buffer.zeros(19, writable=False)
+    ints = kf.Buffer.zeros(19, np.int32)
+    for wrong, message in (
+        ([first, second | {"grads": read}], r"'net\.layers\[1\]\.grads'.*only read"),
+        (
+            [first, second | {"weights": ints}],
+            r"'net\.layers\[1\]\.weights': expected float buffer, found an int",
+        ),
+        ([first | {"weights": 3.0}, second], r"'net\.layers\[0\]\.weights': expected float buffer"),
+        ([first | {"grads": both}, second | {"grads": both}], r"'net\.layers\[1\]\.grads'.*shares memory"),
+        ([first, second | {"weights": case.first.grads}], r"shares memory"),
+        (layers[:1], r"'net\.layers': a list of 2 is needed for 'Layer\[2\]', found 1"),
+        (first, r"'net\.layers': a list of 2 is needed for 'Layer\[2\]', not "),
+    ):
+        with pytest.raises(kf.ArgumentError, match=message):
+            module.train_stack.threads(4)(
+                {"scale": 1, "layers": wrong, "bias": case.bias}, 4, case.x, np.zeros(4, np.float32)
+            )
+    np.testing.assert_array_equal(case.first.grads.to_numpy(), 0.5)

@@ -102,3 +102,35 @@ def test_refusals(scene: ModuleType, number: int) -> None:
     call, message = REFUSALS[number]
     with pytest.raises(kf.ArgumentError, match=message):
         call(scene)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_arrays_of_memory(scene: ModuleType, size: int) -> None:
+    """Buffers, pointers, tensors and structs of buffers in arrays are set as lists."""
+    tables, others = numbers((3, size), FLOAT, 31), numbers((3, 2, size), FLOAT, 32)
+    given = [kf.Tensor.from_numpy(row) for row in others[0]]
+    shelves = [{"books": kf.Buffer.from_numpy(row), "height": k + 2} for k, row in enumerate(others[1])]
+    values: dict[str, Any] = {
+        "tables": [kf.Buffer.from_numpy(row) for row in tables],
+        "rows": given,
+        "shelves": (shelves[0], scene.Shelf(**shelves[1])),
+        "grids": [kf.Tensor.from_numpy(row) for row in others[2]],
+    }
+    i = np.arange(size, dtype=np.int32)
+    expected = (
+        tables[i % 3, i] + others[0][i & 1, i] + others[1][i & 1, i] * (2 + (i & 1)) + others[2][i & 1, i]
+    )
+    for function in (scene.gathered.set(values), scene.gathered.set(**values)):
+        np.testing.assert_allclose(function(i).to_numpy(), expected, rtol=1e-5, atol=1e-5)
+    for name, wrong, message in (
+        ("tables", values["tables"][:2], "'globals.tables': a list of 3 is needed for .*, found 2"),
+        ("rows", given[0], "'globals.rows': a list of 2 is needed"),
+        (
+            "shelves",
+            [shelves[0], {"books": i, "height": 1}],
+            r"'globals.shelves\[1\].books': expected float buffer",
+        ),
+        ("grids", [given[0], i], r"'globals.grids\[1\]': expected float tensor"),
+    ):
+        with pytest.raises(kf.ArgumentError, match=message):
+            scene.gathered.set(values).set({name: wrong})(i)

@@ -406,3 +406,115 @@ def test_loads_that_control_flow_leaves_out(views: ModuleType, limit: int) -> No
     np.testing.assert_allclose(
         array(given.grad), differences(loss, x.astype(np.float64)), rtol=1e-3, atol=1e-4
     )
+
+
+# ---- In arrays ----
+
+
+class Network:
+    """Three layers of tanh(W x + b), and what NumPy says of them in doubles."""
+
+    def __init__(self, count: int) -> None:
+        self.weights = [floats(4, 4) / 2 for _ in range(3)]
+        self.bias = [floats(4) for _ in range(3)]
+        self.features = floats(count, 4)
+        self.flow = floats(count, 4)
+        self.given = [[with_zeros(w), with_zeros(b)] for w, b in zip(self.weights, self.bias, strict=True)]
+        self.image = kf.Tensor.from_numpy(np.full((count, 4), 77, np.float32)).with_grads(
+            grad_in=kf.Tensor.from_numpy(self.flow)
+        )
+
+    def layers(self, kind: Any = dict) -> list[Any]:
+        return [kind(weights=w, bias=b) for w, b in self.given]
+
+    def check(self) -> None:
+        values = [self.features.astype(np.float64)]
+        for w, b in zip(self.weights, self.bias, strict=True):
+            values.append(np.tanh(values[-1] @ w.astype(np.float64).T + b))
+        np.testing.assert_allclose(array(self.image), values[-1], rtol=1e-5, atol=1e-5)
+        flow = self.flow.astype(np.float64)
+        for k in (2, 1, 0):
+            flow = flow * (1 - values[k + 1] ** 2)
+            for found, wanted in zip(self.given[k], (flow.T @ values[k], flow.sum(0)), strict=True):
+                np.testing.assert_allclose(array(found.grad), wanted, rtol=1e-4, atol=1e-4)
+            flow = flow @ self.weights[k]
+
+
+def with_zeros(values: Array) -> kf.Tensor:
+    return kf.Tensor.from_numpy(values).with_grads()
+
+
+@pytest.mark.parametrize("count", [1, 33])
+@pytest.mark.parametrize("kind", ["dicts", "objects", "parameters"])
+def test_networks_have_arrays_of_layers(views: ModuleType, kind: str, count: int) -> None:
+    """A multilayer perceptron, whose gradients go to the views of each layer."""
+    net = Network(count)
+    features = with_zeros(net.features)
+    if kind == "parameters":
+        function = views.render_views
+        given: Any = ([w for w, _ in net.given], tuple(b for _, b in net.given))
+    else:
+        function = views.render
+        given = ({"layers": net.layers()} if kind == "dicts" else views.MLP_4_3(net.layers(views.Linear_4)),)
+    function(*given, features, net.image, shape=(count,))
+    function.backward(*given, features, net.image, shape=(count,))
+    net.check()
+
+
+def test_indices_choose_layers(views: ModuleType) -> None:
+    """Which element of an array a call takes, and an iteration, nobody knows before."""
+    count = 65
+    net = Network(count)
+    first = rng.integers(0, 3, count, dtype=np.int32)
+    x = with_zeros(floats(count))
+    mlp = {"layers": net.layers()}
+    y = views.select(mlp, first, x)
+    value, slope = array(x).astype(np.float64), np.ones(count)
+    inputs = [value]
+    weights, bias = (np.array(one, np.float64) for one in (net.weights, net.bias))
+    for k in range(2):
+        layer = (first + k) % 3
+        value = weights[layer, layer, k] * value + bias[layer, k]
+        inputs.append(value)
+    np.testing.assert_allclose(array(y), value, rtol=1e-5, atol=1e-5)
+    views.select.backward(mlp, first, x, y)
+    weight_grads, bias_grads = np.zeros_like(weights), np.zeros_like(bias)
+    for k in (1, 0):
+        layer = (first + k) % 3
+        np.add.at(weight_grads, (layer, layer, k), slope * inputs[k])
+        np.add.at(bias_grads, (layer, k), slope)
+        slope = slope * weights[layer, layer, k]
+    np.testing.assert_allclose(array(x.grad), slope, rtol=1e-5, atol=1e-5)
+    for k, (w, b) in enumerate(net.given):
+        np.testing.assert_allclose(array(w.grad), weight_grads[k], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(array(b.grad), bias_grads[k], rtol=1e-4, atol=1e-4)
+
+
+def test_arrays_have_words(views: ModuleType) -> None:
+    (text,) = views.render_views.signatures
+    assert "(weights: [3 of float tensor[2]], bias: [3 of float tensor[1]], features: " in text
+    (text,) = views.render.signatures
+    assert "(mlp: {layers: [3 of {weights: float tensor[2], bias: float tensor[1]}]}, features: " in text
+
+
+def test_what_no_array_of_layers_is_is_refused(views: ModuleType) -> None:
+    net = Network(2)
+    layers = net.layers()
+    image = net.image.to_numpy()
+    features = with_zeros(net.features)
+    other, wide = net.given[0][0], np.zeros((4, 4))
+    first, second, third = layers
+    for given, message in (
+        (layers[:2], r"'mlp\.layers': a list of 3 is needed for 'Linear<4>\[3\]', found 2"),
+        ([*layers, first], r"'mlp\.layers': a list of 3 .* found 4"),
+        (first, r"'mlp\.layers': a list of 3 .*, not "),
+        (other, r"'mlp\.layers': a list of 3 .*, not "),
+        ([first, second, third | {"bias": other}], r"'mlp\.layers\[2\]\.bias': expected float tensor\[1\]"),
+        ([first, second | {"weights": wide}, third], r"'mlp\.layers\[1\]\.weights': .*double"),
+        ([first, second | {"scale": 1}, third], r"'mlp\.layers\[1\]': Linear<4> has no field 'scale'"),
+        ([first, {"weights": other}, third], r"'mlp\.layers\[1\]': field 'bias' .* is missing"),
+        ([first, None, third], r"'mlp\.layers\[1\]\.weights': not given"),
+    ):
+        with pytest.raises(kf.ArgumentError, match=message):
+            views.render({"layers": given}, features, net.image, shape=(2,))
+    np.testing.assert_array_equal(net.image.to_numpy(), image)

@@ -179,7 +179,9 @@ std::vector<SetItem> set_items(const Plan& plan) {
         for (PlannedArgument& item : host_items(alone)) {
             if (!manifest::has_host_value(item.host)) continue;
             const std::string name = item.host.name.substr(manifest::global_prefix.size());
-            all.push_back({std::move(item), name, members.claim(cpp_identifier(name)), global.doc});
+            std::string member = name;
+            std::erase(member, ']');
+            all.push_back({std::move(item), name, members.claim(cpp_identifier(member)), global.doc});
         }
     }
     return all;

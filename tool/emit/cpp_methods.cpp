@@ -193,7 +193,7 @@ private:
                 return;
             }
             const auto found =
-                std::find(plain.names.begin(), plain.names.end(), names_[at].substr(0, names_[at].find('.')));
+                std::find(plain.names.begin(), plain.names.end(), manifest::root_of(names_[at]));
             if (found != plain.names.end())
                 add(method, plain.types[static_cast<std::size_t>(found - plain.names.begin())], *found);
         });
@@ -223,7 +223,7 @@ private:
     /// Those of parameters that are given field by field are in the names of their items.
     [[nodiscard]] std::set<std::string> parameter_names() const {
         std::set<std::string> taken;
-        for (const std::string& name : names_) taken.insert(name.substr(0, name.find('.')));
+        for (const std::string& name : names_) taken.insert(manifest::root_of(name));
         return taken;
     }
 
@@ -269,6 +269,12 @@ private:
                                           std::size_t& at, Leaf leaf) const {
         if (parameter.form != Form::fields) return leaf(at++);
         const std::vector<Field> fields = fields_of(type);
+        if (type.kind == TypeKind::array) {
+            std::string element;
+            for (std::size_t i = 0; i < parameter.fields.size(); ++i)
+                element = fields_type(parameter.fields[i], fields[i].type, at, leaf);
+            return "std::array<" + element + ", " + std::to_string(type.extent) + ">";
+        }
         std::string arguments;
         for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
             arguments += (i == 0 ? "" : ", ") + fields_type(parameter.fields[i], fields[i].type, at, leaf);
@@ -290,8 +296,7 @@ private:
             method.result = method.local = type;
             method.result_at = at;
         } else {
-            add(method, (writes_values ? "" : "const ") + type + "&",
-                names_[at].substr(0, names_[at].find('.')));
+            add(method, (writes_values ? "" : "const ") + type + "&", manifest::root_of(names_[at]));
         }
         for (; at < end; ++at) {
             const Argument& host = items_[at].host;
@@ -359,7 +364,7 @@ private:
             });
             const bool value = !fields && passes_value(items_[at].host);
             const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
-            const std::string name = fields ? names_[at].substr(0, names_[at].find('.')) : names_[at];
+            const std::string name = fields ? manifest::root_of(names_[at]) : names_[at];
             const std::string by_value = type == type_of(at) ? given_type(at) : type;
             add(method, by_reference ? "const " + type + "&" : by_value, name, output && value ? "{}" : "");
             for (std::size_t i = at; i < end; ++i) {
@@ -424,9 +429,7 @@ private:
     }
 
     /// The name of the C++ parameter that an item belongs to.
-    [[nodiscard]] std::string root(std::size_t item) const {
-        return names_[item].substr(0, names_[item].find('.'));
-    }
+    [[nodiscard]] std::string root(std::size_t item) const { return manifest::root_of(names_[item]); }
 
     [[nodiscard]] bool has_tangent(const PlannedParameter& parameter) const {
         const std::int64_t index = &parameter - parameters_.data();
@@ -501,9 +504,11 @@ void add_names(const manifest::ParameterTree& parameter, const Type& type, const
         return;
     }
     const std::vector<Field> fields = fields_of(type);
-    const std::vector<std::string>& members = structs.member_names_of(type).fields;
-    for (std::size_t i = 0; i < parameter.fields.size(); ++i)
-        add_names(parameter.fields[i], fields[i].type, name + "." + members[i], structs, list);
+    for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
+        const std::string& member =
+            type.kind == TypeKind::array ? fields[i].name : structs.member_names_of(type).fields[i];
+        add_names(parameter.fields[i], fields[i].type, manifest::field_path(name, member), structs, list);
+    }
 }
 
 }  // namespace

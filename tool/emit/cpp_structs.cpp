@@ -135,9 +135,20 @@ std::pair<std::string, std::string> template_parameters(const Type& type) {
 
 /// "requires kf::detail::fields_fit<…>", and the operator.
 std::string conversion_text(const Type& type, const CppMemberNames& names, const std::string& name) {
+    // C++ converts no array to one of other elements.
+    const bool by_elements = std::any_of(type.fields.begin(), type.fields.end(), [](const Field& field) {
+        return field.type.kind == TypeKind::array && holds_structs(field.type);
+    });
+    std::vector<std::string> given{"kf::detail::FieldTypes<Others...>()"};
+    given.insert(given.end(), names.fields.begin(), names.fields.end());
     return "    requires kf::detail::fields_fit<\n        kf::detail::FieldTypes<" +
            template_parameters(type).second + ">,\n        kf::detail::FieldTypes<Others...>>\n" +
-           wrap_list(4, "operator " + name + "<Others...>() const { return {", names.fields, "}; }");
+           (by_elements
+                ? wrap_list(4,
+                            "operator " + name + "<Others...>() const { return kf::detail::with_fields<" +
+                                name + "<Others...>>(",
+                            given, "); }")
+                : wrap_list(4, "operator " + name + "<Others...>() const { return {", names.fields, "}; }"));
 }
 
 /// "RayFields(PosType) -> RayFields<…>;"

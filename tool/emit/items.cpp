@@ -36,7 +36,8 @@ void add_items(const PlannedCall& call, const manifest::ParameterTree& parameter
     if (parameter.form == Form::fields) {
         const std::vector<Field> fields = fields_of(type);
         for (std::size_t i = 0; i < parameter.fields.size(); ++i) {
-            add_items(call, parameter.fields[i], fields[i].type, name + "." + fields[i].name, items);
+            add_items(call, parameter.fields[i], fields[i].type, manifest::field_path(name, fields[i].name),
+                      items);
         }
         return;
     }
@@ -57,6 +58,7 @@ public:
         const std::vector<Field> fields = fields_of(type);
         for (std::size_t i = 0; i < parameter.fields.size(); ++i)
             add(call, parameter.fields[i], fields[i].type);
+        if (type.kind == TypeKind::array) return;
         UsedStruct& used = entry(type);
         used.fields = true;
         for (const manifest::ParameterTree& field : parameter.fields) {

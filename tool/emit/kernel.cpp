@@ -178,6 +178,8 @@ Outcome<EmittedKernel> emit_kernel(const KernelRequest& request) {
     EmittedKernel kernel = describe_kernel(request, context);
     if (request.target == CodeTarget::cuda_source) {
         if (Diagnostics errors = check_cuda_layouts(request.call); !errors.empty()) return errors;
+    } else if (Diagnostics errors = check_spirv_arrays(request.call); !errors.empty()) {
+        return errors;
     }
     Outcome<std::string> elements = tensor_element_functions(context.call, context.pass, context.sums);
     if (!elements) return elements.errors();

@@ -7,8 +7,10 @@
 #include "emit/items.h"
 #include "emit/kernel_text.h"
 #include "emit/render.h"
+#include "emit/text.h"
 #include "emit/values.h"
 #include "emit_templates.h"
+#include "plan/structs.h"
 #include "plan/types.h"
 
 namespace kf::gen {
@@ -87,8 +89,9 @@ private:
         }
         if (!holds_buffer(type)) return any(declared_name(type));
         add(declared_name(type) + " " + name);
-        for (const Field& field : type.fields)
-            add(name + "." + field.name + " = " + add_buffers(field.type, name + "_" + field.name));
+        for (const Field& field : fields_of(type))
+            add(manifest::field_path(name, field.name) + " = " +
+                add_buffers(field.type, as_identifier(name + "_" + field.name)));
         return name;
     }
 

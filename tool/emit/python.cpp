@@ -294,6 +294,12 @@ private:
         return type;
     }
 
+    /// What a parameter that is given field by field takes, or element by element.
+    static PythonTypes fields_types(const Type& type) {
+        if (type.kind == TypeKind::array) return python_sequence;
+        return type.kind == TypeKind::vector ? python_components : python_struct;
+    }
+
     /// `item`: what the host passes for the parameter, or for its first field.
     void add_parameter(PythonSignature& made, const PlannedParameter& parameter, const PlannedArgument& item,
                        const std::string& name, MethodForm form) const {
@@ -307,7 +313,7 @@ private:
                 form == MethodForm::backward_append_to || form == MethodForm::fused_append_to;
             const bool gradient = !recorded && argument.gradient != Gradient::never;
             PythonTypes types = python_types(item, gradient);
-            if (fields) types = parameter.type.kind == TypeKind::vector ? python_components : python_struct;
+            if (fields) types = fields_types(parameter.type);
             made.parameters.push_back({name, types, false});
             if ((types & python_struct) != 0)
                 made.parameters.back().structs.insert(structs_.object_of(parameter.type));
@@ -315,7 +321,7 @@ private:
         }
         PythonTypes types = python_writable;
         if (fields || (holds_structs(item.type) && passes_value(argument)))
-            types = python_struct;
+            types = fields ? fields_types(parameter.type) : PythonTypes(python_struct);
         else if (is_backward(form) && passes_value(argument))
             types = value_types(argument.element, argument.differentiable, false);
         if (!returned)

@@ -161,6 +161,8 @@ std::string PythonStructs::fields_of(const PlannedCall& call, const manifest::Pa
         const manifest::Argument& leaf = call.arguments[static_cast<std::size_t>(parameter.leaf)].host;
         return passes_value(leaf) ? returned_number(leaf.element) : "kf.Tensor";
     }
+    if (type.kind == TypeKind::array)
+        return "list[" + fields_of(call, parameter.fields.front(), type.element.front()) + "]";
     if (type.kind != TypeKind::structure) return "dict[str, Any]";
     std::string held;
     for (std::size_t i = 0; i < parameter.fields.size(); ++i) {

@@ -64,8 +64,10 @@ std::vector<std::string> docstring(std::size_t indent, const std::vector<std::st
 }
 
 std::string as_identifier(std::string name) {
-    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot))
-        name.replace(dot, 1, "__");
+    std::erase(name, ']');
+    for (std::size_t at = name.find_first_of(".["); at != std::string::npos;
+         at = name.find_first_of(".[", at))
+        name.replace(at, 1, "__");
     return name;
 }
 

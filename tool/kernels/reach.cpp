@@ -9,6 +9,7 @@
 
 #include "core/sha256.h"
 #include "emit/probe.h"
+#include "plan/types.h"
 #include "slang/workarounds/loop_starts.h"
 
 namespace kf::gen {
@@ -224,7 +225,9 @@ private:
     /// Whether functions may reach tensors that aren't among their arguments.
     [[nodiscard]] bool has_tensors() const {
         return std::any_of(settings_.globals.begin(), settings_.globals.end(),
-                           [](const GlobalParameter& one) { return one.type.kind == TypeKind::tensor; });
+                           [](const GlobalParameter& one) {
+                               return innermost_of_arrays(one.type).kind == TypeKind::tensor;
+                           });
     }
 
     static manifest::Dispatch dispatch_of(const Subject& subject) { return subject.calls.front()->dispatch; }

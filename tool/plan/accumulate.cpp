@@ -46,9 +46,7 @@ const std::string& name_of(const PlannedCall& call, const PlannedArgument& leaf)
 }
 
 /// Whether the name is the leaf's, or that of the struct which it is a field of.
-bool is_of(const std::string& name, const std::string& leaf) {
-    return leaf == name || leaf.starts_with(name + ".");
-}
+bool is_of(const std::string& name, const std::string& leaf) { return manifest::is_or_lies_in(leaf, name); }
 
 bool is_meant(const std::string& name, const PlannedArgument& argument) {
     if (is_gradient(name)) {

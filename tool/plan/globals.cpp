@@ -13,8 +13,12 @@ namespace kf::gen {
 namespace {
 
 /// What the host sets for it: a tensor, buffer or pointer for what is one, the fields of a struct with
-/// buffers in it, else a value.
+/// buffers in it, else a value. One kind feeds all elements of an array.
 KindSpec kind_of(const Type& type, const Location& location) {
+    const TypeKind inner = innermost_of_arrays(type).kind;
+    const bool by_elements = type.kind == TypeKind::array &&
+                             (holds_buffer(type) || inner == TypeKind::tensor || inner == TypeKind::pointer);
+    if (by_elements) return kind_of(type.element.front(), location);
     KindSpec kind;
     kind.location = location;
     kind.kind = Kind::value;

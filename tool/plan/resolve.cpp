@@ -616,8 +616,8 @@ private:
         std::string name = argument.host.name;
         for (const PlannedArgument& other : planned.arguments) {
             while (other.location == argument.location && !names(name, other.host.name) &&
-                   name.find('.') != std::string::npos) {
-                name.erase(name.rfind('.'));
+                   name.find_first_of(".[") != std::string::npos) {
+                name.erase(name.find_last_of(".["));
             }
         }
         return name;
@@ -625,7 +625,7 @@ private:
 
     /// "ray" stands for "ray.origin" too.
     static bool names(const std::string& listed, const std::string& argument) {
-        return argument == listed || argument.starts_with(listed + ".");
+        return manifest::is_or_lies_in(argument, listed);
     }
 
     Gradient gradient_of(const std::optional<Gradient>& said, const std::string& name) const {

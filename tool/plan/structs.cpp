@@ -19,18 +19,16 @@ using manifest::Role;
 
 /// Fields lie this deep at most, as artifacts allow.
 constexpr int max_nesting = 6;
+/// The same for what is given field by field and element by element.
+constexpr int max_given_nesting = 12;
+/// The most arguments that an array may become which is given element by element.
+constexpr std::size_t max_elements = 256;
 /// The most scalars of one argument, or one field; then the most bytes of one struct.
 constexpr std::int64_t max_scalars = 4096;
 constexpr std::int64_t max_struct = 1 << 20;
 
 std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
-}
-
-const Type& innermost(const Type& type) {
-    const Type* inner = &type;
-    while (inner->kind == TypeKind::array && inner->element.size() == 1) inner = &inner->element.front();
-    return *inner;
 }
 
 Type array_of(const Type& element, std::int64_t extent) {
@@ -47,13 +45,18 @@ Type array_of(const Type& element, std::int64_t extent) {
 }  // namespace
 
 std::vector<Field> fields_of(const Type& type) {
+    std::vector<Field> fields;
+    if (type.kind == TypeKind::array) {
+        for (std::int64_t i = 0; i < type.extent; ++i)
+            fields.push_back({manifest::element_name(i), type.element.front(), false});
+        return fields;
+    }
     if (type.kind != TypeKind::vector) return type.fields;
     Type scalar;
     scalar.kind = TypeKind::scalar;
     scalar.scalar = type.scalar;
     scalar.differentiable = type.differentiable;
     scalar.name = to_string(type.scalar);
-    std::vector<Field> fields;
     for (std::int64_t i = 0; i < type.columns; ++i) {
         fields.push_back({std::string(1, "xyzw"[i]), scalar, false});
     }
@@ -104,6 +107,7 @@ private:
     static std::string subject(const std::string& name) { return "argument '" + name + "'"; }
 
     ParameterTree walk(const KindSpec& given, const Type& type, const Place& place) {
+        if (is_given_by_elements(given, type)) return walk_elements(given, type, place);
         const std::optional<KindSpec> elements = kind_of_elements(given, type);
         if (!elements) return walk_parameter(given, type, place);
         const std::size_t first = tree_.leaves.size();
@@ -137,7 +141,7 @@ private:
             if (leaf_target.role == Role::out) {
                 fail(kind, "type-not-supported",
                      subject(place.name) + ": a function can't make a '" + type.name +
-                         "', nor a struct that holds one",
+                         "', nor a struct or an array that holds one",
                      {"make the parameter inout: its tensors are given, and its other fields written"});
                 return parameter;
             }
@@ -177,11 +181,61 @@ private:
         return parameter;
     }
 
+    /// Whether each element of an array is an argument of its own: what memory it leads to is no part of a
+    /// value.
+    static bool is_given_by_elements(const KindSpec& kind, const Type& type) {
+        if (type.kind != TypeKind::array || type.element.size() != 1) return false;
+        const TypeKind inner = innermost_of_arrays(type).kind;
+        if (kind.kind == Kind::fields) return inner == TypeKind::structure || inner == TypeKind::vector;
+        return inner == TypeKind::buffer || inner == TypeKind::tensor || inner == TypeKind::pointer;
+    }
+
+    ParameterTree walk_elements(const KindSpec& kind, const Type& type, const Place& place) {
+        ParameterTree parameter;
+        parameter.form = Form::fields;
+        parameter.type = declared_name(type.element.front()) + manifest::element_name(type.extent);
+        parameter.leaf = next();
+        parameter.extents = {type.extent};
+        if (type.extent <= 0) {
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": '" + type.name +
+                     "' is an array without a size, whose elements can't be passed one by one",
+                 {"state how many there are"});
+            return parameter;
+        }
+        if (!is_nested_little(kind, place)) return parameter;
+        const std::size_t errors = errors_.size();
+        const std::size_t first = tree_.leaves.size();
+        // What is wrong with one element is wrong with all.
+        for (std::int64_t i = 0; i < type.extent && errors_.size() == errors; ++i) {
+            const std::string index = manifest::element_name(i);
+            ParameterTree& made =
+                parameter.fields.emplace_back(walk(kind, type.element.front(),
+                                                   {place.name + index, place.path + index, place.no_diff,
+                                                    place.no_diff_tensors, place.depth + 1}));
+            made.name = index;
+            if (tree_.leaves.size() - first <= max_elements) continue;
+            fail(kind, "type-not-supported",
+                 subject(place.name) + ": the elements of '" + type.name + "' make more than " +
+                     std::to_string(max_elements) + " arguments, each of which is passed by itself",
+                 {"put them into one buffer or tensor, and index it with another dimension"});
+        }
+        parameter.leaves = next() - parameter.leaf;
+        return parameter;
+    }
+
+    bool is_nested_little(const KindSpec& kind, const Place& place) {
+        if (place.depth <= max_given_nesting) return true;
+        fail(kind, "struct-layout", subject(place.name) + ": structs and arrays nest too deeply");
+        return false;
+    }
+
     ParameterTree walk_fields(const KindSpec& kind, const Type& type, const Place& place) {
         ParameterTree parameter;
         parameter.form = Form::fields;
         parameter.type = kind_name(type);
         parameter.leaf = next();
+        if (!is_nested_little(kind, place)) return parameter;
         if (type.kind != TypeKind::structure && type.kind != TypeKind::vector) {
             fail(kind, "argument-type",
                  subject(place.name) + ": \"fields\" can't feed a parameter of type '" + type.name +
@@ -307,7 +361,7 @@ private:
         if (place.depth > 0) {
             fail(kind, "type-not-supported",
                  subject(place.name) + ": a '" + type.name +
-                     "' in a struct can't be passed by this version of "
+                     "' in a struct or an array can't be passed by this version of "
                      "kfgen; make it a parameter of its own");
             return {};
         }
@@ -405,7 +459,7 @@ private:
 
     /// Every leaf has a host type; says which field has none.
     bool can_be_laid_out(const KindSpec& kind, const Type& type, const Place& place) {
-        const Type& inner = innermost(type);
+        const Type& inner = innermost_of_arrays(type);
         if (inner.kind != TypeKind::structure) {
             if (element_of(type) || takes_addresses(type)) return true;
             fail(kind, "struct-layout",
@@ -451,7 +505,7 @@ private:
             here.distances.push_back(layout_of(array->element.front()).size);
             there.path += "[]";
         }
-        const Type& inner = innermost(type);
+        const Type& inner = innermost_of_arrays(type);
         const StructLayout layout = layout_of(inner);
         parameter.type = inner.name;
         parameter.size = layout.size;
@@ -547,7 +601,7 @@ void expand(std::vector<KindSpec>& alternatives) {
 
 }  // namespace
 
-bool holds_structs(const Type& type) { return innermost(type).kind == TypeKind::structure; }
+bool holds_structs(const Type& type) { return innermost_of_arrays(type).kind == TypeKind::structure; }
 
 namespace {
 

@@ -22,7 +22,7 @@ StructLayout layout_of(const Type& type);
 /// Whether the type is a struct, or an array of structs.
 bool holds_structs(const Type& type);
 
-/// The fields of a struct, or x, y, z, w of a vector.
+/// The fields of a struct, x, y, z, w of a vector, or the elements of an array, [0], [1] and so on.
 std::vector<Field> fields_of(const Type& type);
 
 /// What a leaf's kind says of its gradient.

@@ -104,7 +104,7 @@ std::vector<std::string> notes_of_refused(const Type& type) {
     if (type.kind == TypeKind::array && type.element.size() == 1)
         return notes_of_refused(type.element.front());
     if (type.kind == TypeKind::tensor) {
-        return {"make each tensor a parameter, or a field of a struct that is given by \"fields\""};
+        return {"give it the kind tensor[rank]"};
     }
     if (type.kind == TypeKind::pointer) return {"give it the kind 'pointer'"};
     if (type.kind == TypeKind::resource) return {resource_advice(type.name)};
@@ -173,6 +173,12 @@ std::optional<manifest::Element> parse_element(std::string_view name) {
 
 std::string slang_name(const manifest::Element& element) { return to_string(element_type(element)); }
 
+const Type& innermost_of_arrays(const Type& type) {
+    const Type* inner = &type;
+    while (inner->kind == TypeKind::array && inner->element.size() == 1) inner = &inner->element.front();
+    return *inner;
+}
+
 const Type& innermost_of(const Type& type) {
     const Type* inner = &type;
     const auto holds = [](const Type& one) {
@@ -192,6 +198,7 @@ std::string without_enum(const std::string& text, const Type& type) {
 }
 
 bool holds_buffer(const Type& type) {
+    if (type.kind == TypeKind::array) return holds_buffer(type.element.front());
     return type.kind == TypeKind::buffer ||
            std::any_of(type.fields.begin(), type.fields.end(),
                        [](const Field& field) { return holds_buffer(field.type); });

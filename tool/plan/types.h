@@ -12,7 +12,7 @@
 
 namespace kf::gen {
 
-/// Whether it is a buffer, or a struct with one in it.
+/// Whether it is a buffer, or a struct or array with one in it.
 bool holds_buffer(const Type& type);
 
 /// Whether it is, or holds, an array whose extent depends on linking.
@@ -27,6 +27,8 @@ std::optional<manifest::Element> element_of(const Type& type);
 
 /// What it is made of, in the end: of arrays and tensors their elements', of anything else itself.
 const Type& innermost_of(const Type& type);
+/// What arrays are made of, alone: a tensor stays one.
+const Type& innermost_of_arrays(const Type& type);
 /// `text`, the element that a kind names, with the integer that an enum is kept in for the enum that `type`
 /// is made of: "int[2]" for "Color[2]".
 std::string without_enum(const std::string& text, const Type& type);

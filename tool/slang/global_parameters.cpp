@@ -255,6 +255,19 @@ public:
         }
         return text;
     }
+    /// The type of an array of the type, with its extents: "Array<float, (4)>" of "[4]".
+    [[nodiscard]] std::string array_written(const std::string& type, const Lexemes& extents) const {
+        std::vector<Lexemes> inner;
+        int depth = 0;
+        for (std::size_t at = extents.first; at < extents.second; ++at) {
+            if (lexed_[at] == "[" && depth++ == 0) inner.emplace_back(at + 1, at + 1);
+            if (lexed_[at] == "]" && --depth == 0) inner.back().second = at;
+        }
+        std::string text = type;
+        for (auto extent = inner.rbegin(); extent != inner.rend(); ++extent)
+            text = "Array<" + text + ", (" + written(*extent) + ")>";
+        return text;
+    }
     [[nodiscard]] std::string take() {
         for (auto put = puts_.rbegin(); put != puts_.rend(); ++put) text_.insert(put->first, put->second);
         return std::move(text_);
@@ -291,8 +304,9 @@ void make_settable(const GlobalDeclaration& global, Ids& ids, const LexedText& l
         }
         ++(form->is_property ? properties : variables);
         const std::string getter = getter_name(id);
-        behind += form->is_property ? " extern " + type + " " + getter + "(); " + shown + "property " + type +
-                                          " " + name + " { get { return " + getter + "(); } }"
+        const std::string whole = changes.array_written(type, one.extents);
+        behind += form->is_property ? " extern " + whole + " " + getter + "(); " + shown + "property " +
+                                          whole + " " + name + " { get { return " + getter + "(); } }"
                                     : " export void " + setter_name(id) + "(" + type + " kf_value" +
                                           changes.written(one.extents) + ") { " + name + " = kf_value; }";
     }

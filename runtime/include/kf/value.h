@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <kf/matrix.h>
 #include <kf/scalar_arg.h>
@@ -140,12 +141,40 @@ inline constexpr bool field_fits<From, DiffArg<T>> = std::same_as<From, DiffArg<
                                                      (!std::is_class_v<From> && !std::is_class_v<T> &&
                                                       ScalarFor<From, T>);
 
+template <class From, class To, std::size_t N>
+inline constexpr bool field_fits<std::array<From, N>, std::array<To, N>> =
+    std::same_as<From, To> || field_fits<From, To>;
+
 template <class From, class To>
 inline constexpr bool fields_fit = false;
 template <class... From, class... To>
 requires(sizeof...(From) ==
          sizeof...(To)) inline constexpr bool fields_fit<FieldTypes<From...>, FieldTypes<To...>> =
     (field_fits<From, To> && ...);
+
+template <class T, std::size_t N>
+inline constexpr bool is_array_of = false;
+template <class T, std::size_t N>
+inline constexpr bool is_array_of<std::array<T, N>, N> = true;
+
+/// A field as a call takes it, which an array is element by element.
+template <class To, class From>
+[[nodiscard]] const From& as_field(const From& field) {
+    return field;
+}
+template <class To, class From, std::size_t N>
+requires(is_array_of<To, N> && !std::same_as<To, std::array<From, N>>) [[nodiscard]] To
+    as_field(const std::array<From, N>& field) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return To{as_field<typename To::value_type>(field[i])...};
+    }
+    (std::make_index_sequence<N>());
+}
+/// A struct of fields that are given as others.
+template <class Struct, class... To, class... From>
+[[nodiscard]] Struct with_fields(FieldTypes<To...> /*types*/, const From&... fields) {
+    return {as_field<To>(fields)...};
+}
 
 }  // namespace detail
 

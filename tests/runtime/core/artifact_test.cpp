@@ -380,6 +380,14 @@ INSTANTIATE_TEST_SUITE_P(
                           of_structs},
             Inconsistency{"FieldsThatArePassedOneByOne",
                           [](Manifest& m) { call(m).parameters[0].form = Form::fields; }, of_structs},
+            Inconsistency{"FieldCalledAsAnElement",
+                          [](Manifest& m) { call(m).parameters[0].fields[0].name = "[0]"; }, of_structs},
+            Inconsistency{"ElementsOfAnotherNumber",
+                          [](Manifest& m) {
+                              call(m).parameters[0].form = Form::fields;
+                              call(m).parameters[0].extents = {77};
+                          },
+                          of_structs},
             Inconsistency{"FieldsOfNoParameter", [](Manifest& m) { call(m).parameters.clear(); }, of_structs},
             Inconsistency{"FieldInAnotherPlace", [](Manifest& m) { argument(m, 1).offset = 8; }, of_structs},
             Inconsistency{"FastSumsForExactOnes",

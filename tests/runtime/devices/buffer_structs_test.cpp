@@ -1,4 +1,5 @@
 // Structs that hold buffers, through the generated wrappers: nested ones, methods and launches.
+#include <array>
 #include <type_traits>
 #include <vector>
 
@@ -12,8 +13,11 @@ using buffer_structs::LayerFields;
 using buffer_structs::NetFields;
 using buffer_structs::Row;
 using buffer_structs::SharedFields;
+using buffer_structs::ShelfFields;
 using buffer_structs::Spot;
+using buffer_structs::StackFields;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Indices = Tensor<std::int32_t, 1>;
 
 using Layer = LayerFields<Buffer<float>, RWBuffer<float>, std::int32_t>;
@@ -22,6 +26,18 @@ template <class Given>
 using Net = NetFields<float, Given, Given, Tensor<float, 1>>;
 static_assert(!std::is_convertible_v<ReadLayer, Layer>, "what is only read isn't given where calls write");
 static_assert(!std::is_convertible_v<Net<ReadLayer>, Net<Layer>>);
+template <class Given>
+using Stack = StackFields<float, std::array<Given, 2>, Tensor<float, 1>>;
+static_assert(!std::is_convertible_v<Stack<ReadLayer>, Stack<Layer>>);
+static_assert(
+    std::is_same_v<decltype(StackFields{1.0F, std::array<Layer, 2>(), Tensor<float, 1>()}), Stack<Layer>>);
+
+/// What holds a number may hold one with a gradient, in arrays, too.
+template <class Number>
+using Numbers =
+    StackFields<float, std::array<LayerFields<Buffer<float>, RWBuffer<float>, Number>, 2>, Tensor<float, 1>>;
+static_assert(std::is_convertible_v<Numbers<float>, Numbers<DiffArg<float>>>);
+static_assert(!std::is_convertible_v<Numbers<Buffer<float>>, Numbers<DiffArg<float>>>);
 
 template <class Counter>
 using Spots = buffer_structs::AppendStructuredBuffer_SpotFields<RWBuffer<Spot>, Counter>;
@@ -60,6 +76,61 @@ TEST_P(BufferStructsTest, AreTreesOfModules) {
     EXPECT_THAT(x.grad().to_vector(), ElementsAre(0.5F * 6 * 2, 0.5F * 8 * 4));
     EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0.5F, 2.5F, 0.5F, 7.5F, 0));
     EXPECT_THAT(first_.grads.to_vector(), ElementsAre(3, 6, 4, 12, 0));
+}
+
+TEST_P(BufferStructsTest, AreInArrays) {
+    const StackFields net{0.5F, std::array{first_, second_}, net_.bias};
+    const auto x = x_.with_grads();
+    const Tensor<float, 1> y = module_.run_stack(net, rows_, x);
+    EXPECT_THAT(y.to_vector(), ElementsAre(10 + 0.5F * (5 + 6 * 5), 20 + 0.5F * (7 + 8 * 15)));
+    module_.run_stack.backward(net, rows_, x, y);
+    EXPECT_THAT(x.grad().to_vector(), ElementsAre(0.5F * 6 * 2, 0.5F * 8 * 4));
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0.5F, 2.5F, 0.5F, 7.5F, 0));
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(3, 6, 4, 12, 0));
+    const auto again = device_.zeros<float>({3});
+    module_.train_stack.threads(2)(net, 2U, x_, again);
+    EXPECT_THAT(again.to_vector(), ElementsAre(27.5F, 83.5F, 0));
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(6, 12, 8, 24, 0));
+    net.clear(module_, rows_);
+    EXPECT_THAT(first_.grads.to_vector(), ElementsAre(0, 0, 8, 24, 0));
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0, 0, 1, 15, 0));
+    Layer wrong = second_;
+    wrong.grads = first_.grads;
+    try {
+        (void)module_.run_stack(StackFields{0.5F, std::array{first_, wrong}, net_.bias}, rows_, x_);
+        FAIL() << "accepted";
+    } catch (const ArgumentError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("'net.layers[1].grads'"));
+    }
+    EXPECT_THAT(second_.grads.to_vector(), ElementsAre(0, 0, 1, 15, 0));
+    const LayerFields first{first_.weights, first_.grads, 2.0F};
+    const LayerFields second{first_.weights, first_.grads, 3.0F};
+    const Numbers<DiffArg<float>> numbers = StackFields{0.5F, std::array{first, second}, net_.bias};
+    EXPECT_EQ(numbers.layers[1].inputs.value(), 3);
+}
+
+TEST_P(BufferStructsTest, ArePickedByIndices) {
+    const auto spots = [&] {
+        std::array<RWBuffer<Spot>, 3> made;
+        for (std::size_t b = 0; b < made.size(); ++b)
+            made[b] = RWBuffer<Spot>(device_, std::vector<Spot>(70, Spot{float(b + 1), {1, 2, 3}}));
+        return made;
+    };
+    const auto counts = [&]() -> RWBuffer<std::uint32_t> { return device_.zeros<std::uint32_t>({3}); };
+    const auto weights = [&] { return device_.zeros<float>({2}); };
+    const ShelfFields left{spots(), counts(), std::array<Pointer<float>, 2>{weights(), weights()}};
+    const auto seen = weights();
+    const ShelfFields right{spots(), counts(), std::array<Pointer<float>, 2>{weights(), seen}};
+    const auto y = module_.pick(
+        {left, right},
+        {device_.tensor<float>({2, 2}), device_.tensor<float>({3, 3}), device_.tensor<float>({4, 4})},
+        device_.tensor<std::int32_t>({0, 1}));
+    EXPECT_THAT(y.to_vector(), ElementsAre(2 + 70 * 16 + 1, 5 + 70 * 16 + 2));
+    EXPECT_EQ(right.spots[0].to_vector()[64].place, (float3{2, 4, 6}));
+    EXPECT_EQ(left.spots[1].to_vector()[65].place, (float3{3, 6, 9}));
+    EXPECT_EQ(left.spots[1].to_vector()[64].place, (float3{1, 2, 3}));
+    EXPECT_THAT(right.counts.to_vector(), ElementsAre(0, 1, 0));
+    EXPECT_THAT(seen.to_vector(), ElementsAre(0, 0));
 }
 
 TEST_P(BufferStructsTest, Count) {

@@ -96,6 +96,27 @@ TEST_P(LaunchTest, GlobalsAreSetBeforehand) {
     EXPECT_EQ(set.lit(x).to_vector(), (std::vector<float>{24.F, 96.F, 216.F}));
 }
 
+TEST_P(LaunchTest, GlobalsMayBeArrays) {
+    globals::Globals values;
+    values.tables_0 = values.tables_1 = values.tables_2 = Buffer<float>(device_, std::vector{1.F, 1.F, 1.F});
+    values.tables_1 = Buffer<float>(device_, std::vector{10.F, 20.F, 30.F});
+    const auto first = device_.tensor<float>({100, 200, 300});
+    const auto second = device_.tensor<float>({1000, 2000, 3000});
+    values.rows_0 = first;
+    values.rows_1 = second;
+    values.shelves_0_books = values.shelves_1_books = Buffer<float>(device_, std::vector{1.F, 1.F, 1.F});
+    values.shelves_0_height = 0.25F;
+    values.shelves_1_height = 0.5F;
+    values.grids_0 = values.grids_1 = device_.zeros<float>({3});
+    const auto i = device_.tensor<std::int32_t>({0, 1, 2});
+    EXPECT_THAT(globals_.gathered.set(values)(i).to_vector(),
+                ::testing::ElementsAre(101.25F, 2020.5F, 301.25F));
+    values.tables_2 = {};
+    const auto unset = globals_.gathered.set(values).try_call(i);
+    ASSERT_FALSE(unset.ok());
+    EXPECT_THAT(std::string(unset.error().what()), ::testing::HasSubstr("'tables"));
+}
+
 TEST_P(LaunchTest, GlobalsMayBeTensors) {
     globals::Globals values;
     values.table = device_.tensor<float>(std::vector<float>(5, launch_poison));

@@ -12,6 +12,10 @@ TEST(Text, KeepsShortListsOnOneLine) {
     EXPECT_EQ(wrap_list(0, "void f(", {}, ");"), "void f();");
 }
 
+TEST(Text, MakesIdentifiersOfPaths) {
+    EXPECT_EQ(as_identifier("net.layers[2].sums[0][11]"), "net__layers__2__sums__0__11");
+}
+
 TEST(Text, AlignsWrappedItemsBehindTheBracket) {
     const std::string item(40, 'x');
     EXPECT_EQ(wrap_list(2, "f(", {item, item, item}, ");"),

@@ -50,13 +50,36 @@ TEST(RefusalTest, ElementsThatDontDivideAreSpelledAsTheSpecDoes) {
     EXPECT_THAT(plan.errors()[0].message, HasSubstr("are float[2], which don't divide into 'float[3]'"));
 }
 
-TEST(RefusalTest, ArraysOfTensorsAreParametersOfTheirOwn) {
-    Function function = function_of("void", "f", {{"float", "x"}});
-    function.parameters[0].type = test::array_of(test::type_named("Tensor<float, 1>"), 2);
-    const auto plan = plan_of(R"({"function": "f", "args": {"x": "tensor[1]"}})", {function});
-    ASSERT_THAT(ids(plan), ElementsAre("type-not-supported"));
-    EXPECT_THAT(plan.errors()[0].message, HasSubstr("'Tensor<float, 1>[2]'"));
-    EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr("make each tensor a parameter")));
+/// What is wrong with all elements of an array is said of its first.
+TEST(RefusalTest, ArraysAreRefusedOnce) {
+    struct Case {
+        Type type;
+        const char* kind;
+        const char* id;
+        const char* message;
+        const char* note;
+    };
+    const Type tensor = test::type_named("Tensor<float, 1>");
+    for (const Case& one :
+         {Case{test::array_of(tensor, 2), "value", "argument-type", "argument 'x[0]': 'value' can't feed",
+               "tensor[1]"},
+          Case{test::array_of(test::array_of(tensor, 2), 3), "tensor[0]", "argument-rank", "'x[0][0]'", ""},
+          Case{test::array_of(tensor, 0), "tensor[1]", "type-not-supported",
+               "'x': 'Tensor<float, 1>[0]' is an array without a size", "state how many"},
+          Case{test::array_of(tensor, 257), "tensor[1]", "type-not-supported",
+               "'x': the elements of 'Tensor<float, 1>[257]' make more than 256 arguments",
+               "one buffer or tensor"},
+          Case{test::array_of(test::array_of(tensor, 16), 17), "tensor[1]", "type-not-supported",
+               "'x': the elements of 'Tensor<float, 1>[16][17]' make more than 256", ""}}) {
+        SCOPED_TRACE(one.message);
+        Function function = function_of("void", "f", {{"float", "x"}});
+        function.parameters[0].type = one.type;
+        const auto plan =
+            plan_of(R"({"function": "f", "args": {"x": ")" + std::string(one.kind) + R"("}})", {function});
+        ASSERT_THAT(ids(plan), ElementsAre(one.id));
+        EXPECT_THAT(plan.errors()[0].message, HasSubstr(one.message));
+        if (*one.note != '\0') EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr(one.note)));
+    }
 }
 
 TEST(RefusalTest, MatricesOfOneRowOrColumnAreVectors) {

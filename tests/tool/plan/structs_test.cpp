@@ -182,6 +182,55 @@ TEST(Structs, GradientsAreNamedByParameterOrByField) {
     EXPECT_THAT(ids(plan_of(call + R"(scene.sky"]}})", functions())), ElementsAre("backward-input"));
 }
 
+TEST(Structs, InArraysAreGivenElementByElement) {
+    Type buffer;
+    buffer.kind = TypeKind::buffer;
+    buffer.name = "RWStructuredBuffer<float>";
+    buffer.is_writable = true;
+    buffer.element = {type_named("float")};
+    const Type layer = struct_of("Layer",
+                                 {{"weights", type_named("DiffTensor<float, 2>")},
+                                  {"sums", array_of(buffer, 2)},
+                                  {"scale", type_named("float")}},
+                                 false);
+    Function run = function_of("float", "run", {{"float", "net"}, {"float", "x"}});
+    run.parameters[0].type =
+        struct_of("Net", {{"layers", array_of(layer, 2)}, {"gains", type_named("float[3]")}}, false);
+    const std::string call =
+        R"({"function": "run", "backward": {"inputs": ["x", "INPUT"]}, "args": {"x": "value",
+        "net": {"fields": {"gains": "value", "layers": {"fields": {"weights": "tensor[2]", "sums": "rwbuffer",
+        "scale": "value"}}}}}})";
+    const auto with = [&](const std::string& input) {
+        std::string text = call;
+        return plan_of(text.replace(text.find("INPUT"), 5, input), {run});
+    };
+    const auto plan = with("net.layers[1]");
+    ASSERT_TRUE(plan) << plan.errors().front().message;
+    const PlannedCall& planned = only(plan);
+    std::vector<std::string> names;
+    for (const PlannedArgument& argument : planned.arguments) {
+        names.push_back(argument.host.name);
+        if (!argument.is_result && argument.host.name != "x")
+            EXPECT_EQ("net" + argument.path, argument.host.name);
+    }
+    EXPECT_THAT(names,
+                ElementsAre("net.layers[0].weights", "net.layers[0].sums[0]", "net.layers[0].sums[1]",
+                            "net.layers[0].scale", "net.layers[1].weights", "net.layers[1].sums[0]",
+                            "net.layers[1].sums[1]", "net.layers[1].scale", "net.gains", "x", "result"));
+    const manifest::ParameterTree& layers = planned.parameters[0].host.fields.at(0);
+    EXPECT_TRUE(manifest::is_array(layers));
+    EXPECT_EQ(layers.type, "Layer[2]");
+    EXPECT_EQ(layers.fields.at(1).name, "[1]");
+    EXPECT_EQ(layers.fields.at(1).leaf, 4);
+    EXPECT_EQ(layers.fields.at(1).type, "Layer");
+    EXPECT_TRUE(manifest::is_array(layers.fields.at(1).fields.at(1)));
+    EXPECT_EQ(planned.arguments[0].host.gradient, manifest::Gradient::never);
+    EXPECT_EQ(planned.arguments[4].host.gradient, manifest::Gradient::automatic);
+    // Parts of a name name nothing.
+    EXPECT_THAT(ids(with("net.lay")), ElementsAre("backward-input"));
+    EXPECT_THAT(ids(with("net.layers[2]")), ElementsAre("backward-input"));
+}
+
 TEST(Structs, HoldSoMuchAndNoMore) {
     const auto plan = plan_of(
         R"({"function": "many", "args": {"x": "value", "y": "value", "z": "tensor[1]"}})", functions());

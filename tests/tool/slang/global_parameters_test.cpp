@@ -72,6 +72,11 @@ TEST(GlobalParameters, BecomeWhatAFunctionMakes) {
         settable("public ParameterBlock<Tree> tree;", true),
         "                                ; extern Tree kf_get_tree_1(); public property Tree tree { get { "
         "return kf_get_tree_1(); } }");
+    EXPECT_EQ(
+        settable("StructuredBuffer<float> t[N][2 > 1 ? 2 : 3];", true),
+        "                                           ; extern Array<Array<StructuredBuffer < float >, (2 > 1 "
+        "? 2 : 3)>, (N)> kf_get_t_1(); property Array<Array<StructuredBuffer < float >, (2 > 1 ? 2 : "
+        "3)>, (N)> t { get { return kf_get_t_1(); } }");
 }
 
 // A declaration's names that no call reaches have no form.

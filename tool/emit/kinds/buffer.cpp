@@ -12,6 +12,23 @@ namespace kf::gen {
 
 std::string bound_name(const std::string& resource) { return "kf_bound_" + as_identifier(resource); }
 
+Diagnostics check_spirv_arrays(const PlannedCall& call) {
+    Diagnostics errors;
+    for (const PlannedArgument& argument : call.arguments) {
+        const auto* buffer = std::get_if<manifest::kinds::Buffer>(&argument.host.kind);
+        if (buffer == nullptr || !buffer->bytes || argument.path.find('[') == std::string::npos) continue;
+        errors.push_back({Severity::error,
+                          "type-not-supported",
+                          argument.location,
+                          "argument '" + argument.host.name + "': Slang makes no SPIR-V of a '" +
+                              argument.type.name + "' in an array",
+                          {std::string("make it a ") + (argument.type.is_writable ? "RW" : "") +
+                           "StructuredBuffer<uint>, or generate for CUDA alone"}});
+        break;
+    }
+    return errors;
+}
+
 Diagnostics check_cuda_layouts(const PlannedCall& call) {
     Diagnostics errors;
     const auto check = [&](const std::string& name, const Type& type, const Location& location) {
@@ -31,6 +48,7 @@ Diagnostics check_cuda_layouts(const PlannedCall& call) {
     const std::function<void(const std::string&, const Type&, const Location&)> check_all =
         [&](const std::string& name, const Type& type, const Location& location) {
             check(name, type, location);
+            if (type.kind == TypeKind::array) check_all(name, type.element.front(), location);
             for (const Field& field : type.fields) check_all(name + "." + field.name, field.type, location);
         };
     for (const PlannedParameter& parameter : call.parameters) {

@@ -25,6 +25,9 @@ namespace kf::gen {
 /// "kf_bound_positions": the resource of that name, as kernels call it.
 [[nodiscard]] std::string bound_name(const std::string& resource);
 
+/// Errors ("type-not-supported") for byte addresses in arrays, which Slang makes no SPIR-V of.
+[[nodiscard]] Diagnostics check_spirv_arrays(const PlannedCall& call);
+
 /// Errors ("struct-layout") for buffers and pointers whose elements lie elsewhere in CUDA than on the host.
 [[nodiscard]] Diagnostics check_cuda_layouts(const PlannedCall& call);
 
