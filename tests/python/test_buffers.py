@@ -34,6 +34,7 @@ def stepped(old: Array, dt: float) -> Array:
     new: Array = old.copy()
     new["position"] += old["velocity"] * np.float32(dt) * old["weight"][:, None].astype(np.float32)
     new["frame"][:, 1] += old["mass"][:, None]
+    new["weight"] = np.float32(0.5) * old["weight"].astype(np.float32) - np.float32(dt)
     return new
 
 

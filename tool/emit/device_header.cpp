@@ -39,32 +39,6 @@ Outcome<View::List> library_of(const std::string& code, const std::string& versi
     return parts;
 }
 
-/// Where a statement assigns to an element as a whole: the " = " behind it; npos where it doesn't.
-std::size_t end_of_element(std::string_view statement) {
-    int depth = 0;
-    for (std::size_t at = 0; at < statement.size(); ++at) {
-        const char c = statement[at];
-        if (c == '(' || c == '[') ++depth;
-        if (c == ')' || c == ']') --depth;
-        if (c != ' ' || depth > 0) continue;
-        const bool assigns = statement.substr(at, 3) == " = " && at > 1;
-        const bool element = assigns && (statement[at - 1] == ']' || statement.substr(at - 2, 2) == "])");
-        return element && statement.ends_with(';') ? at : std::string_view::npos;
-    }
-    return std::string_view::npos;
-}
-
-/// A line of Slang's code, in which put() assigns to elements.
-std::string with_put(const std::string& line) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos) return line;
-    const std::string_view statement = std::string_view(line).substr(begin);
-    const std::size_t end = end_of_element(statement);
-    if (end == std::string_view::npos) return line;
-    const std::string value(statement.substr(end + 3, statement.size() - end - 4));
-    return line.substr(0, begin) + "put(" + std::string(statement.substr(0, end)) + ", " + value + ");";
-}
-
 /// The functions of Slang's code, without the kernel that kept them.
 std::string functions_of(const std::string& code) {
     std::string text = code.substr(0, code.find("extern \"C\" __global__"));
@@ -79,7 +53,7 @@ std::string functions_of(const std::string& code) {
     for (const std::string& line : doc_lines(text)) {
         // Headers are part of many programs: each function is one in all of them.
         const bool function = line.starts_with(device) && !line.starts_with("__device__ static");
-        result += (function ? "inline " : "") + with_put(line) + "\n";
+        result += (function ? "inline " : "") + line + "\n";
     }
     return result;
 }

@@ -5,18 +5,20 @@
 #include <string>
 
 #include "slang/compiler.h"
+#include "slang/cuda_elements.h"
 
 namespace kf::gen {
 
 namespace {
 
-/// Ends Slang's CUDA prelude with a line that can be found again in what it generates.
-void mark_cuda_prelude(slang::IGlobalSession& global) {
+/// Gives Slang's CUDA prelude what name_stored_elements() calls, and ends it with a line that can be found
+/// again.
+void complete_cuda_prelude(slang::IGlobalSession& global) {
     ComPtr<slang::IBlob> prelude;
     global.getLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, prelude.out());
     std::string text;
     if (prelude) text.assign(static_cast<const char*>(prelude->getBufferPointer()), prelude->getBufferSize());
-    text += "\n" + std::string(cuda_prelude_end);
+    text += "\n" + std::string(store_function) + std::string(cuda_prelude_end);
     global.setLanguagePrelude(SLANG_SOURCE_LANGUAGE_CUDA, text.c_str());
 }
 
@@ -25,7 +27,7 @@ void mark_cuda_prelude(slang::IGlobalSession& global) {
 StartedSlang::StartedSlang() {
     if (SLANG_FAILED(slang::createGlobalSession(global_.out())))
         throw std::runtime_error("it could not be started");
-    mark_cuda_prelude(global());
+    complete_cuda_prelude(global());
 }
 
 std::shared_ptr<StartedSlang> start_slang() { return std::make_shared<StartedSlang>(); }

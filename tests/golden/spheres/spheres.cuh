@@ -7,11 +7,11 @@
 // of the functions, and what that needs.
 #pragma once
 
-#ifndef KF_DEVICE_f8691e6a36b2
-#define KF_DEVICE_f8691e6a36b2
+#ifndef KF_DEVICE_fa089bf0afbd
+#define KF_DEVICE_fa089bf0afbd
 
 namespace kf_device {
-namespace v_f8691e6a36b2 {
+namespace v_fa089bf0afbd {
 
 #define KF_DEVICE_CALL __device__ __forceinline__
 
@@ -127,10 +127,10 @@ KF_DEVICE_VECTORS(double, double)
 #undef KF_DEVICE_VECTORS
 #undef KF_DEVICE_VECTOR
 
-/// Assigns to an element. CUDA 13's compilers copy a struct byte by byte to what a function has returned a reference to,
-/// as operator[] does, and ptxas gets the bytes of halves wrong that were just converted: not with a name for it.
+/// Assigns to an element of a buffer. CUDA 13's compilers copy a struct byte by byte to what a function has returned a
+/// reference to, as operator[] does, and ptxas gets the bytes of halves wrong that were just converted: not with a name for it.
 template <class T, class U>
-KF_DEVICE_CALL void put(T& element, const U& value) { element = value; }
+KF_DEVICE_CALL void kf_store(T& element, const U& value) { element = value; }
 
 /// A matrix by its rows.
 template <class T, int R, int C>
@@ -623,14 +623,14 @@ KF_DEVICE_CALL Out<T> out(T& target) { return Out<T>(target); }
 template <class T>
 KF_DEVICE_CALL InOut<T> inout(T& both) { return InOut<T>(both); }
 
-}  // namespace v_f8691e6a36b2
+}  // namespace v_fa089bf0afbd
 }  // namespace kf_device
 
 #undef KF_DEVICE_CALL
 #endif
 
 namespace kf_device {
-namespace v_f8691e6a36b2 {
+namespace v_fa089bf0afbd {
 namespace spheres {
 
 struct s_bwdCallableCtx_sqrt_0
@@ -856,7 +856,7 @@ inline __device__ void kf_call_1_scope_kf_call_1_0(float3  * _S50, float * _S51,
 }
 
 }  // namespace spheres
-}  // namespace v_f8691e6a36b2
+}  // namespace v_fa089bf0afbd
 }  // namespace kf_device
 
 namespace spheres {
@@ -873,7 +873,7 @@ struct Sphere {
 /// Negative inside.
 __device__ inline float distance_to(const Sphere& sphere, float3 p)
 {
-    namespace kf = ::kf_device::v_f8691e6a36b2;
+    namespace kf = ::kf_device::v_fa089bf0afbd;
     float result;
     kf::spheres::kf_call_0_scope_kf_call_0_0(kf::in(sphere.center), kf::in(sphere.radius), kf::in(p),
                                              kf::out(result));
@@ -885,7 +885,7 @@ __device__ inline float distance_to(const Sphere& sphere, float3 p)
 __device__ inline void distance_to_bwd(const Sphere& sphere, float3 p, Sphere& sphere_grad, float3& p_grad,
                                        float result_grad)
 {
-    namespace kf = ::kf_device::v_f8691e6a36b2;
+    namespace kf = ::kf_device::v_fa089bf0afbd;
     kf::spheres::kf_call_1_scope_kf_call_1_0(kf::in(sphere.center), kf::in(sphere.radius),
                                              kf::out(sphere_grad.center), kf::out(sphere_grad.radius),
                                              kf::in(p), kf::out(p_grad), kf::in(result_grad));
