@@ -295,7 +295,14 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
     if (attributes == nullptr) return -1;
     const auto kept = py::reinterpret_steal<py::object>(attributes);
     if (value != nullptr) return PyDict_SetItemString(attributes, attribute_name, value);
-    return PyDict_DelItemString(attributes, attribute_name);
+    if (PyDict_DelItemString(attributes, attribute_name) == 0) return 0;
+    if (PyErr_ExceptionMatches(PyExc_KeyError) != 0) PyErr_SetString(PyExc_AttributeError, attribute_name);
+    return -1;
+}
+
+/// __reduce__(), since object's makes something of protocols 0 and 1 that can't be read back.
+PyObject* refuse_pickle(PyObject* self, PyObject* /*unused*/) {
+    return PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object", Py_TYPE(self)->tp_name);
 }
 
 PyObject* repr(PyObject* self, const std::string& before, const std::string& after) {
@@ -312,21 +319,23 @@ constexpr int by_vector = METH_FASTCALL | METH_KEYWORDS;
 constexpr int by_dict = METH_VARARGS | METH_KEYWORDS;
 
 template <Run& run>
-std::array<PyMethodDef, 3> call_methods() {
+std::array<PyMethodDef, 4> call_methods() {
     return {{
         {"call", method(call_method<run>), by_vector,
          "call($self, /, *args, **kwargs)\n--\n\nThe same as calling it."},
         {"append_to", method(append_to<run>), by_vector,
          "append_to($self, encoder, /, *args, **kwargs)\n--\n\nRecords the call."},
+        {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
         {},
     }};
 }
 
 /// Makes a class and adds it to the module. `slots`: those that it doesn't share with the others.
-PyTypeObject* make_class(py::module_& module, const char* qualified, std::vector<PyType_Slot> slots) {
+PyTypeObject* make_class(py::module_& module, const char* qualified, bool has_attributes,
+                         std::vector<PyType_Slot> slots) {
     static PyMemberDef members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
         {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, attributes), READONLY, nullptr},
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
         {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY, nullptr},
         {},
     };
@@ -334,10 +343,11 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, std::vector
                                {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
                                {Py_tp_clear, reinterpret_cast<void*>(&clear)},
                                {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
-                               {Py_tp_members, members},
+                               {Py_tp_members, has_attributes ? members : members + 1},
                                {0, nullptr}});
+    // Immutable, since calls would pass by another __call__ that somebody gives the class.
     constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                               Py_TPFLAGS_DISALLOW_INSTANTIATION;
+                               Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
     PyType_Spec spec{qualified, sizeof(FunctionObject), 0, flags, slots.data()};
     PyObject* const type = PyType_FromSpec(&spec);
     if (type == nullptr) throw py::error_already_set();
@@ -350,8 +360,8 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, std::vector
 template <Run& run>
 PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc,
                               reprfunc shown_as) {
-    static std::array<PyMethodDef, 3> methods = call_methods<run>();
-    return make_class(module, qualified,
+    static std::array<PyMethodDef, 4> methods = call_methods<run>();
+    return make_class(module, qualified, false,
                       {{Py_tp_methods, methods.data()},
                        {Py_tp_repr, reinterpret_cast<void*>(shown_as)},
                        {Py_tp_doc, const_cast<char*>(doc)}});
@@ -398,6 +408,7 @@ PyTypeObject* make_function_class(py::module_& module) {
          "map($self, chosen=None, /, **maps)\n--\n\n"
          "A copy that has the dimensions of arguments there in the call, of what the call spec has: "
          "{\"w\": [1]}, or w=[1]. What isn't named may lie anywhere."},
+        {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
         {},
     };
     static char names[][13] = {"__name__", "__qualname__", "__doc__"};
@@ -415,7 +426,7 @@ PyTypeObject* make_function_class(py::module_& module) {
         {},
     };
     constexpr reprfunc shown_as = [](PyObject* self) { return repr(self, "<kernel function ", ">"); };
-    return make_class(module, "kernelfunctions._kf.Function",
+    return make_class(module, "kernelfunctions._kf.Function", true,
                       {{Py_tp_methods, methods},
                        {Py_tp_getset, properties},
                        {Py_tp_repr, reinterpret_cast<void*>(shown_as)}});
