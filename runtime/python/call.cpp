@@ -360,7 +360,7 @@ void Call::take_keyword(py::handle key, py::handle value) {
 
 void Call::look_at(std::size_t i) {
     Host& host = hosts_[i];
-    host.content = host.given;
+    host.content = py::reinterpret_borrow<py::object>(host.given);
     host.tensor = as_tensor(host.given);
     if (host.tensor == nullptr) {
         host.differentiable = as_differentiable(host.given);

@@ -207,12 +207,16 @@ py::object added(const py::object& sum, const py::object& contribution) {
 
 }  // namespace
 
-void Differentiable::add(const py::object& contribution) { grad_ = added(grad_, contribution); }
+void Differentiable::add(const py::object& contribution) {
+    const py::object sum = grad_;  // kept: adding may run code that sets another
+    grad_ = added(sum, contribution);
+}
 
 void Differentiable::add_pushed(const py::object& list) {
     const bool alike = py::isinstance<py::array>(grad_) &&
                        py::object(grad_.attr("shape")).equal(py::object(list.attr("shape")));
-    grad_ = alike ? added(grad_, list) : list;
+    const py::object sum = grad_;
+    grad_ = alike ? added(sum, list) : list;
 }
 
 Differentiable* as_differentiable(py::handle value) { return held<Differentiable>(value); }

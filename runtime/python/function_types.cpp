@@ -96,7 +96,10 @@ public:
                        "a dict of tangents by argument is needed, as in tangents={\"x\": dx}, not " +
                            shown(value));
             }
-            for (const auto& [argument, tangent] : py::reinterpret_borrow<py::dict>(value))
+            // A copy: str() of a key may run code that changes the dict.
+            const auto tangents = py::reinterpret_steal<py::dict>(PyDict_Copy(value.ptr()));
+            if (!tangents) throw py::error_already_set();
+            for (const auto& [argument, tangent] : tangents)
                 add(interned("tangents." + std::string(py::str(argument))), tangent);
         }
         names_ = py::tuple(list_);

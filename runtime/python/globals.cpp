@@ -41,7 +41,10 @@ py::object merged(const py::handle& known, const py::handle& given) {
     if (known && PyDict_Check(known.ptr()) != 0) {
         for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(known)) result[key] = value;
     }
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(given)) {
+    // A copy: hashing and comparing its keys may run code that changes it.
+    const auto fields = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
+    if (!fields) throw py::error_already_set();
+    for (const auto& [key, value] : fields) {
         const py::handle before = PyDict_GetItem(result.ptr(), key.ptr());
         result[key] = merged(before, value);
     }

@@ -33,16 +33,16 @@ ContextPtr device_in(const py::handle& value, int depth) {
     if (const Differentiable* given = as_differentiable(value)) return device_in(given->value, depth);
     if (depth == 0) return nullptr;
     if (PyDict_Check(value.ptr()) != 0) {
-        for (const auto& [key, field] : py::reinterpret_borrow<py::dict>(value)) {
-            if (ContextPtr found = device_in(field, depth - 1)) return found;
-        }
-        return nullptr;
+        // A list of its own: looking at a value may run code that changes the dict.
+        const auto fields = py::reinterpret_steal<py::list>(PyDict_Values(value.ptr()));
+        if (!fields) throw py::error_already_set();
+        return first_device(fields, depth - 1);
     }
     if (PyTuple_Check(value.ptr()) != 0)
         return first_device(py::reinterpret_borrow<py::tuple>(value), depth - 1);
     // Lists may be long, and are all of one kind.
     if (PyList_Check(value.ptr()) != 0)
-        return PyList_Size(value.ptr()) == 0 ? nullptr : device_in(PyList_GetItem(value.ptr(), 0), depth - 1);
+        return PyList_Size(value.ptr()) == 0 ? nullptr : device_in(py::object(value[py::int_(0)]), depth - 1);
     if (!is_struct_like(value) || !py::hasattr(value, "__dict__")) return nullptr;
     return device_in(value.attr("__dict__"), depth - 1);
 }

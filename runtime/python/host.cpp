@@ -51,9 +51,9 @@ void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen
                "lists nest more than " + std::to_string(Dims::capacity) + " deep");
     }
     nested.components = nested.components || !components.empty();
-    const auto items = components.empty()
-                           ? py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), "not a sequence"))
-                           : py::object(components);
+    // A copy of a list: looking at its items may run code of theirs, which may change it.
+    const auto items = components.empty() ? py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()))
+                                          : py::object(components);
     if (!items) throw py::error_already_set();
     const auto length = static_cast<std::int64_t>(PySequence_Fast_GET_SIZE(items.ptr()));
     if (depth == nested.shape.size()) {
@@ -185,7 +185,8 @@ Dims parse_shape(py::handle shape, const Where& where) {
         dims.push_back(extent(shape));
         return dims;
     }
-    const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(shape.ptr(), ""));
+    // A copy of a list, which code of its items may change.
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(shape.ptr()));
     if (!items) {
         PyErr_Clear();
         refuse(ErrorCode::type_mismatch, where,

@@ -42,7 +42,7 @@ private:
 struct Host {
     py::handle given;       ///< null when absent
     bool as_array = false;  ///< an output that isn't given, asked for as a NumPy array
-    py::handle content;     ///< `given`, or the value inside a Differentiable
+    py::object content;  ///< `given`, or the value inside a Differentiable, which may get another meanwhile
     Differentiable* differentiable = nullptr;
     const Tensor* tensor = nullptr;  ///< one of these four, unless absent
     const Generator* generator = nullptr;
