@@ -8,6 +8,7 @@
 #include "python/buffer.h"
 #include "python/errors.h"
 #include "python/host.h"
+#include "python/recursion.h"
 #include "python/scalars.h"
 #include "python/structs.h"
 #include "python/tensor.h"
@@ -55,6 +56,7 @@ py::object zero_struct(const py::object& value, const Where& where) {
 }
 
 py::object zero_like(const py::object& value, const Where& where) {
+    const RecursionGuard guard(" in a value to differentiate");
     const py::module_ numpy = py::module_::import("numpy");
     if (is_struct_like(value)) return zero_struct(value, where);
     if (py::isinstance<py::array>(value)) return numpy.attr("zeros_like")(value);

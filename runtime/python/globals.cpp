@@ -4,6 +4,7 @@
 #include "core/join.h"
 #include "python/arguments.h"
 #include "python/errors.h"
+#include "python/recursion.h"
 
 namespace kf::python {
 namespace {
@@ -44,6 +45,7 @@ py::object merged(const py::handle& known, const py::handle& given) {
     // A copy: hashing and comparing its keys may run code that changes it.
     const auto fields = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
     if (!fields) throw py::error_already_set();
+    const RecursionGuard guard(" in a dict that is set of a global");
     for (const auto& [key, value] : fields) {
         const py::handle before = PyDict_GetItem(result.ptr(), key.ptr());
         result[key] = merged(before, value);

@@ -160,3 +160,16 @@ def test_a_hooked_argument_that_a_value_empties(scene: ModuleType) -> None:
         hooked(values)
     values = [Value(), Value()]
     assert hooked(values).shape == (0,)
+
+
+def test_what_holds_itself(scene: ModuleType, calls: ModuleType) -> None:
+    values: dict[str, Any] = {}
+    values["pos"] = values
+    with pytest.raises(RecursionError):
+        scene.lit.set(scene=values)
+    with pytest.raises(RecursionError):
+        kf.differentiable(values)
+    numbers: list[Any] = []
+    numbers.append(numbers)
+    with pytest.raises(kf.ArgumentTypeError, match="nest more than"):
+        calls.total(numbers)
