@@ -85,6 +85,12 @@ void pack_floating(py::handle value, double number, ScalarType scalar, std::byte
 
 }  // namespace
 
+bool is_instance(py::handle value, py::handle type) {
+    const int is_it = PyObject_IsInstance(value.ptr(), type.ptr());
+    if (is_it < 0) throw py::error_already_set();
+    return is_it == 1;
+}
+
 bool is_integer(py::handle value) {
     if (PyLong_CheckExact(value.ptr())) return true;
     return PyIndex_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0;
@@ -152,7 +158,7 @@ std::optional<ScalarType> number_kind(py::handle value) {
     if (PyBool_Check(object)) return ScalarType::boolean;
     if (PyLong_Check(object)) return ScalarType::int64;
     static const py::handle generic = py::object(py::module_::import("numpy").attr("generic")).release();
-    if (PyObject_IsInstance(object, generic.ptr()) != 1) return std::nullopt;
+    if (!is_instance(object, generic)) return std::nullopt;
     switch (py::cast<py::dtype>(value.attr("dtype")).kind()) {
         case 'b': return ScalarType::boolean;
         case 'i':

@@ -23,6 +23,9 @@ ScalarType parse_dtype(py::handle dtype, const Where& where);
 /// boolean, int64 or float64 for Python's and NumPy's numbers, else nothing.
 std::optional<ScalarType> number_kind(py::handle value);
 
+/// isinstance(value, type); throws what it raises.
+bool is_instance(py::handle value, py::handle type);
+
 /// Tells whether a value is an integer of Python's or NumPy's. A bool is not.
 bool is_integer(py::handle value);
 /// Returns an integer that is known to be one; refuses what isn't from `low` to `high` (value_range). `range`

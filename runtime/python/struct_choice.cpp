@@ -25,9 +25,7 @@ bool is_other_struct(const manifest::ParameterTree& structure, py::handle value,
     if (const Differentiable* wrapped = as_differentiable(value)) one = wrapped->value;
     while ((PyList_Check(one.ptr()) || PyTuple_Check(one.ptr())) && py::len(one) > 0)
         one = py::object(one[py::int_(0)]);
-    const auto is_one = [&](const py::object& type) {
-        return PyObject_IsInstance(one.ptr(), type.ptr()) == 1;
-    };
+    const auto is_one = [&](const py::object& type) { return is_instance(one, type); };
     const manifest::ParameterTree* element = &structure;
     while (manifest::is_array(*element)) element = &element->fields.front();
     if (element->form == Form::leaf) return false;

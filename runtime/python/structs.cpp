@@ -26,8 +26,7 @@ using manifest::ParameterTree;
 
 bool has_dtype_fields(py::handle value) {
     static const py::handle structured = py::object(py::module_::import("numpy").attr("void")).release();
-    if (PyObject_IsInstance(value.ptr(), structured.ptr()) != 1 && !py::isinstance<py::array>(value))
-        return false;
+    if (!is_instance(value, structured) && !py::isinstance<py::array>(value)) return false;
     return !py::object(value.attr("dtype").attr("fields")).is_none();
 }
 

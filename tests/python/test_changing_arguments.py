@@ -82,7 +82,7 @@ def test_a_differentiable_value_that_is_replaced(structs: ModuleType) -> None:
                 gc.collect()
             return (1.0, 2.0, 3.0)
 
-    value = kf.differentiable(0.0)
+    value: Any = kf.differentiable(0.0)
     for _ in range(20):
         value.value = Ray()
         Ray.armed = True
@@ -173,3 +173,20 @@ def test_what_holds_itself(scene: ModuleType, calls: ModuleType) -> None:
     numbers.append(numbers)
     with pytest.raises(kf.ArgumentTypeError, match="nest more than"):
         calls.total(numbers)
+
+
+def test_what_an_argument_raises_is_raised(calls: ModuleType, structs: ModuleType) -> None:
+    """Not left behind for whatever is called next."""
+
+    class Raising:
+        pos = dir = (1.0, 2.0, 3.0)
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> type:
+            raise LookupError("mine")
+
+    for value in (Raising(), [Raising()], (1, 2, Raising())):
+        with pytest.raises(LookupError, match="mine"):
+            calls.total(value)
+    with pytest.raises(LookupError, match="mine"):
+        structs.raytrace(Raising(), 1.0)

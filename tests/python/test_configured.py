@@ -172,7 +172,9 @@ def test_a_function_is_no_value_that_python_could_make_or_copy(scene: ModuleType
         with pytest.raises(TypeError, match="cannot create"):
             kind()
     shade = scene.shade.set(tint=2.0)
-    for act in (copy.copy, copy.deepcopy, *(partial(pickle.dumps, protocol=p) for p in range(6))):
+    acts: list[Callable[[object], object]] = [copy.copy, copy.deepcopy]
+    acts += [partial(pickle.dumps, protocol=protocol) for protocol in range(6)]
+    for act in acts:
         with pytest.raises(TypeError, match=r"cannot pickle 'kernelfunctions\._kf\.Function' object"):
             act(shade)
         with pytest.raises(TypeError, match=r"cannot pickle 'kernelfunctions\._kf\.Backward' object"):
