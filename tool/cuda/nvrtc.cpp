@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -118,10 +119,21 @@ void add_headers(const std::string& text, std::vector<fs::path> folders, std::se
     }
 }
 
+std::vector<fs::path> cuda_includes(const CudaSearch& search) {
+    for (const fs::path& folder : search.include_folders) {
+        std::error_code failed;
+        if (fs::exists(folder / fp16_header, failed)) return {folder};
+    }
+    return {};
+}
+
 class Nvrtc final : public CudaCompiler {
 public:
-    Nvrtc(void* library, const Functions& functions, std::vector<fs::path> includes, fs::path builtins)
-        : library_(library), f_(functions), includes_(std::move(includes)), builtins_(std::move(builtins)) {}
+    Nvrtc(void* library, const Functions& functions, const CudaSearch& search, fs::path builtins)
+        : library_(library), f_(functions), includes_(cuda_includes(search)), builtins_(std::move(builtins)) {
+        has_cuda_headers_ = !includes_.empty();
+        includes_.insert(includes_.end(), search.source_folders.begin(), search.source_folders.end());
+    }
     ~Nvrtc() override { dlclose(library_); }
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
@@ -203,14 +215,18 @@ private:
         for (const std::string& option : options) pointers.push_back(option.c_str());
 
         Program program = nullptr;
-        int result = f_.create(&program, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
+        // Hosts' headers, which modules written for nvcc include, and which device code needs nothing of.
+        const std::array<const char*, 3> names{"cuda.h", "stdlib.h", "stdint.h"};
+        const std::array<const char*, 3> texts{"", "", ""};
+        int result = f_.create(&program, source.c_str(), "kernels.cu", static_cast<int>(names.size()),
+                               texts.data(), names.data());
         if (result != success) return error(architecture, result, {});
         result = f_.compile(program, static_cast<int>(pointers.size()), pointers.data());
         if (result != success) {
             const std::string log = until_zero(read(program, f_.log_size, f_.log));
             f_.destroy(&program);
             Diagnostic failed = error(architecture, result, lines_of(log));
-            if (includes_.empty() && log.find(fp16_header) != std::string::npos)
+            if (!has_cuda_headers_ && log.find(fp16_header) != std::string::npos)
                 failed.notes.emplace_back(headers_missing);
             return failed;
         }
@@ -239,6 +255,7 @@ private:
     void* library_;
     Functions f_;
     std::vector<fs::path> includes_;
+    bool has_cuda_headers_ = false;
     fs::path builtins_;  ///< what NVRTC opens itself; empty where the system finds it
 };
 
@@ -252,14 +269,6 @@ fs::path newest(const fs::path& folder, const std::string& start) {
     }
     if (found.empty()) return {};
     return *std::max_element(found.begin(), found.end());
-}
-
-std::vector<fs::path> cuda_includes(const CudaSearch& search) {
-    for (const fs::path& folder : search.include_folders) {
-        std::error_code failed;
-        if (fs::exists(folder / fp16_header, failed)) return {folder};
-    }
-    return {};
 }
 
 void add_toolkit(CudaSearch& search, const fs::path& root) {
@@ -315,7 +324,7 @@ Outcome<std::shared_ptr<const CudaCompiler>> open_nvrtc(const CudaSearch& search
         Functions functions;
         if (find_all(library, functions)) {
             return std::shared_ptr<const CudaCompiler>(
-                std::make_shared<Nvrtc>(library, functions, cuda_includes(search), builtins));
+                std::make_shared<Nvrtc>(library, functions, search, builtins));
         }
         dlclose(library);
     }

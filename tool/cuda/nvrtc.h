@@ -37,7 +37,7 @@ public:
     [[nodiscard]] virtual std::string build() const = 0;
     /// The files that make up the compiler: inputs of every run.
     [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
-    /// CUDA's headers that a source may include, and those that they may, sorted.
+    /// The headers that a source may include, CUDA's and modules', and those that they may, sorted.
     [[nodiscard]] virtual std::vector<std::filesystem::path> headers(const std::string& source) const = 0;
 };
 
@@ -46,6 +46,8 @@ struct CudaSearch {
     std::vector<std::filesystem::path> library_folders;
     std::vector<std::filesystem::path> include_folders;
     std::vector<std::string> library_names;  ///< when no folder has it: left to the system's own search
+    std::vector<std::filesystem::path> source_folders =
+        {};  ///< of headers that modules' own CUDA code includes
 };
 
 /// The nvidia-cuda-nvrtc and nvidia-cuda-runtime wheels in `site_packages`, and nothing else.

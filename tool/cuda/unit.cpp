@@ -25,6 +25,26 @@ std::string replace_word(const std::string& text, const std::string& word, const
     }
 }
 
+/// Moves what a kernel's text includes to `includes`, once: headers belong in no namespace, and guards let
+/// them in once only. Empty lines stay for them, so that the compiler's log counts as before.
+std::string without_includes(const std::string& text, std::vector<std::string>& includes) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        const std::size_t word = std::min(line.find_first_not_of(" \t"), line.size());
+        if (line.compare(word, 8, "#include") == 0) {
+            const std::string directive = line.substr(word);
+            if (std::ranges::find(includes, directive) == includes.end()) includes.push_back(directive);
+        } else {
+            result += line;
+        }
+        if (end < text.size()) result += '\n';
+        at = end + 1;
+    }
+    return result;
+}
+
 /// What each kernel's part of the unit calls itself, before its number.
 constexpr std::string_view file_start = "kf_kernel_";
 
@@ -52,6 +72,7 @@ std::vector<std::string> defines_for(const std::string& bodies) {
 Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels) {
     CudaUnit unit;
     std::string bodies;
+    std::vector<std::string> includes;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const CudaKernelSource& kernel = kernels[i];
         const std::size_t end = kernel.text.find(cuda_prelude_end);
@@ -66,8 +87,9 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
         const std::string number = std::to_string(i);
         const std::string ending = kernel.interface.empty() ? "" : "_" + kernel.interface;
         unit.entry_points.push_back(kernel.entry_point + "_" + number + ending);
-        std::string body = replace_word(kernel.text.substr(end + cuda_prelude_end.size()), kernel.entry_point,
-                                        unit.entry_points.back());
+        const std::string text =
+            without_includes(kernel.text.substr(end + cuda_prelude_end.size()), includes);
+        std::string body = replace_word(text, kernel.entry_point, unit.entry_points.back());
         if (kernel.resident_groups != 0) {
             body = bounded(body, unit.entry_points.back(), i);
             unit.bounds.push_back({i, kernel.threads, kernel.resident_groups});
@@ -77,6 +99,7 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
                   "\n{\n" + body + "\n}\n";
     }
     unit.defines = defines_for(bodies);
+    for (const std::string& include : includes) unit.text += include + "\n";
     unit.text += bodies;
     return unit;
 }

@@ -217,7 +217,7 @@ private:
     /// NVRTC, opened once. `asked`: for what.
     Outcome<std::shared_ptr<const CudaCompiler>> cuda_compiler(const Location& asked) {
         if (!cuda_) {
-            auto nvrtc = open_cuda_();
+            auto nvrtc = open_cuda_(header_folders());
             if (!nvrtc) {
                 Diagnostic error = nvrtc.errors().front();
                 error.location = asked;
@@ -227,6 +227,15 @@ private:
             cuda_files_ = cuda_->files();
         }
         return cuda_;
+    }
+
+    /// Where headers are that modules include in their CUDA code: beside modules, and where these are looked
+    /// for.
+    [[nodiscard]] std::vector<std::filesystem::path> header_folders() const {
+        std::vector<std::filesystem::path> folders;
+        for (const std::filesystem::path& path : settings_.modules) folders.push_back(path.parent_path());
+        folders.insert(folders.end(), settings_.search_paths.begin(), settings_.search_paths.end());
+        return folders;
     }
 
     static std::uint32_t threads_of(const KernelUnit& unit) {

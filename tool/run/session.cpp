@@ -155,9 +155,12 @@ Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler) {
     return std::move(planned).with_warnings(module.warnings()).with_warnings(plan.warnings());
 }
 
-Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda() {
+Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(
+    const std::vector<std::filesystem::path>& folders) {
     // Slang's library lies in a folder of the site packages when it comes from a wheel.
-    return open_nvrtc(default_cuda_search(slang_library_path().parent_path().parent_path()));
+    CudaSearch search = default_cuda_search(slang_library_path().parent_path().parent_path());
+    search.source_folders = folders;
+    return open_nvrtc(search);
 }
 
 std::string environment_hash(const CompilerOptions& options,

@@ -39,11 +39,14 @@ struct Planned {
 
 Outcome<Planned> plan_spec(const Spec& spec, Compiler& compiler);
 
-/// Opens the compiler of CUDA source. Called only for a spec that has CUDA as a target.
-using OpenCuda = std::function<Outcome<std::shared_ptr<const CudaCompiler>>()>;
+/// Opens the compiler of CUDA source, which finds headers in `folders`, too. Called only for a spec that has
+/// CUDA as a target.
+using OpenCuda = std::function<Outcome<std::shared_ptr<const CudaCompiler>>(
+    const std::vector<std::filesystem::path>& folders)>;
 
 /// NVRTC from where default_cuda_search() looks. Error: "nvrtc-missing".
-Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda();
+Outcome<std::shared_ptr<const CudaCompiler>> open_installed_cuda(
+    const std::vector<std::filesystem::path>& folders);
 
 /// One hash of all that a kernel's code depends on beside its own source: of the texts that Slang read, which
 /// may have been edited since.

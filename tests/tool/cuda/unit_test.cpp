@@ -52,6 +52,18 @@ TEST(JoinCudaSources, MakesEntryPointsUnique) {
     }
 }
 
+TEST(JoinCudaSources, IncludesInNoNamespace) {
+    const auto unit =
+        join_cuda_sources({kernel("f", "#include <mma.h>\nint one;\n"),
+                           kernel("g", "  #include <mma.h>\n#include \"by_hand.cuh\"\nint two;\n")});
+    ASSERT_TRUE(unit);
+    const std::string& text = unit.value().text;
+    EXPECT_THAT(text.substr(0, text.find("namespace kf_kernel_0")),
+                HasSubstr("#include <mma.h>\n#include \"by_hand.cuh\"\n"));
+    EXPECT_EQ(count(text, "#include"), 2u);
+    EXPECT_THAT(text, HasSubstr("struct Args_0 { int n; };\n\nint one;\n"));
+}
+
 CudaKernelSource bounded(const std::string& name) {
     CudaKernelSource source = kernel(name);
     source.threads = 256;

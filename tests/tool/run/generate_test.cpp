@@ -40,6 +40,16 @@ float lost(float x)
     case spirv: return x;
     }
 }
+float by_hand(float x)
+{
+    __target_switch
+    {
+    case cuda:
+        __requirePrelude("#include \"by_hand.cuh\"");
+        __intrinsic_asm "twice_by_hand($0)";
+    case spirv: return 2 * x;
+    }
+}
 )slang";
 
 constexpr const char* calls = R"(
@@ -49,8 +59,10 @@ constexpr const char* calls = R"(
     {"function": "chosen", "args": {"which": "tensor[1]", "small": "tensor[1]", "v": ["value", "tensor[2]"]}})";
 
 /// NVRTC from its wheel, whatever else the machine has.
-Outcome<std::shared_ptr<const CudaCompiler>> open_wheel() {
-    return open_nvrtc(wheel_cuda_search(KF_SITE_PACKAGES));
+Outcome<std::shared_ptr<const CudaCompiler>> open_wheel(const std::vector<std::filesystem::path>& folders) {
+    CudaSearch search = wheel_cuda_search(KF_SITE_PACKAGES);
+    search.source_folders = folders;
+    return open_nvrtc(search);
 }
 
 class GenerateTest : public testing::Test {
@@ -186,9 +198,9 @@ TEST_F(GenerateTest, ARunIsAFunctionOfItsInputs) {
 TEST_F(GenerateTest, AnEditDuringTheRunIsSeenByTheNext) {
     const std::string call = R"({"function": "squared", "args": {"x": "tensor[1]"}})";
     const auto path = folder_.path() / "m.slang";
-    const OpenCuda edits = [&] {
+    const OpenCuda edits = [&](const auto& folders) {
         (void)folder_.write("m.slang", std::string(functions) + "float more() { return 1; }");
-        return open_wheel();
+        return open_wheel(folders);
     };
     const auto generated = generate(R"([{"cuda": {"arch": ["sm_90"]}}])", call, edits);
     ASSERT_TRUE(generated) << describe(generated.errors());
@@ -197,6 +209,20 @@ TEST_F(GenerateTest, AnEditDuringTheRunIsSeenByTheNext) {
     EXPECT_FALSE(is_current(disk_, state, "key"));
     (void)folder_.write("m.slang", functions);
     EXPECT_TRUE(is_current(disk_, state, "key"));
+}
+
+TEST_F(GenerateTest, HeadersThatModulesIncludeAreFoundBesideThem) {
+    const std::string call = R"({"function": "by_hand", "args": {"x": "tensor[1]"}})";
+    const std::string target = R"([{"cuda": {"arch": ["sm_90"]}}])";
+    const auto missing = generate(target, call);
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(describe(missing.errors()), HasSubstr("by_hand.cuh"));
+    const std::string text =
+        "#include <cuda.h>\n#include <stdlib.h>\n__device__ float twice_by_hand(float x) { return 2 * x; }\n";
+    const auto header = folder_.write("by_hand.cuh", text);
+    const auto generated = generate(target, call);
+    ASSERT_TRUE(generated) << describe(generated.errors());
+    EXPECT_THAT(generated.value().inputs.programs, Contains(header));
 }
 
 TEST(RunKey, TellsProgramsApart) {
@@ -208,7 +234,7 @@ TEST(RunKey, TellsProgramsApart) {
 
 TEST_F(GenerateTest, NvrtcIsNotLookedForWithoutTheTarget) {
     int looked = 0;
-    const OpenCuda missing = [&]() -> Outcome<std::shared_ptr<const CudaCompiler>> {
+    const OpenCuda missing = [&](const auto&) -> Outcome<std::shared_ptr<const CudaCompiler>> {
         ++looked;
         return open_nvrtc(CudaSearch{});
     };
@@ -273,7 +299,7 @@ struct Ball : IDifferentiable { float3 center; float radius; }
 )slang",
         R"({"function": "distance_to", "args": {"ball": "value", "p": ["value", "tensor[1]"]}, "backward": true})");
     ASSERT_THAT(header, HasSubstr("__device__ inline float distance_to(const Ball& ball, float3 p)"));
-    const auto compiled = open_wheel().value()->compile(header + R"cuda(
+    const auto compiled = open_wheel({}).value()->compile(header + R"cuda(
 extern "C" __global__ void by_hand(d::Ball* balls, const float3* points, float* result) {
     const int i = threadIdx.x;
     result[i] = d::distance_to(balls[i], points[i]);
@@ -283,7 +309,7 @@ extern "C" __global__ void by_hand(d::Ball* balls, const float3* points, float* 
     balls[i] = ball_grad;
 }
 )cuda",
-                                                        "sm_90", {});
+                                                          "sm_90", {});
     ASSERT_TRUE(compiled) << describe(compiled.errors());
     EXPECT_THAT(compiled.value().ptx, HasSubstr(".entry by_hand("));
 }
