@@ -38,10 +38,14 @@ def inputs(kfgen: Path, spec: Path, architecture: str) -> str:
 
 
 def derived_spec(spec: Path, architecture: str, folder: Path) -> Path:
-    """The spec with both targets, unless it is for CUDA alone, where its modules can be found from."""
+    """The spec with both targets, unless it is for CUDA alone, where its modules can be found from.
+
+    What is for a device header stays as it is: structs that lie otherwise on hosts are fine in one.
+    """
     text = json.loads(spec.read_text())
     cuda = {"cuda": {"arch": [architecture], "ptx": True}}
-    text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
+    if "cuda_header" not in text.get("outputs", []):
+        text["targets"] = ["vulkan", cuda] if "vulkan" in text.get("targets", ["vulkan"]) else [cuda]
     for key in {"modules", "link", "search_paths"} & text.keys():
         text[key] = [os.path.relpath(spec.parent / path, folder) for path in text[key]]
     result = folder / spec.name
