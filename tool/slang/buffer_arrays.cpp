@@ -19,6 +19,8 @@ using Words = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t op_type_int = 21;
 constexpr std::uint32_t op_type_array = 28;
+constexpr std::uint32_t op_uconvert = 113;
+constexpr std::uint32_t op_sconvert = 114;
 constexpr std::uint32_t op_imul = 132;
 constexpr std::uint32_t op_iadd = 128;
 constexpr std::uint32_t op_atomic_store = 228;
@@ -69,7 +71,10 @@ class BufferTypes {
 public:
     void add(const Words& words) {
         switch (opcode_of(words)) {
-            case op_type_int: widths_[words[1]] = words[2]; break;
+            case op_type_int:
+                widths_[words[1]] = words[2];
+                if (words[3] != 0) signed_.insert(words[1]);
+                break;
             case op_type_pointer: pointers_[words[1]] = {words[2], words[3]}; break;
             case op_type_array: arrays_[words[1]] = {words[2], constants_[words[3]]}; break;
             case op_constant: constants_[words[2]] = words[3]; break;
@@ -98,17 +103,21 @@ public:
         const auto found = constants_.find(id);
         return found == constants_.end() ? std::nullopt : std::optional(found->second);
     }
-    /// Words of one number of an integer type; 0 of other types.
-    [[nodiscard]] std::size_t number_words(std::uint32_t type) const {
+    /// Bits of an integer type; 0 of other types.
+    [[nodiscard]] std::size_t width(std::uint32_t type) const {
         const auto found = widths_.find(type);
-        return found == widths_.end() ? 0 : (found->second + 31) / 32;
+        return found == widths_.end() ? 0 : found->second;
     }
+    /// Words of one number of an integer type; 0 of other types.
+    [[nodiscard]] std::size_t number_words(std::uint32_t type) const { return (width(type) + 31) / 32; }
+    [[nodiscard]] bool is_signed(std::uint32_t type) const { return signed_.contains(type); }
 
 private:
     std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> pointers_;  // storage, type
     std::map<std::uint32_t, std::pair<std::uint32_t, std::size_t>> arrays_;      // type, length
     std::map<std::uint32_t, std::uint32_t> constants_;
     std::map<std::uint32_t, std::uint32_t> widths_;
+    std::set<std::uint32_t> signed_;
 };
 
 /// An index that isn't known.
@@ -150,7 +159,12 @@ public:
         if (opcode == op_variable) return add_variable(words);
         if (opcode == op_store) return add_store(words);
         if (words.size() < 3) return;
-        if (leads_into(opcode)) return add_place(words);
+        if (opcode == op_copy_memory) return lose(words[1]);
+        if (opcode == op_function_call) {
+            // It may store to what its arguments point to.
+            for (std::size_t i = 4; i < words.size(); ++i) lose(words[i]);
+        }
+        if (leads_into(opcode) && place_of(words[3])) return add_place(words);
         const std::size_t count = types_.buffers(words[1]);
         if (count == 0) return;
         Words& made = values_.try_emplace(words[2], Words(count, unknown)).first->second;
@@ -186,8 +200,7 @@ public:
             case op_copy_object:
                 if (const auto place = selected_.find(words[3]); place != selected_.end()) {
                     selected_[words[2]] = place->second;
-                    values_.erase(words[2]);
-                    return;
+                    return join(made, 0, {several});
                 }
                 return join(made, 0, value_of(words[3]));
             case op_phi:
@@ -254,13 +267,20 @@ private:
         for (const std::size_t offset : offsets_of(*place)) join(all, offset, stored);
     }
 
+    /// Notes that anything may be stored there, if it is a variable that we follow.
+    void lose(std::uint32_t id) {
+        const std::optional<ElementPlace> place = place_of(id);
+        if (!place) return;
+        for (const std::size_t offset : offsets_of(*place))
+            join(variables_.at(place->variable).second, offset, Words(types_.buffers(place->type), several));
+    }
+
     void load(const Words& words, Words& made) {
         const std::optional<ElementPlace> place = place_of(words[3]);
         if (!place) return join(made, 0, Words(made.size(), several));
         if (!place->indices.empty() && types_.is_buffer(place->type)) {
             selected_[words[2]] = *place;
-            values_.erase(words[2]);
-            return;
+            return join(made, 0, {several});
         }
         if (!place->indices.empty()) return join(made, 0, Words(made.size(), several));
         Words loaded;
@@ -469,7 +489,7 @@ private:
         if (opcode == op_name || opcode == op_decorate || opcode == op_store)
             return words.size() > 1 && dropped_.contains(words[1]) &&
                    (opcode != op_store || !picked_.contains(words[1]));
-        return opcode > op_function && words.size() > 2 && opcode != op_store &&
+        return opcode > op_function && words.size() > 2 && opcode != op_store && opcode != op_copy_memory &&
                dropped_.contains(words[2]) && memory_operand(opcode) != 1 && !ends_block(opcode);
     }
     [[nodiscard]] bool is_known(const Words& words) const {
@@ -487,10 +507,8 @@ private:
     /// The buffers that indices may pick, the last one's varying fastest; none where some element isn't one
     /// buffer alone.
     [[nodiscard]] Words candidates(const ElementPlace& place) const {
-        const auto type = number_types_.find(place.indices.front().id);
         for (const UnknownIndex& index : place.indices) {
-            const auto other = number_types_.find(index.id);
-            if (other == number_types_.end() || other->second != type->second) return {};
+            if (!can_be_joined(index.id, place.indices.front().id)) return {};
         }
         Words buffers;
         for (const std::size_t offset : offsets_of(place))
@@ -502,6 +520,30 @@ private:
         std::replace(buffers.begin(), buffers.end(), unknown, std::uint32_t{*known});
         if (std::equal(buffers.begin() + 1, buffers.end(), buffers.begin())) buffers.resize(1);
         return buffers;
+    }
+
+    /// Whether a number can be added to another one: few bits don't hold what the sum may be.
+    [[nodiscard]] bool can_be_joined(std::uint32_t number, std::uint32_t to) const {
+        const auto own = number_types_.find(number);
+        const auto other = number_types_.find(to);
+        if (own == number_types_.end() || other == number_types_.end()) return false;
+        constexpr std::size_t many = 32;
+        return own->second == other->second ||
+               (types_.width(own->second) >= many && types_.width(other->second) >= many);
+    }
+
+    /// The number as one of the type. One that the conversion changes is outside of every array.
+    std::uint32_t converted(std::uint32_t number, std::uint32_t type) {
+        const std::uint32_t own = number_types_.at(number);
+        if (own == type) return number;
+        const bool is_as_wide = types_.width(own) == types_.width(type);
+        const bool has_signs = types_.is_signed(own) || types_.is_signed(type);
+        const std::uint32_t made = bound_++;
+        put(is_as_wide  ? std::uint32_t{op_bitcast}
+            : has_signs ? op_sconvert
+                        : op_uconvert,
+            {type, made, number});
+        return made;
     }
 
     void put(std::uint32_t opcode, const Words& operands) {
@@ -556,6 +598,7 @@ private:
         std::uint32_t sum = place.indices.front().id;
         const std::uint32_t type = number_types_.at(sum);
         for (std::size_t i = 1; i < place.indices.size(); ++i) {
+            const std::uint32_t index = converted(place.indices[i].id, type);
             const std::uint32_t length = bound_++;
             Words constant{type, length, static_cast<std::uint32_t>(place.indices[i].length)};
             constant.resize(2 + types_.number_words(type), 0);
@@ -563,7 +606,7 @@ private:
             const std::uint32_t product = bound_++;
             put(op_imul, {type, product, sum, length});
             sum = bound_++;
-            put(op_iadd, {type, sum, product, place.indices[i].id});
+            put(op_iadd, {type, sum, product, index});
         }
         return sum;
     }

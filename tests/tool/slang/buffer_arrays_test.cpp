@@ -151,11 +151,37 @@ TEST(BufferArrays, HaveSeveralIndices) {
                         112));
 }
 
+/// 46 is a number of 64 bits, 47 one without a sign.
+TEST(BufferArrays, HaveIndicesOfSeveralTypes) {
+    const Lines more{{28, 40, 9, 3}, {32, 41, 7, 40}, {21, 42, 64, 0}, {21, 45, 32, 0}};
+    const Lines opened{{54, 13, 15, 0, 14}, {248, 16}, {59, 41, 17, 7}};
+    const Lines numbers{{128, 2, 30, 4, 4}, {128, 42, 46, 4, 4}, {128, 45, 47, 4, 4}};
+    const Lines filled{{80, 9, 18, 20, 21}, {80, 9, 19, 21, 20}, {80, 40, 44, 18, 19}, {62, 17, 44}};
+    const Lines read{{61, 8, 23, 22}, {65, 12, 24, 23, 4, 4}, {62, 24, 45}};
+    const auto index_by = [&](std::uint32_t first, std::uint32_t second) {
+        return settled(
+            module_of({types, more, opened, numbers, filled, {{65, 11, 22, 17, first, second}}, read, end}));
+    };
+    const auto begins = [&](const Lines& constant, const Lines& index) {
+        const std::string whole =
+            module_of({types, more, constant, {{54, 13, 15, 0, 14}, {248, 16}}, numbers, index}, 0);
+        return testing::ResultOf([=](const std::string& code) { return code.substr(20, whole.size() - 20); },
+                                 whole.substr(20));
+    };
+    EXPECT_THAT(index_by(47, 30), begins({{43, 45, 101, 2}}, {{124, 45, 100, 30}, {132, 45, 102, 47, 101}}));
+    EXPECT_THAT(index_by(46, 30),
+                begins({{43, 42, 101, 2, 0}}, {{114, 42, 100, 30}, {132, 42, 102, 46, 101}}));
+    EXPECT_THAT(index_by(47, 46), begins({{43, 45, 101, 2}}, {{113, 45, 100, 46}, {132, 45, 102, 47, 101}}));
+}
+
 TEST(BufferArrays, StayWhereAnElementIsKept) {
     // It is stored, chosen among, handed to a function; or the array is, or holds what comes from elsewhere.
     for (const Lines& use :
          {Lines{{59, 11, 50, 7}, {62, 50, 23}}, Lines{{169, 8, 50, 51, 23, 20}}, Lines{{57, 1, 50, 51, 23}},
-          Lines{{57, 1, 50, 51, 17}}, Lines{{245, 8, 50, 23, 16}}, Lines{{62, 17, 51}}}) {
+          Lines{{57, 1, 50, 51, 17}}, Lines{{245, 8, 50, 23, 16}}, Lines{{62, 17, 51}},
+          // In an array by a number, which is then read; or a copy of memory.
+          Lines{{82, 9, 50, 23, 18, 0}, {81, 8, 51, 50, 0}, {68, 2, 26, 51, 0}}, Lines{{63, 17, 18}},
+          Lines{{59, 10, 50, 7}, {62, 50, 18}, {63, 51, 50}}, Lines{{59, 10, 50, 7}, {63, 50, 51}}}) {
         const std::string given = module_of({types, start, pick, use, end});
         std::string code = given;
         EXPECT_EQ(settle_buffer_arrays(code), BufferArrays::unsettled);
