@@ -56,18 +56,36 @@ bool is_statement_word(std::string_view word) {
     return is_one_of(word, "return", "else", "do", "case", "in", "no_diff");
 }
 
+/// Whether a name is another's member, or in a scope that is named.
+template <class Words>
+bool is_qualified(const Words& words, std::size_t at) {
+    return at > 0 && (words[at - 1] == "." || (at > 1 && words[at - 1] == ":" && words[at - 2] == ":"));
+}
+
+/// Whether a variable of the text has the name, so that it isn't the function's everywhere.
+bool declares_variable(const TokenView& token) {
+    for (std::size_t at = 1; at < token.size(); ++at) {
+        if (token[at] != remainder_name || is_one_of(token[at + 1], "(", "<")) continue;
+        const bool is_typed = token.is_word(at - 1) || is_one_of(token[at - 1], ">", "]");
+        if (is_typed && !is_statement_word(token[at - 1])) return true;
+    }
+    return false;
+}
+
 /// Where the text calls fmod(), or gives it to a macro; nothing where the text declares one.
 std::optional<std::vector<std::size_t>> remainder_calls(const TokenView& token) {
     std::vector<std::size_t> calls;
+    const bool may_be_variable = declares_variable(token);
     for (std::size_t at = 0; at < token.size(); ++at) {
         if (token[at] != remainder_name) continue;
         const std::string_view before = at == 0 ? std::string_view() : token[at - 1];
-        const bool is_argument = is_one_of(before, "(", ",") && is_one_of(token[at + 1], ",", ")");
+        const bool is_argument =
+            !may_be_variable && is_one_of(before, "(", ",") && is_one_of(token[at + 1], ",", ")");
         if (!is_argument && !is_one_of(token[at + 1], "(", "<")) continue;
         if (at > 0 && token.is_word(at - 1) && !is_statement_word(before)) return std::nullopt;
         if (before == ">" && token[at + 1] == "(" && token[token.after_bracket(at + 1)] == "{")
             return std::nullopt;
-        if (!is_one_of(before, ".", ":")) calls.push_back(token.offset(at));
+        if (!is_qualified(token, at)) calls.push_back(token.offset(at));
     }
     return calls;
 }
@@ -84,8 +102,9 @@ std::optional<std::vector<std::size_t>> remainders_in_macros(std::string_view te
         const bool has_parameters = words[2] == "(" && words.offset(2) == words.offset(1) + words[1].size();
         for (std::size_t at = 2; at < words.size(); ++at) {
             if (words[at] != remainder_name) continue;
-            if (has_parameters && at < words.closing(2)) break;  // a parameter
-            if (!is_one_of(words[at - 1], ".", ":")) found.push_back(begin + words.offset(at));
+            if (has_parameters && at < words.closing(2)) break;                   // a parameter
+            const bool is_pasted = words[at - 1] == "#" || words[at + 1] == "#";  // to a part of another name
+            if (!is_pasted && !is_qualified(words, at)) found.push_back(begin + words.offset(at));
         }
     }
     return found;

@@ -50,7 +50,7 @@ float measured(float x, int i, int j)
 )",
               "3"},
     FaultCase{&remainders, "AScalar", R"(
-[Differentiable] float f(float x) { return fmod(7.5, x + 1); }
+[Differentiable] float f(float x) { return x < 0 ? x : fmod(7.5, x + 1); }
 )",
               "-3"},
     FaultCase{&remainders, "OfEveryShape", R"(

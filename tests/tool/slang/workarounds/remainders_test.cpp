@@ -24,6 +24,18 @@ TEST(Remainders, CallsAreRenamed) {
                   "float2 v = 2 * fmod<float, 2>(x, fmod(y, 2)); return v.x; }"),
               "[Differentiable] float f(float x, float y) { if (x > own(x, y)) return own(y, x); "
               "float2 v = 2 * own<float, 2>(x, own(y, 2)); return v.x; }");
+    EXPECT_EQ(
+        with_own_remainders("#define REST(x) ((x) > 1 ? 1 : fmod(x, 2) + ns :: fmod(x, 2))\n"
+                            "[Differentiable] float f(float x, float y) { return x > 1 ? x : fmod(x, y); }"),
+        "#define REST(x) ((x) > 1 ? 1 : own(x, 2) + ns :: fmod(x, 2))\n"
+        "[Differentiable] float f(float x, float y) { return x > 1 ? x : own(x, y); }")
+        << "a colon alone is no scope";
+    EXPECT_EQ(
+        with_own_remainders("#define PUT(n) fmod##n + n##fmod\n[Differentiable] float f(float fmod, float y) "
+                            "{ return g(fmod, fmod(y, 2)); }"),
+        "#define PUT(n) fmod##n + n##fmod\n[Differentiable] float f(float fmod, float y) "
+        "{ return g(fmod, own(y, 2)); }")
+        << "a variable, and parts of names";
 }
 
 TEST(Remainders, MacrosAreRenamed) {
