@@ -52,6 +52,7 @@ public:
         : text_(text), token_(text.tokens), name_(std::string(detached_prefix) + hash_of(text.original)) {
         for (const DirectiveWords& one : directives_of(text.original)) {
             if (one.words[0] == "define") macros_.insert(std::string(one.words[1]));
+            if (one.words[0] == "include") includes_ = true;
         }
     }
 
@@ -117,10 +118,12 @@ private:
         // A declaration has a name behind its type.
         if (end == at + 1 || token_.is_word(end) || end >= token_.size()) return;
         if (token_[end] == "=" && token_[end + 1] != "=") return;
-        if (is_in_macro(at)) {
-            if (token_[at + 1] == "(") stand_at(token_.offset(at));
-            return;
-        }
+        const bool has_brackets = token_[at + 1] == "(";
+        const bool is_called = has_brackets && token_[token_.after_bracket(at + 1)] == "(";
+        // What other files may have as a macro is taken for one where that does no harm.
+        const bool is_argument = is_in_macro(at, includes_ && has_brackets && !is_called);
+        if (is_argument && has_brackets) stand_at(token_.offset(at));
+        if (is_argument) return;
         text_.insertions[token_.offset(at)] += name_ + "(";
         std::string& behind = text_.insertions[token_.offset(end - 1) + 1];
         behind = ")" + behind;
@@ -131,13 +134,13 @@ private:
         return is_in_capitals(name) || macros_.contains(std::string(name));
     }
 
-    /// A macro's argument can't hold a `#line`.
-    [[nodiscard]] bool is_in_macro(std::size_t at) const {
+    /// A macro's argument can't hold a `#line`. `any`: each call counts as a macro's.
+    [[nodiscard]] bool is_in_macro(std::size_t at, bool any) const {
         for (std::size_t open = at; open > 1 && !is_one_of(token_[open - 1], "{", "}", ";");) {
             --open;
             if (is_one_of(token_[open], ")", "]"))
                 open = token_.opening_bracket(open);
-            else if (token_[open] == "(" && is_macro(token_[open - 1]))
+            else if (token_[open] == "(" && token_.is_word(open - 1) && (any || is_macro(token_[open - 1])))
                 return true;
         }
         return false;
@@ -161,6 +164,7 @@ private:
     TokenView token_;
     std::string name_;
     std::set<std::string, std::less<>> macros_;  ///< of the text
+    bool includes_ = false;                      ///< other files
     bool stands_ = false;                        ///< the stand-in, somewhere
     bool changed_ = false;
 };

@@ -42,6 +42,15 @@ TEST(NoDiffCalls, InMacrosAreByOne) {
         "float f(float x) { return SUM(kf_held(g(x)), no_diff g(x)) + sq(kf_held(g(x))); }");
 }
 
+/// Such files may have macros, which are called as functions are.
+TEST(NoDiffCalls, InTextsThatIncludeFilesAreByOne) {
+    EXPECT_EQ(
+        with_detached("#include \"a.h\"\nfloat f(float x) { return twice(no_diff(g(x)).y, no_diff g(x)) + "
+                      "no_diff(g(x)) + twice(no_diff (a.g)(x)); }"),
+        "#include \"a.h\"\nfloat f(float x) { return twice(kf_held(g(x)).y, own(no_diff g(x))) + "
+        "own(no_diff(g(x))) + twice(own(no_diff (a.g)(x))); }");
+}
+
 TEST(NoDiffCalls, OthersStay) {
     for (const std::string text : {
              "struct S { no_diff float x; no_diff float y[3]; no_diff vector<float, 3> z; no_diff A::B w; }",
