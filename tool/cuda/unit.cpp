@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "slang/compiler.h"
 
@@ -25,25 +26,48 @@ std::string replace_word(const std::string& text, const std::string& word, const
     }
 }
 
-/// Moves what a kernel's text includes to `includes`, once: headers belong in no namespace, and guards let
-/// them in once only. Empty lines stay for them, so that the compiler's log counts as before.
-std::string without_includes(const std::string& text, std::vector<std::string>& includes) {
-    std::string result;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string line = text.substr(at, end - at);
-        const std::size_t word = std::min(line.find_first_not_of(" \t"), line.size());
-        if (line.compare(word, 8, "#include") == 0) {
-            const std::string directive = line.substr(word);
-            if (std::ranges::find(includes, directive) == includes.end()) includes.push_back(directive);
-        } else {
-            result += line;
+/// Ends a kernel's namespace before what its text includes, and goes on with it behind: headers belong in no
+/// namespace, and directives around them mean what they did. What is included always is so once in a unit, as
+/// not every header has a guard.
+class IncludesOutside {
+public:
+    [[nodiscard]] std::string operator()(const std::string& text, const std::string& kernel) {
+        std::string result;
+        std::size_t number = lines_before;
+        int depth = 0;  // of #if
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = std::min(text.find('\n', at), text.size());
+            const std::string line = text.substr(at, end - at);
+            const std::string directive = directive_of(line);
+            ++number;
+            if (directive.starts_with("if")) ++depth;
+            if (directive.starts_with("endif")) --depth;
+            if (!directive.starts_with("include")) {
+                result += line;
+            } else if (depth > 0 || always_.insert(directive).second) {
+                const std::string place = "#line " + std::to_string(number) + " \"" + kernel + "\"\n";
+                result.append("}\n").append(place).append(line).append("\n");
+                result.append(place).append("namespace " + kernel + " {");
+            }
+            if (end < text.size()) result += '\n';
+            at = end + 1;
         }
-        if (end < text.size()) result += '\n';
-        at = end + 1;
+        return result;
     }
-    return result;
-}
+
+private:
+    /// The lines of a namespace before a kernel's text.
+    static constexpr std::size_t lines_before = 2;
+
+    /// What is behind a line's #, and the blanks there; empty where it begins with none.
+    static std::string directive_of(const std::string& line) {
+        const std::size_t sign = line.find_first_not_of(" \t");
+        if (sign == std::string::npos || line[sign] != '#') return {};
+        return line.substr(std::min(line.find_first_not_of(" \t", sign + 1), line.size()));
+    }
+
+    std::set<std::string> always_;
+};
 
 /// What each kernel's part of the unit calls itself, before its number.
 constexpr std::string_view file_start = "kf_kernel_";
@@ -72,7 +96,7 @@ std::vector<std::string> defines_for(const std::string& bodies) {
 Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels) {
     CudaUnit unit;
     std::string bodies;
-    std::vector<std::string> includes;
+    IncludesOutside includes_outside;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const CudaKernelSource& kernel = kernels[i];
         const std::size_t end = kernel.text.find(cuda_prelude_end);
@@ -87,19 +111,17 @@ Outcome<CudaUnit> join_cuda_sources(const std::vector<CudaKernelSource>& kernels
         const std::string number = std::to_string(i);
         const std::string ending = kernel.interface.empty() ? "" : "_" + kernel.interface;
         unit.entry_points.push_back(kernel.entry_point + "_" + number + ending);
-        const std::string text =
-            without_includes(kernel.text.substr(end + cuda_prelude_end.size()), includes);
+        const std::string file = std::string(file_start) + number;
+        const std::string text = includes_outside(kernel.text.substr(end + cuda_prelude_end.size()), file);
         std::string body = replace_word(text, kernel.entry_point, unit.entry_points.back());
         if (kernel.resident_groups != 0) {
             body = bounded(body, unit.entry_points.back(), i);
             unit.bounds.push_back({i, kernel.threads, kernel.resident_groups});
         }
         // The compiler's log names this "file": see kernel_of_log_line().
-        bodies += "\n#line 1 \"" + std::string(file_start) + number + "\"\nnamespace kf_kernel_" + number +
-                  "\n{\n" + body + "\n}\n";
+        bodies += "\n#line 1 \"" + file + "\"\nnamespace " + file + "\n{\n" + body + "\n}\n";
     }
     unit.defines = defines_for(bodies);
-    for (const std::string& include : includes) unit.text += include + "\n";
     unit.text += bodies;
     return unit;
 }

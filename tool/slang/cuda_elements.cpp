@@ -17,10 +17,14 @@ std::size_t end_of_element(std::string_view statement) {
         if (c != ' ' || depth > 0) continue;
         const bool assigns = statement.substr(at, 3) == " = " && at > 1;
         const bool element = assigns && (statement[at - 1] == ']' || statement.substr(at - 2, 2) == "])");
-        // A list in braces has no type that a template could deduce.
-        const bool is_value =
-            element && statement.ends_with(';') && !statement.substr(at + 3).starts_with('{');
-        return is_value ? at : std::string_view::npos;
+        if (!element || !statement.ends_with(';')) return std::string_view::npos;
+        // A list in braces has no type that a template could deduce. Modules' own code may have more in a
+        // line.
+        const std::string_view value = statement.substr(at + 3, statement.size() - at - 4);
+        const bool is_alone = value.find(';') == std::string_view::npos &&
+                              value.find("//") == std::string_view::npos &&
+                              value.find("/*") == std::string_view::npos;
+        return is_alone && !value.starts_with('{') ? at : std::string_view::npos;
     }
     return std::string_view::npos;
 }

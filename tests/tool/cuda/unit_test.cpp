@@ -53,15 +53,25 @@ TEST(JoinCudaSources, MakesEntryPointsUnique) {
 }
 
 TEST(JoinCudaSources, IncludesInNoNamespace) {
+    const std::string tiled = "#define TILE 32\n#include <mma.h>\nint one;\n";
+    const std::string hosts = "#ifndef DEVICE\n  # include <host.h>\n#endif\n";
     const auto unit =
-        join_cuda_sources({kernel("f", "#include <mma.h>\nint one;\n"),
-                           kernel("g", "  #include <mma.h>\n#include \"by_hand.cuh\"\nint two;\n")});
+        join_cuda_sources({kernel("f", tiled + hosts),
+                           kernel("g", "#include <mma.h>\n#include \"by_hand.cuh\"\nint two;\n" + hosts)});
     ASSERT_TRUE(unit);
+    const auto outside = [](const std::string& include, const std::string& kernel, int line) {
+        const std::string place = "#line " + std::to_string(line) + " \"" + kernel + "\"\n";
+        return "}\n" + place + include + "\n" + place + "namespace " + kernel + " {\n";
+    };
+    const std::string start = "struct Args_0 { int n; };\n";
     const std::string& text = unit.value().text;
-    EXPECT_THAT(text.substr(0, text.find("namespace kf_kernel_0")),
-                HasSubstr("#include <mma.h>\n#include \"by_hand.cuh\"\n"));
-    EXPECT_EQ(count(text, "#include"), 2u);
-    EXPECT_THAT(text, HasSubstr("struct Args_0 { int n; };\n\nint one;\n"));
+    EXPECT_THAT(text, HasSubstr(start + "#define TILE 32\n" + outside("#include <mma.h>", "kf_kernel_0", 5) +
+                                "int one;\n#ifndef DEVICE\n" +
+                                outside("  # include <host.h>", "kf_kernel_0", 8) + "#endif\n"));
+    EXPECT_THAT(text, HasSubstr(start + "\n" + outside("#include \"by_hand.cuh\"", "kf_kernel_1", 5) +
+                                "int two;\n#ifndef DEVICE\n" +
+                                outside("  # include <host.h>", "kf_kernel_1", 8) + "#endif\n"));
+    EXPECT_EQ(count(text, "#include <mma.h>"), 1u);
 }
 
 CudaKernelSource bounded(const std::string& name) {

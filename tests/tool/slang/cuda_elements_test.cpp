@@ -28,6 +28,10 @@ INSTANTIATE_TEST_SUITE_P(
                     ElementCase{"if((a_0[i_0]) == b_0)", "if((a_0[i_0]) == b_0)"},
                     ElementCase{"FixedArray<float, 2>  a_0 = {", "FixedArray<float, 2>  a_0 = {"},
                     ElementCase{"a_0[i_0] = { 1, 2 };", "a_0[i_0] = { 1, 2 };"},
+                    // So does what modules' own CUDA code writes in other ways.
+                    ElementCase{"a[i] = b; c[i] = d;", "a[i] = b; c[i] = d;"},
+                    ElementCase{"a[i] = b;  // of a;", "a[i] = b;  // of a;"},
+                    ElementCase{"a[i] = b;  /* of a */;", "a[i] = b;  /* of a */;"},
                     ElementCase{"\n\n  x;\n", "\n\n  x;\n"}, ElementCase{"", ""}));
 
 }  // namespace
