@@ -481,8 +481,8 @@ def test_indices_choose_layers(views: ModuleType) -> None:
     weight_grads, bias_grads = np.zeros_like(weights), np.zeros_like(bias)
     for k in (1, 0):
         layer = (first + k) % 3
-        np.add.at(weight_grads, (layer, layer, k), slope * inputs[k])
-        np.add.at(bias_grads, (layer, k), slope)
+        np.add.at(weight_grads[:, :, k], (layer, layer), slope * inputs[k])
+        np.add.at(bias_grads[:, k], layer, slope)
         slope = slope * weights[layer, layer, k]
     np.testing.assert_allclose(array(x.grad), slope, rtol=1e-5, atol=1e-5)
     for k, (w, b) in enumerate(net.given):

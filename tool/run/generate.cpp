@@ -64,7 +64,7 @@ std::vector<std::filesystem::path> OutputPaths::all() const {
 namespace {
 
 /// Counts the changes to what kfgen makes of Slang's code, which caches of kernels must not outlive.
-constexpr int code_revision = 6;
+constexpr int code_revision = 5;
 
 void drop_backward_passes(Plan& plan) {
     for (PlannedFunction& function : plan.functions) {
