@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>  // a source without it has no conversions, and says so when it runs
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,4 @@
 // kf.Device, kf.devices() and the default device.
-#include <pybind11/stl.h>
 
 #include <utility>
 

@@ -1,5 +1,4 @@
 // What the copies of a function share.
-#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <string_view>

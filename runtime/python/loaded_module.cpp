@@ -1,5 +1,4 @@
 // kf.Module: an artifact's functions.
-#include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
