@@ -1,7 +1,8 @@
-"""Compiles every C++ source by itself, with GCC and its warnings, unless it passed with what it reads now.
+"""Compiles C++ sources by GCC with its warnings, each by itself, unless it passed with what it reads now.
 
 The builds compile the sources of a folder as one, where a source finds what another includes; and those of
-tests by Clang alone. What passed is kept in the build tree: the files that were read, with their hashes.
+tests by Clang alone. These are compiled together here, too, since most of their time goes into headers. What
+passed is kept in the build tree: the files that were read, with their hashes.
 """
 
 import argparse
@@ -38,11 +39,13 @@ def words_to_keep(command: str) -> list[str]:
 
 
 def commands(build: Path) -> dict[Path, list[str]]:
-    """How each source of ours is compiled."""
+    """How each source of ours is compiled; those of tests as the build does it."""
     found = {}
     for one in compilations(build):
-        for source in one.sources:
-            if is_ours(source) and source.suffix == ".cpp":
+        ours = [source for source in one.sources if is_ours(source) and source.suffix == ".cpp"]
+        tests = any(source.is_relative_to(ROOT / "tests") for source in ours)
+        for source in [one.file] if tests else ours:
+            if ours:
                 found[source] = [*COMPILER, *WARNINGS, *words_to_keep(one.command), str(source)]
     return found
 
@@ -93,7 +96,7 @@ def main() -> int:
     with ThreadPoolExecutor(arguments.jobs) as pool:
         failures = [text for text in pool.map(check, found.values(), stamps) if text]
     print("\n".join(failures), end="")
-    print(f"{len(found)} sources compiled alone, {len(failures)} failed", file=sys.stderr)
+    print(f"{len(found)} compilations by GCC, {len(failures)} failed", file=sys.stderr)
     return 1 if failures else 0
 
 

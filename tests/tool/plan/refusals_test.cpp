@@ -78,7 +78,9 @@ TEST(RefusalTest, ArraysAreRefusedOnce) {
             plan_of(R"({"function": "f", "args": {"x": ")" + std::string(one.kind) + R"("}})", {function});
         ASSERT_THAT(ids(plan), ElementsAre(one.id));
         EXPECT_THAT(plan.errors()[0].message, HasSubstr(one.message));
-        if (*one.note != '\0') EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr(one.note)));
+        if (*one.note != '\0') {
+            EXPECT_THAT(plan.errors()[0].notes, ElementsAre(HasSubstr(one.note)));
+        }
     }
 }
 

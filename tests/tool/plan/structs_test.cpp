@@ -210,8 +210,8 @@ TEST(Structs, InArraysAreGivenElementByElement) {
     std::vector<std::string> names;
     for (const PlannedArgument& argument : planned.arguments) {
         names.push_back(argument.host.name);
-        if (!argument.is_result && argument.host.name != "x")
-            EXPECT_EQ("net" + argument.path, argument.host.name);
+        if (argument.is_result || argument.host.name == "x") continue;
+        EXPECT_EQ("net" + argument.path, argument.host.name);
     }
     EXPECT_THAT(names,
                 ElementsAre("net.layers[0].weights", "net.layers[0].sums[0]", "net.layers[0].sums[1]",
