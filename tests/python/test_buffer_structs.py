@@ -151,33 +151,29 @@ def test_picks(module: ModuleType, size: int) -> None:
     """Each call picks buffers and pointers of its own, of arrays in arrays, reads and writes them, adds to
     them and asks for their lengths."""
     length = 128 + POISON
-    spots = np.zeros((2, 3, length), module.Spot.dtype)
-    spots["weight"] = numbers((2, 3, length), FLOAT, 41)
-    spots["place"] = numbers((2, 3, length, 3), FLOAT, 42)
+    levels = numbers((2, 3, length), FLOAT, 41)
     weights = numbers((2, 2, length), FLOAT, 43)
     scales = numbers((3, length), FLOAT, 44)
     counts = np.full((2, 3 + POISON), 5, np.uint32)
-    spot_buffers = [[kf.Buffer.from_numpy(one, writable=True) for one in shelf] for shelf in spots]
+    level_buffers = [[kf.Buffer.from_numpy(one, writable=True) for one in shelf] for shelf in levels]
     count_buffers = [kf.Buffer.from_numpy(one, writable=True) for one in counts]
     given = [[kf.Tensor.from_numpy(one) for one in shelf] for shelf in weights]
     shelves = [
-        {"spots": spot_buffers[a], "counts": count_buffers[a], "weights": tuple(given[a])} for a in range(2)
+        {"levels": level_buffers[a], "counts": count_buffers[a], "weights": tuple(given[a])} for a in range(2)
     ]
     y = module.pick(shelves, [kf.Buffer.from_numpy(one) for one in scales], rows(size))
     expected = np.zeros(size, np.float32)
     for i in range(size):
         a, b, c = i & 1, i % 3, (i >> 1) & 1
-        spot = spots[a, b, i].copy()
-        spot["place"] *= scales[b, i]
-        spots[1 - a, b, i + 64] = spot
+        levels[1 - a, b, i + 64] = levels[a, b, i] * scales[b, i]
         counts[a, b] += i
         weights[c, a, i] += 1
-        expected[i] = scales[: b + 1, i].sum() + length * spots.itemsize + spots["weight"][c, b, i]
+        expected[i] = scales[: b + 1, i].sum() + length * levels.itemsize + levels[c, b, i]
     np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-6)
     for a in range(2):
         np.testing.assert_array_equal(count_buffers[a].to_numpy(), counts[a])
         for b in range(3):
-            np.testing.assert_array_equal(spot_buffers[a][b].to_numpy(), spots[a, b])
+            np.testing.assert_array_equal(level_buffers[a][b].to_numpy(), levels[a, b])
         for k in range(2):
             np.testing.assert_array_equal(given[a][k].to_numpy(), weights[a, k])
 

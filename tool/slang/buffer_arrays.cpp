@@ -75,6 +75,7 @@ public:
                 widths_[words[1]] = words[2];
                 if (words[3] != 0) signed_.insert(words[1]);
                 break;
+            case op_type_float: floats_.insert(words[1]); break;
             case op_type_pointer: pointers_[words[1]] = {words[2], words[3]}; break;
             case op_type_array: arrays_[words[1]] = {words[2], constants_[words[3]]}; break;
             case op_constant: constants_[words[2]] = words[3]; break;
@@ -111,6 +112,9 @@ public:
     /// Words of one number of an integer type; 0 of other types.
     [[nodiscard]] std::size_t number_words(std::uint32_t type) const { return (width(type) + 31) / 32; }
     [[nodiscard]] bool is_signed(std::uint32_t type) const { return signed_.contains(type); }
+    [[nodiscard]] bool is_number(std::uint32_t type) const {
+        return floats_.contains(type) || widths_.contains(type);
+    }
 
 private:
     std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> pointers_;  // storage, type
@@ -118,6 +122,7 @@ private:
     std::map<std::uint32_t, std::uint32_t> constants_;
     std::map<std::uint32_t, std::uint32_t> widths_;
     std::set<std::uint32_t> signed_;
+    std::set<std::uint32_t> floats_;
 };
 
 /// An index that isn't known.
@@ -476,12 +481,24 @@ private:
                          [](const Words& words) { return opcode_of(words) == op_function; });
         return std::all_of(functions, instructions_.end(), [&](const Words& words) {
             if (is_dropped(words) || is_known(words)) return true;
-            const std::size_t memory = picks(words) != nullptr ? memory_operand(opcode_of(words)) : 0;
+            const Picked* picked = picks(words);
+            if (picked != nullptr && !is_safe(*picked)) return false;
+            const std::size_t memory = picked != nullptr ? memory_operand(opcode_of(words)) : 0;
             Words used = values_used(words);
             if (memory > 0) used.erase(used.begin() + static_cast<std::ptrdiff_t>(memory) - 1);
             return std::none_of(used.begin(), used.end(),
                                 [&](std::uint32_t id) { return dropped_.contains(id); });
         });
+    }
+
+    /// Whether drivers get the switch right. NVIDIA's for Vulkan (580) mixes up the components of vectors and
+    /// the fields of structs that several switches read and write; numbers are right.
+    [[nodiscard]] bool is_safe(const Picked& picked) const {
+        if (picked.chain.empty() || candidates(picked.place).size() == 1) return true;
+        std::size_t indices = 0;
+        for (const Words& step : picked.chain) indices += step.size() - 4;
+        constexpr std::size_t to_an_element = 2;  // the array in the block, the element in the array
+        return indices == to_an_element && types_.is_number(types_.inner(picked.chain.back()[1]));
     }
 
     [[nodiscard]] bool is_dropped(const Words& words) const {

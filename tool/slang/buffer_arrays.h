@@ -14,8 +14,8 @@ enum class BufferArrays : std::uint8_t {
 };
 
 /// Rewrites SPIR-V that has buffers in local arrays, as Slang leaves them, which no driver need accept: where
-/// an element is read or written whose index isn't known, a switch goes to the buffer. An index outside of
-/// the array picks some element of it.
+/// an element is read or written whose index isn't known, a switch goes to the buffer, if its elements are
+/// numbers. An index outside of the array picks some element of it.
 BufferArrays settle_buffer_arrays(std::string& code);
 
 }  // namespace kf::gen

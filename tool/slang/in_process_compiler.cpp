@@ -637,16 +637,17 @@ private:
     }
 
     static Diagnostic unsettled_arrays(const KernelSource& source) {
-        return {Severity::error,
-                "slang-buffer-array",
-                source.origin,
-                "'" + source.entry_point +
-                    "' takes a buffer out of an array by an index that isn't known when it is compiled, and "
-                    "keeps "
-                    "it or passes it on: SPIR-V has no such thing",
-                {"read and write the element where it is indexed, as in layers[i].weights[j], or unroll the "
-                 "loop by [ForceUnroll]",
-                 "or make the elements pointers, float*, or tensors: those may be kept anywhere"}};
+        return {
+            Severity::error,
+            "slang-buffer-array",
+            source.origin,
+            "'" + source.entry_point +
+                "' takes a buffer out of an array by an index that isn't known when it is compiled, and "
+                "keeps it, passes it on, or reads and writes vectors and structs in it: SPIR-V has no such "
+                "thing, or drivers get it wrong",
+            {"read and write numbers where they are indexed, as in layers[i].weights[j], or unroll the "
+             "loop by [ForceUnroll]",
+             "or make the elements pointers, float*, or tensors: those may be kept anywhere"}};
     }
 
     Outcome<CompiledKernel> compile_kernel(const KernelSource& source, CodeTarget target) {

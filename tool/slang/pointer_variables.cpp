@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "slang/spirv_words.h"
 
@@ -34,6 +35,7 @@ public:
                 if (operand(3) == storage_buffer) buffers_.insert(operand(2));
                 if (operand(3) == storage_function || operand(3) == storage_private)
                     variables_.insert(operand(2));
+                if (operand(3) == storage_private) private_.insert(operand(2));
                 if (count > 4) note(operand(2), operand(4));
                 break;
             case op_store:
@@ -41,20 +43,41 @@ public:
                 used_.insert(operand(2));
                 break;
             case op_load: break;
+            case op_copy_object:
+                if (const auto copied = copies_.find(operand(3)); copied != copies_.end())
+                    copies_[operand(2)] = copied->second;
+                else if (buffers_.contains(operand(3)))
+                    copies_[operand(2)] = operand(3);
+                else
+                    add_uses(opcode, operand, count);
+                break;
             default: add_uses(opcode, operand, count); break;
         }
     }
 
-    /// The only buffer that the variable holds; 0 where it is none or may be several.
+    /// The only buffer that the variable ever holds; 0 where it is none or may be several.
     [[nodiscard]] std::uint32_t buffer_in(std::uint32_t variable) const {
-        if (!variables_.contains(variable) || used_.contains(variable)) return 0;
-        const auto found = stored_.find(variable);
+        const auto found = is_followed(variable) ? stored_.find(variable) : stored_.end();
         return found == stored_.end() ? 0 : found->second;
     }
-
-    [[nodiscard]] bool settles_any() const {
+    /// Whether something is stored to it, and nothing but loads and stores has it.
+    [[nodiscard]] bool is_followed(std::uint32_t variable) const {
+        return variables_.contains(variable) && !used_.contains(variable) && stored_.contains(variable);
+    }
+    /// The same of a variable that only one function has.
+    [[nodiscard]] bool is_local(std::uint32_t variable) const {
+        return is_followed(variable) && !private_.contains(variable);
+    }
+    [[nodiscard]] bool has_any() const {
         return std::any_of(variables_.begin(), variables_.end(),
-                           [&](std::uint32_t variable) { return buffer_in(variable) != 0; });
+                           [&](std::uint32_t variable) { return is_followed(variable); });
+    }
+    /// What a store leaves in a variable: nothing, a buffer, or 0 for anything else.
+    [[nodiscard]] std::set<std::uint32_t> content(std::uint32_t value) const {
+        if (empty_.contains(value)) return {};
+        const auto copied = copies_.find(value);
+        if (copied != copies_.end()) return {copied->second};
+        return {buffers_.contains(value) ? value : 0};
     }
 
 private:
@@ -76,42 +99,143 @@ private:
     }
 
     void note(std::uint32_t variable, std::uint32_t value) {
-        if (empty_.contains(value)) return;
-        const std::uint32_t buffer = buffers_.contains(value) ? value : 0;
+        const std::set<std::uint32_t> stored = content(value);
+        if (stored.empty()) return;
+        const std::uint32_t buffer = *stored.begin();
         const auto [known, is_first] = stored_.try_emplace(variable, buffer);
         if (!is_first && known->second != buffer) known->second = 0;
     }
 
-    std::set<std::uint32_t> empty_;      // null or undefined
-    std::set<std::uint32_t> buffers_;    // variables of the module
-    std::set<std::uint32_t> variables_;  // of functions, or private to threads
-    std::set<std::uint32_t> used_;       // by other than loads and stores to them
+    std::set<std::uint32_t> empty_;                  // null or undefined
+    std::set<std::uint32_t> buffers_;                // variables of the module
+    std::map<std::uint32_t, std::uint32_t> copies_;  // of those, by the copy
+    std::set<std::uint32_t> variables_;              // of functions, or private to threads
+    std::set<std::uint32_t> private_;
+    std::set<std::uint32_t> used_;  // by other than loads and stores to them
     bool in_function_ = false;
     std::map<std::uint32_t, std::uint32_t> stored_;  // by variable; 0: anything else
 };
 
-}  // namespace
+/// Which stores reach the loads of one function's variables.
+class Reaching {
+public:
+    explicit Reaching(const Pointers& pointers) : pointers_(&pointers) {}
 
-bool settle_pointer_variables(std::string& code) {
+    void add(std::uint32_t opcode, const std::vector<std::uint32_t>& words) {
+        if (opcode == op_label) {
+            labels_.push_back(words[1]);
+            blocks_[words[1]] = {};
+        } else if (labels_.empty()) {
+            return;
+        } else if (opcode == op_store && pointers_->is_local(words[1])) {
+            blocks_[labels_.back()].steps.push_back({words[1], pointers_->content(words[2]), 0});
+        } else if (opcode == op_load && pointers_->is_local(words[3])) {
+            blocks_[labels_.back()].steps.push_back({words[3], {}, words[2]});
+        } else if (opcode > branch_first && opcode <= branch_last) {
+            // A literal that is a label's number, too, leads to one block more than there is.
+            blocks_[labels_.back()].targets.assign(words.begin() + 1, words.end());
+        }
+    }
+
+    /// The loads that give one buffer, whichever way leads to them.
+    [[nodiscard]] std::map<std::uint32_t, std::uint32_t> settled() {
+        std::map<std::uint32_t, State> before;
+        bool changes = true;
+        while (changes) {
+            changes = false;
+            for (const std::uint32_t label : labels_) {
+                const State after = run(label, before[label], nullptr);
+                for (const std::uint32_t target : blocks_[label].targets) {
+                    if (!blocks_.contains(target)) continue;
+                    for (const auto& [variable, held] : after) {
+                        std::set<std::uint32_t>& known = before[target][variable];
+                        const std::size_t size = known.size();
+                        known.insert(held.begin(), held.end());
+                        changes |= known.size() != size;
+                    }
+                }
+            }
+        }
+        std::map<std::uint32_t, std::uint32_t> loads;
+        for (const std::uint32_t label : labels_) run(label, before[label], &loads);
+        return loads;
+    }
+
+private:
+    using State = std::map<std::uint32_t, std::set<std::uint32_t>>;
+    struct Step {
+        std::uint32_t variable;
+        std::set<std::uint32_t> stored;
+        std::uint32_t load;  ///< its result; 0 for a store
+    };
+    struct Block {
+        std::vector<Step> steps;
+        std::vector<std::uint32_t> targets;
+    };
+
+    State run(std::uint32_t label, State state, std::map<std::uint32_t, std::uint32_t>* loads) {
+        for (const Step& step : blocks_[label].steps) {
+            std::set<std::uint32_t>& held = state[step.variable];
+            if (step.load == 0) {
+                held = step.stored;
+            } else if (loads != nullptr && held.size() == 1 && *held.begin() != 0) {
+                (*loads)[step.load] = *held.begin();
+            }
+        }
+        return state;
+    }
+
+    const Pointers* pointers_;
+    std::vector<std::uint32_t> labels_;  // in the order of the code
+    std::map<std::uint32_t, Block> blocks_;
+};
+
+/// Settles the loads that can be now; `changes`: whether there were any.
+bool settle_once(std::string& code, bool& changes) {
+    changes = false;
     Pointers pointers;
     const auto note = [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
         pointers.add(code, opcode, index, count);
     };
     if (!each_instruction(code, note)) return false;
-    if (!pointers.settles_any()) return true;
+    if (!pointers.has_any()) return true;
+    std::map<std::uint32_t, std::uint32_t> loads;
+    Reaching reaching(pointers);
+    (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
+        std::vector<std::uint32_t> words(std::max<std::size_t>(count, 4));
+        for (std::size_t i = 0; i < count; ++i) words[i] = word_at(code, index + i);
+        words.resize(count < 4 && opcode != op_load ? count : words.size());
+        if (opcode == op_function) reaching = Reaching(pointers);
+        reaching.add(opcode, words);
+        if (opcode == op_load && count >= 4 && pointers.buffer_in(words[3]) != 0)
+            loads[words[2]] = pointers.buffer_in(words[3]);
+        if (opcode == op_function_end) loads.merge(reaching.settled());
+    });
     std::string settled = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const std::uint32_t buffer =
-            opcode == op_load && count >= 4 ? pointers.buffer_in(word_at(code, index + 3)) : 0;
+        const std::uint32_t buffer = opcode == op_load && loads.contains(word_at(code, index + 2))
+                                         ? loads[word_at(code, index + 2)]
+                                         : 0;
         if (buffer == 0) {
             settled.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
             return;
         }
+        changes = true;
         const std::array<std::uint32_t, 4> words{4U << word_count_shift | op_copy_object,
                                                  word_at(code, index + 1), word_at(code, index + 2), buffer};
         settled.append(reinterpret_cast<const char*>(words.data()), sizeof words);
     });
     code = std::move(settled);
+    return true;
+}
+
+}  // namespace
+
+bool settle_pointer_variables(std::string& code) {
+    // What one load gives may be stored to the next variable.
+    for (bool changes = true; changes;) {
+        if (!settle_once(code, changes)) return false;
+    }
     return true;
 }
 

@@ -21,6 +21,7 @@ enum Op : std::uint32_t {
     op_ext_inst = 12,
     op_entry_point = 15,
     op_type_bool = 20,
+    op_type_float = 22,
     op_type_pointer = 32,
     op_constant_true = 41,
     op_constant = 43,

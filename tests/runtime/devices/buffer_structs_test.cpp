@@ -110,25 +110,25 @@ TEST_P(BufferStructsTest, AreInArrays) {
 }
 
 TEST_P(BufferStructsTest, ArePickedByIndices) {
-    const auto spots = [&] {
-        std::array<RWBuffer<Spot>, 3> made;
+    const auto levels = [&] {
+        std::array<RWBuffer<float>, 3> made;
         for (std::size_t b = 0; b < made.size(); ++b)
-            made[b] = RWBuffer<Spot>(device_, std::vector<Spot>(70, Spot{float(b + 1), {1, 2, 3}}));
+            made[b] = RWBuffer<float>(device_, std::vector<float>(70, float(b + 1)));
         return made;
     };
     const auto counts = [&]() -> RWBuffer<std::uint32_t> { return device_.zeros<std::uint32_t>({3}); };
     const auto weights = [&] { return device_.zeros<float>({2}); };
-    const ShelfFields left{spots(), counts(), std::array<Pointer<float>, 2>{weights(), weights()}};
+    const ShelfFields left{levels(), counts(), std::array<Pointer<float>, 2>{weights(), weights()}};
     const auto seen = weights();
-    const ShelfFields right{spots(), counts(), std::array<Pointer<float>, 2>{weights(), seen}};
+    const ShelfFields right{levels(), counts(), std::array<Pointer<float>, 2>{weights(), seen}};
     const auto y = module_.pick(
         {left, right},
         {device_.tensor<float>({2, 2}), device_.tensor<float>({3, 3}), device_.tensor<float>({4, 4})},
         device_.tensor<std::int32_t>({0, 1}));
-    EXPECT_THAT(y.to_vector(), ElementsAre(2 + 70 * 16 + 1, 5 + 70 * 16 + 2));
-    EXPECT_EQ(right.spots[0].to_vector()[64].place, (float3{2, 4, 6}));
-    EXPECT_EQ(left.spots[1].to_vector()[65].place, (float3{3, 6, 9}));
-    EXPECT_EQ(left.spots[1].to_vector()[64].place, (float3{1, 2, 3}));
+    EXPECT_THAT(y.to_vector(), ElementsAre(2 + 70 * 4 + 1, 5 + 70 * 4 + 2));
+    EXPECT_EQ(right.levels[0].to_vector()[64], 2);
+    EXPECT_EQ(left.levels[1].to_vector()[65], 6);
+    EXPECT_EQ(left.levels[1].to_vector()[64], 2);
     EXPECT_THAT(right.counts.to_vector(), ElementsAre(0, 1, 0));
     EXPECT_THAT(seen.to_vector(), ElementsAre(0, 0));
 }

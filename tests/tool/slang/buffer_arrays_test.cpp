@@ -179,6 +179,8 @@ TEST(BufferArrays, StayWhereAnElementIsKept) {
     for (const Lines& use :
          {Lines{{59, 11, 50, 7}, {62, 50, 23}}, Lines{{169, 8, 50, 51, 23, 20}}, Lines{{57, 1, 50, 51, 23}},
           Lines{{57, 1, 50, 51, 17}}, Lines{{245, 8, 50, 23, 16}}, Lines{{62, 17, 51}},
+          // Parts of elements: drivers mix them up.
+          Lines{{65, 12, 24, 23, 4, 30, 4}, {61, 1, 25, 24}},
           // In an array by a number, which is then read; or a copy of memory.
           Lines{{82, 9, 50, 23, 18, 0}, {81, 8, 51, 50, 0}, {68, 2, 26, 51, 0}}, Lines{{63, 17, 18}},
           Lines{{59, 10, 50, 7}, {62, 50, 18}, {63, 51, 50}}, Lines{{59, 10, 50, 7}, {63, 50, 51}}}) {

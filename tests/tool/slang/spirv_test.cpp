@@ -130,6 +130,23 @@ TEST(Spirv, SettlesVariablesThatHoldOneBuffer) {
     EXPECT_FALSE(settle_pointer_variables(bad));
 }
 
+TEST(Spirv, FollowsWhatVariablesHoldThroughBlocks) {
+    // 54 is OpFunction, 248 OpLabel, 246 OpLoopMerge, 249 OpBranch, 250 OpBranchConditional. Buffers 3 and 4
+    // of type 1; block 52 is a loop's body, which stores the other buffer, or nothing.
+    const auto with = [](std::vector<std::uint32_t> first, std::vector<std::uint32_t> in_loop,
+                         std::vector<std::uint32_t> behind, std::vector<std::uint32_t> copied) {
+        return spirv({{46, 1, 2},        {59, 1, 3, 12},     {59, 1, 4, 12}, {54, 8, 7, 0, 8},
+                      {248, 50},         {59, 9, 5, 7},      {59, 9, 6, 7},  {62, 5, 3},
+                      std::move(first),  {62, 6, 20},        {249, 51},      {248, 51},
+                      {246, 53, 52, 0},  {250, 60, 52, 53},  {248, 52},      {62, 5, 2},
+                      {62, 5, 4},        std::move(in_loop), {249, 51},      {248, 53},
+                      std::move(behind), std::move(copied),  {253},          {56}});
+    };
+    std::string code = with({61, 1, 20, 5}, {61, 1, 21, 5}, {61, 1, 22, 5}, {61, 1, 23, 6});
+    ASSERT_TRUE(settle_pointer_variables(code));
+    EXPECT_EQ(code, with({83, 1, 20, 3}, {83, 1, 21, 4}, {61, 1, 22, 5}, {83, 1, 23, 3}));
+}
+
 TEST(Spirv, LeavesCopiesOfWhatItDoesNotKnow) {
     // 50 is OpSpecConstant. Structs 7 and 8 hold arrays of a length that specialisation sets, 9 and 10 ones
     // that no OpCompositeConstruct can list; no instruction gives value 12 a type that is known.
