@@ -44,9 +44,8 @@ def commands(build: Path) -> dict[Path, list[str]]:
     for one in compilations(build):
         ours = [source for source in one.sources if is_ours(source) and source.suffix == ".cpp"]
         tests = any(source.is_relative_to(ROOT / "tests") for source in ours)
-        for source in [one.file] if tests else ours:
-            if ours:
-                found[source] = [*COMPILER, *WARNINGS, *words_to_keep(one.command), str(source)]
+        for file in [one.file] if tests else ours:
+            found[file] = [*COMPILER, *WARNINGS, *words_to_keep(one.command), str(file)]
     return found
 
 
@@ -62,10 +61,14 @@ def files_read(rules: str) -> list[Path]:
     return sorted(path for path in paths if path.is_relative_to(ROOT))
 
 
+@cache
+def compiler_version() -> str:
+    return subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
+
+
 def check(command: list[str], stamp: Path) -> str:
     """Returns what the compiler said, if it failed."""
-    version = subprocess.run([COMPILER[0], "--version"], capture_output=True, text=True, check=True).stdout
-    begin = json.dumps([version, command])
+    begin = json.dumps([compiler_version(), command])
     if stamp.exists():
         first, *lines = stamp.read_text().splitlines()
         if first == begin and all(digest(Path(line[66:])) == line[:64] for line in lines):

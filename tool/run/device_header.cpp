@@ -39,8 +39,7 @@ Diagnostic code_refused(const DeviceFunction& function, const Diagnostics& log) 
     }
     notes.emplace_back(
         "device headers have arithmetic and the usual functions of scalars, vectors and matrices, atomics, "
-        "and what "
-        "reads and writes buffers: not lanes, groups or textures");
+        "and what reads and writes buffers: not lanes, groups or textures");
     return {Severity::error, "device-header-code", function.call->location,
             "CUDA doesn't take the code that Slang makes of '" + function.name + "' for the device header",
             notes};

@@ -15,10 +15,7 @@ namespace kf::gen {
 
 namespace {
 
-using Words = std::vector<std::uint32_t>;
-
 constexpr std::uint32_t op_type_int = 21;
-constexpr std::uint32_t op_type_array = 28;
 constexpr std::uint32_t op_uconvert = 113;
 constexpr std::uint32_t op_sconvert = 114;
 constexpr std::uint32_t op_imul = 132;
@@ -35,18 +32,10 @@ constexpr std::uint32_t op_atomic_float_max = 5615;
 constexpr std::uint32_t op_atomic_float_add = 6035;
 constexpr std::uint32_t storage_function = 7;
 constexpr std::uint32_t storage_buffer = 12;
-constexpr std::uint32_t count_shift = 16;
-constexpr std::size_t bound_word = 3;  // of the header: ids are smaller
 constexpr std::uint32_t unknown = 0;
 constexpr std::uint32_t several = 0xFFFFFFFF;
 
 std::uint32_t opcode_of(const Words& instruction) { return instruction.front() & 0xFFFFU; }
-
-Words instruction_of(std::uint32_t opcode, const Words& operands) {
-    Words words{static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode};
-    words.insert(words.end(), operands.begin(), operands.end());
-    return words;
-}
 
 bool leads_into(std::uint32_t opcode) {
     return opcode == op_access_chain || opcode == op_in_bounds_access_chain;
@@ -371,9 +360,7 @@ public:
     explicit ArrayModule(const std::string& code)
         : header_(code.substr(0, spirv::header_words * sizeof(std::uint32_t))) {
         is_whole_ = each_instruction(code, [&](std::uint32_t, std::size_t index, std::size_t count) {
-            Words words(count);
-            std::memcpy(words.data(), code.data() + index * sizeof(std::uint32_t),
-                        count * sizeof(std::uint32_t));
+            Words words = words_at(code, index, count);
             types_.add(words);
             if (count >= 3 && opcode_of(words) >= op_constant_true && types_.number_words(words[1]) > 0)
                 number_types_[words[2]] = words[1];

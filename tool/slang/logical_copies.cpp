@@ -13,14 +13,10 @@ namespace kf::gen {
 
 namespace {
 
-using Words = std::vector<std::uint32_t>;
-
-constexpr std::uint32_t op_type_array = 28;
 constexpr std::uint32_t op_type_struct = 30;
 constexpr std::uint32_t op_constant_composite = 44;
 constexpr std::uint32_t op_copy_logical = 400;
 constexpr std::uint32_t most_members = 0xFFFF - 3;  // an instruction's words are counted in 16 bits
-constexpr std::size_t bound_word = 3;               // of the header: ids are smaller
 
 /// What the module's types are made of, and the types of its values.
 class Composites {
@@ -115,9 +111,8 @@ public:
 
 private:
     void add(std::uint32_t opcode, const Words& operands) {
-        constexpr std::uint32_t count_shift = 16;
-        words_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode);
-        words_.insert(words_.end(), operands.begin(), operands.end());
+        const Words made = instruction_of(opcode, operands);
+        words_.insert(words_.end(), made.begin(), made.end());
     }
 
     const Composites& composites_;

@@ -2,7 +2,6 @@
 #include "slang/pointer_variables.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -18,7 +17,6 @@ namespace {
 constexpr std::uint32_t storage_private = 6;
 constexpr std::uint32_t storage_function = 7;
 constexpr std::uint32_t storage_buffer = 12;
-constexpr std::uint32_t word_count_shift = 16;
 constexpr std::uint32_t branch_first = 246;  // OpLoopMerge
 constexpr std::uint32_t branch_last = 251;   // OpSwitch
 
@@ -121,15 +119,15 @@ class Reaching {
 public:
     explicit Reaching(const Pointers& pointers) : pointers_(&pointers) {}
 
-    void add(std::uint32_t opcode, const std::vector<std::uint32_t>& words) {
-        if (opcode == op_label) {
+    void add(std::uint32_t opcode, const Words& words) {
+        if (opcode == op_label && words.size() > 1) {
             labels_.push_back(words[1]);
             blocks_[words[1]] = {};
         } else if (labels_.empty()) {
             return;
-        } else if (opcode == op_store && pointers_->is_local(words[1])) {
+        } else if (opcode == op_store && words.size() > 2 && pointers_->is_local(words[1])) {
             blocks_[labels_.back()].steps.push_back({words[1], pointers_->content(words[2]), 0});
-        } else if (opcode == op_load && pointers_->is_local(words[3])) {
+        } else if (opcode == op_load && words.size() > 3 && pointers_->is_local(words[3])) {
             blocks_[labels_.back()].steps.push_back({words[3], {}, words[2]});
         } else if (opcode > branch_first && opcode <= branch_last) {
             // A literal that is a label's number, too, leads to one block more than there is.
@@ -170,7 +168,7 @@ private:
     };
     struct Block {
         std::vector<Step> steps;
-        std::vector<std::uint32_t> targets;
+        Words targets;
     };
 
     State run(std::uint32_t label, State state, std::map<std::uint32_t, std::uint32_t>* loads) {
@@ -186,7 +184,7 @@ private:
     }
 
     const Pointers* pointers_;
-    std::vector<std::uint32_t> labels_;  // in the order of the code
+    Words labels_;  // in the order of the code
     std::map<std::uint32_t, Block> blocks_;
 };
 
@@ -202,9 +200,7 @@ bool settle_once(std::string& code, bool& changes) {
     std::map<std::uint32_t, std::uint32_t> loads;
     Reaching reaching(pointers);
     (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        std::vector<std::uint32_t> words(std::max<std::size_t>(count, 4));
-        for (std::size_t i = 0; i < count; ++i) words[i] = word_at(code, index + i);
-        words.resize(count < 4 && opcode != op_load ? count : words.size());
+        const Words words = words_at(code, index, count);
         if (opcode == op_function) reaching = Reaching(pointers);
         reaching.add(opcode, words);
         if (opcode == op_load && count >= 4 && pointers.buffer_in(words[3]) != 0)
@@ -213,17 +209,13 @@ bool settle_once(std::string& code, bool& changes) {
     });
     std::string settled = code.substr(0, spirv::header_words * sizeof(std::uint32_t));
     (void)each_instruction(code, [&](std::uint32_t opcode, std::size_t index, std::size_t count) {
-        const std::uint32_t buffer = opcode == op_load && loads.contains(word_at(code, index + 2))
-                                         ? loads[word_at(code, index + 2)]
-                                         : 0;
-        if (buffer == 0) {
-            settled.append(code, index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
-            return;
+        Words words = words_at(code, index, count);
+        if (const auto load = opcode == op_load && count > 3 ? loads.find(words[2]) : loads.end();
+            load != loads.end()) {
+            changes = true;
+            words = instruction_of(op_copy_object, {words[1], words[2], load->second});
         }
-        changes = true;
-        const std::array<std::uint32_t, 4> words{4U << word_count_shift | op_copy_object,
-                                                 word_at(code, index + 1), word_at(code, index + 2), buffer};
-        settled.append(reinterpret_cast<const char*>(words.data()), sizeof words);
+        settled.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t));
     });
     code = std::move(settled);
     return true;

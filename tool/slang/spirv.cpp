@@ -27,7 +27,6 @@ constexpr std::uint32_t decoration_aliased_pointer = 5356;
 constexpr std::uint32_t storage_physical = 5349;
 constexpr std::uint32_t op_type_first = 19;
 constexpr std::uint32_t op_type_last = 39;
-constexpr std::uint32_t op_type_array = 28;
 
 /// UniformConstant, Uniform, PushConstant, AtomicCounter and StorageBuffer: what a host fills.
 constexpr std::array<std::uint32_t, 5> filled_storage = {0, 2, 9, 10, 12};

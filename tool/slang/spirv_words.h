@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "core/spirv.h"
 
@@ -22,6 +23,7 @@ enum Op : std::uint32_t {
     op_entry_point = 15,
     op_type_bool = 20,
     op_type_float = 22,
+    op_type_array = 28,
     op_type_pointer = 32,
     op_constant_true = 41,
     op_constant = 43,
@@ -72,6 +74,24 @@ inline std::uint32_t word_at(std::string_view code, std::size_t index) {
     std::uint32_t word = 0;
     std::memcpy(&word, code.data() + index * sizeof(word), sizeof(word));
     return word;
+}
+
+/// One instruction: its length and opcode, and its operands.
+using Words = std::vector<std::uint32_t>;
+
+inline constexpr std::size_t bound_word = 3;  ///< of the header: ids are smaller
+
+inline Words words_at(std::string_view code, std::size_t index, std::size_t count) {
+    Words words(count);
+    std::memcpy(words.data(), code.data() + index * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
+    return words;
+}
+
+inline Words instruction_of(std::uint32_t opcode, const Words& operands) {
+    constexpr std::uint32_t count_shift = 16;
+    Words words{static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode};
+    words.insert(words.end(), operands.begin(), operands.end());
+    return words;
 }
 
 /// Calls visit(opcode, index of the first word, count of words) for each instruction, until it has
