@@ -44,7 +44,8 @@ struct ParameterTree {
     bool operator==(const ParameterTree&) const = default;
 };
 
-/// Whether it is an array that is given element by element: its fields are the elements, "[0]", "[1]" …
+/// Whether a parameter is an array that is given element by element: its fields are the elements, "[0]",
+/// "[1]".
 [[nodiscard]] inline bool is_array(const ParameterTree& parameter) {
     return parameter.form == Form::fields && !parameter.extents.empty();
 }
@@ -70,7 +71,7 @@ inline void append_field(std::string& owner, std::string_view field) {
     return std::string(path.substr(0, path.find_first_of(".[")));
 }
 
-/// Whether `path` is `owner` or what lies in it: "net.layers[2].weights" lies in "net.layers".
+/// Whether a path names its owner or a part of it: "net.layers[2].weights" lies in "net.layers".
 [[nodiscard]] inline bool is_or_lies_in(std::string_view path, std::string_view owner) {
     return path.starts_with(owner) &&
            (path.size() == owner.size() || path[owner.size()] == '.' || path[owner.size()] == '[');

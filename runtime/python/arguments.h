@@ -41,7 +41,7 @@ struct Arguments {
     }
 };
 
-/// The same for later: it owns its objects.
+/// All that a call is given, kept for later: it owns its objects.
 class KeptArguments {
 public:
     explicit KeptArguments(const Arguments& given)

@@ -18,7 +18,7 @@ public:
 
     [[nodiscard]] const FunctionInfo& info() const { return *info_; }
     [[nodiscard]] const Options& options() const { return options_; }
-    /// Whether it is launched by threads, and nobody has said how many.
+    /// Whether the function is launched by threads, and nobody has said how many.
     [[nodiscard]] bool needs_launch() const { return info_->is_launched && !options_.launch; }
 
     [[nodiscard]] Function with(const Options& chosen) const;
