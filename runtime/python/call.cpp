@@ -23,6 +23,7 @@
 #include "python/options.h"
 #include "python/overload_filter.h"
 #include "python/parameter_names.h"
+#include "python/quick_call.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/struct_choice.h"
@@ -51,6 +52,8 @@ public:
           options_(options),
           given_(info.parameters.size(), &memory_),
           as_array_(info.parameters.size(), false, &memory_) {}
+
+    using CallItems::call;
 
     /// Why no overload takes the arguments; empty where one does.
     std::string misfit(const Arguments& arguments) {
@@ -709,8 +712,13 @@ const FunctionInfo& choose(const FunctionInfo& info, PassKind pass, RecordedCall
 
 py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Arguments& arguments,
                 const Options& options, Encoder* before) {
+    QuickCall quick(info, pass, encoder, arguments);
+    if (py::object result = quick.run(options, before)) return result;
     const FunctionInfo& chosen = info.others.empty() ? info : choose(info, pass, encoder, arguments);
-    return Call(chosen, pass, encoder, default_options().with(options)).run(arguments, before);
+    Call full(chosen, pass, encoder, default_options().with(options));
+    py::object result = full.run(arguments, before);
+    quick.keep(chosen, full.call());
+    return result;
 }
 
 }  // namespace kf::python

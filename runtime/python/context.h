@@ -2,8 +2,10 @@
 #pragma once
 
 #include <kf/device.h>
+#include <kf/function_ref.h>
 #include <kf/module.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +26,7 @@ class Context {
 public:
     using PythonClass = Context;
 
-    explicit Context(Device device) : device_(std::move(device)) {}
+    explicit Context(Device device);
     /// Waits for what was issued, but not where the program ends by Ctrl-C.
     ~Context();
     Context(const Context&) = delete;
@@ -33,11 +35,22 @@ public:
     [[nodiscard]] const Device& device() const { return device_; }
     /// Loads the artifact on first use, without the GIL, which the caller has.
     Module module(const std::shared_ptr<const Artifact>& artifact);
+    /// Returns function number `index` of that module, configured as nothing. It stays as long as the
+    /// artifact and the context do.
+    const detail::FunctionRef& function(const std::shared_ptr<const Artifact>& artifact, std::size_t index);
+    /// Another number for every context there ever was.
+    [[nodiscard]] std::uint64_t number() const { return number_; }
 
 private:
+    struct Loaded {
+        Module module;
+        std::map<std::size_t, detail::FunctionRef> functions;
+    };
+
     Device device_;
+    std::uint64_t number_;
     std::mutex mutex_;
-    std::map<std::weak_ptr<const Artifact>, Module, std::owner_less<>> modules_;
+    std::map<std::weak_ptr<const Artifact>, Loaded, std::owner_less<>> modules_;
 };
 
 using ContextPtr = std::shared_ptr<Context>;

@@ -1,5 +1,6 @@
 // kf.Device, kf.devices() and the default device.
 
+#include <atomic>
 #include <utility>
 
 #include <kf/vulkan.h>
@@ -116,6 +117,11 @@ std::string device_text(const DeviceInfo& info) {
 
 }  // namespace
 
+Context::Context(Device device) : device_(std::move(device)) {
+    static std::atomic<std::uint64_t> made = 0;
+    number_ = ++made;
+}
+
 Context::~Context() {
     if (ends_by_interrupt()) (void)new Device(device_);
 }
@@ -123,16 +129,26 @@ Context::~Context() {
 Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
     (void)device_.state()->driver();  // refuses forked processes, where the mutex may be held for ever
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
-        if (const auto found = modules_.find(artifact); found != modules_.end()) return found->second;
+        if (const auto found = modules_.find(artifact); found != modules_.end()) return found->second.module;
     }
     const GilRelease release;
     const std::scoped_lock lock(mutex_);
     const auto found = modules_.find(artifact);
-    if (found != modules_.end()) return found->second;
+    if (found != modules_.end()) return found->second.module;
     std::erase_if(modules_, [](const auto& entry) { return entry.first.expired(); });
     Module module = Module::load(device_, artifact->bytes);
-    modules_.emplace(artifact, module);
+    modules_.emplace(artifact, Loaded{module, {}});
     return module;
+}
+
+const detail::FunctionRef& Context::function(const std::shared_ptr<const Artifact>& artifact,
+                                             std::size_t index) {
+    Module loaded = module(artifact);
+    const GilRelease release;
+    const std::scoped_lock lock(mutex_);
+    return modules_.at(artifact)
+        .functions.try_emplace(index, detail::FunctionRef{loaded.state(), index})
+        .first->second;
 }
 
 ContextPtr default_context() {

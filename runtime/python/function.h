@@ -42,6 +42,7 @@ struct HostItem {
 };
 
 struct FunctionInfo;
+class KnownCalls;
 
 /// What the functions of one loaded module share. Needs the GIL.
 struct LoadedFunctions {
@@ -87,6 +88,7 @@ struct FunctionInfo {
     py::object results;     ///< the named tuple's class; None unless there are several results
     py::str name;           ///< of its Python objects
     py::str documentation;  ///< the same
+    mutable std::shared_ptr<KnownCalls> known_calls;  ///< null before the first; needs the GIL
 };
 
 /// Whether a parameter's values come back to the caller.

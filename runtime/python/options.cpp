@@ -15,6 +15,12 @@ Options& process_options() {
     return options;
 }
 
+/// Whether the process's options, or a block's, were ever set; guarded by the GIL.
+bool& were_options_set() {
+    static bool were = false;
+    return were;
+}
+
 /// A contextvars.ContextVar that holds Options: threads and tasks have their own.
 PyObject* block_options() {
     static PyObject* variable = [] {
@@ -35,6 +41,7 @@ Options options_of_blocks() {
 
 /// Returns what leave_options() takes.
 py::object enter_options(const py::kwargs& given) {
+    were_options_set() = true;
     const py::object options = py::cast(options_of_blocks().with(options_of("options", given)));
     PyObject* token = PyContextVar_Set(block_options(), options.ptr());
     if (token == nullptr) throw py::error_already_set();
@@ -157,6 +164,8 @@ detail::VariantRequest conformances_of(const std::string& function, const py::ob
     return request;
 }
 
+bool may_have_default_options() { return were_options_set(); }
+
 Options default_options() { return process_options().with(options_of_blocks()); }
 
 void bind_options(py::module_& module) {
@@ -165,7 +174,11 @@ void bind_options(py::module_& module) {
     module.def("_enter_options", &enter_options);
     module.def("_leave_options", &leave_options);
     module.def(
-        "set_options", [](const py::kwargs& given) { process_options() = options_of("set_options", given); },
+        "set_options",
+        [](const py::kwargs& given) {
+            process_options() = options_of("set_options", given);
+            were_options_set() = true;
+        },
         "Options of all functions, where neither their own options() nor a block of kf.options() says "
         "otherwise: deterministic=True. What isn't named is not set.");
 }

@@ -24,6 +24,8 @@ detail::VariantRequest conformances_of(const std::string& function, const py::ob
 /// What set_options() says for the process, and on top of it what the options() says that this thread, or
 /// asyncio task, is in.
 Options default_options();
+/// Tells whether that may be anything: nobody has said any in this process otherwise.
+bool may_have_default_options();
 
 void bind_options(py::module_& module);
 

@@ -1,0 +1,241 @@
+// Makes calls as others like them were made.
+#include "python/quick_call.h"
+
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "core/tensor_state.h"
+#include "python/exact_numbers.h"
+#include "python/gil.h"
+#include "python/host.h"
+#include "python/options.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+namespace {
+
+using detail::Arg;
+using Place = KnownCall::Place;
+using Result = KnownCall::Result;
+
+/// So many objects, made in place when it is known how many.
+template <class T, std::size_t most>
+class Few {
+public:
+    Few() = default;
+    ~Few() {
+        for (std::size_t i = 0; i < size_; ++i) at(i).~T();
+    }
+    Few(const Few&) = delete;
+    Few& operator=(const Few&) = delete;
+
+    template <class... Parts>
+    T& add(Parts&&... parts) {
+        return *new (&room_[sizeof(T) * size_++]) T(std::forward<Parts>(parts)...);
+    }
+    T& operator[](std::size_t i) { return at(i); }
+    [[nodiscard]] std::span<T> all() { return {&at(0), size_}; }
+
+private:
+    T& at(std::size_t i) { return *std::launder(reinterpret_cast<T*>(&room_[sizeof(T) * i])); }
+
+    std::size_t size_ = 0;
+    alignas(T) std::byte room_[sizeof(T) * most];  // NOLINT: never cleared
+};
+
+/// Keeps a known call while it is made: other threads may make room for their own meanwhile.
+class UnderWay {
+public:
+    explicit UnderWay(const KnownCall& call) : call_(call) { ++call_.under_way; }
+    ~UnderWay() { --call_.under_way; }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+private:
+    const KnownCall& call_;
+};
+
+/// Reads a shape, if it is exactly an int, or a list or tuple of them, and none is negative.
+bool read_shape(PyObject* value, Dims& shape) {
+    const bool is_number = PyLong_CheckExact(value);
+    PyObject* const* const items = is_number ? &value : PySequence_Fast_ITEMS(value);
+    const Py_ssize_t count = is_number ? 1 : PySequence_Fast_GET_SIZE(value);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        int overflow = 0;
+        const long long extent = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+        if (extent < 0 || overflow != 0) return false;
+        shape.push_back(extent);
+    }
+    return true;
+}
+
+/// A known call with what is given this time.
+class Repetition {
+public:
+    Repetition(const KnownCall& known, const TaggedArguments& given) : known_(known), given_(given) {}
+
+    /// Returns false where something is odd.
+    bool take() {
+        for (std::size_t i = 0; i < known_.items; ++i) args_.add();
+        for (std::size_t i = 0; i < given_.size(); ++i) {
+            if (!place(known_.places[i], i)) return false;
+        }
+        for (const KnownCall::Output& output : known_.outputs) {
+            std::memset(room(output.room), 0, KnownCall::room);
+            args_[output.item].kind = Arg::Kind::value;
+            args_[output.item].out_value = room(output.room);
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::span<Arg> args() { return args_.all(); }
+    [[nodiscard]] const Dims* shape() const { return has_shape_ ? &shape_ : nullptr; }
+    /// The context of the tensors; null where there are none.
+    [[nodiscard]] const ContextPtr* context() const { return context_; }
+
+    py::object results(const ContextPtr& context) {
+        if (known_.results.empty()) return py::none();
+        if (known_.results.size() == 1) return result(known_.results.front(), context);
+        const py::object& class_ = known_.info->results;
+        py::tuple values(known_.results.size());
+        for (std::size_t i = 0; i < known_.results.size(); ++i)
+            values[i] = result(known_.results[i], context);
+        return class_.attr("_make")(values);
+    }
+
+private:
+    bool place(const Place& place, std::size_t i) {
+        const TaggedArgument& argument = given_[i];
+        switch (place.kind) {
+            case Place::Kind::nothing: return true;
+            case Place::Kind::value: return place_value(place, i);
+            case Place::Kind::address:
+                args_[place.item].kind = Arg::Kind::pointer;
+                args_[place.item].value = room(i);
+                return pack_exact_number(argument.value, ScalarType::uint64, room(i));
+            case Place::Kind::tensor:
+                args_[place.item].kind = Arg::Kind::tensor;
+                args_[place.item].tensor = memory(*argument.tensor);
+                return is_in_context(*argument.tensor);
+            case Place::Kind::pointer: {
+                const AnyTensor* tensor = memory(*argument.tensor);
+                const std::uint64_t address = tensor->state()->address();
+                std::memcpy(room(i), &address, sizeof address);
+                args_[place.item].kind = Arg::Kind::pointer;
+                args_[place.item].value = room(i);
+                args_[place.item].tensor = tensor;
+                return is_in_context(*argument.tensor);
+            }
+            case Place::Kind::shape: has_shape_ = true; return read_shape(argument.value, shape_);
+        }
+        return false;
+    }
+
+    bool place_value(const Place& place, std::size_t i) {
+        PyObject* const value = given_[i].value;
+        const bool is_list = given_[i].tag.is_list();
+        // A device that was opened meanwhile let other threads run.
+        if (is_list && PySequence_Fast_GET_SIZE(value) != place.scalars) return false;
+        std::byte* target = room(i);
+        for (std::size_t k = 0; k < place.scalars; ++k, target += size_of(place.scalar)) {
+            PyObject* const number = is_list ? PySequence_Fast_ITEMS(value)[k] : value;
+            if (!pack_exact_number(number, place.scalar, target)) return false;
+        }
+        Arg& arg = args_[place.item];
+        arg.kind = Arg::Kind::value;
+        arg.value = room(i);
+        arg.out_value = place.is_written ? room(i) : nullptr;
+        return true;
+    }
+
+    /// A pushed gradient takes the place of one that with_grads() made, in whatever thread.
+    const AnyTensor* memory(const Tensor& tensor) {
+        return tensor.made_grads ? &kept_.add(tensor.any) : &tensor.any;
+    }
+
+    bool is_in_context(const Tensor& tensor) {
+        if (context_ == nullptr) context_ = &tensor.context;
+        return *context_ == tensor.context;
+    }
+
+    std::byte* room(std::size_t i) { return room_[i]; }
+
+    py::object result(const Result& result, const ContextPtr& context) {
+        switch (result.kind) {
+            case Result::Kind::given: return py::reinterpret_borrow<py::object>(given_[result.index].value);
+            case Result::Kind::value: return to_python(result.element, room(result.index));
+            case Result::Kind::made: break;
+        }
+        Tensor made = wrap(args_[result.index].allocated, context);
+        made.structure = result.structure;
+        return py::cast(std::move(made));
+    }
+
+    const KnownCall& known_;
+    const TaggedArguments& given_;
+    const ContextPtr* context_ = nullptr;
+    bool has_shape_ = false;
+    Dims shape_;
+    Few<Arg, KnownCall::most_items> args_;
+    Few<AnyTensor, TaggedArguments::most> kept_;
+    static constexpr std::size_t rooms = TaggedArguments::most + KnownCall::most_outputs;
+    alignas(8) std::byte room_[rooms][KnownCall::room];  // NOLINT: never cleared
+};
+
+bool says_anything(const Options& options) {
+    return options.deterministic || options.launch || !options.reads.empty() || !options.writes.empty();
+}
+
+/// Returns the function on the device.
+const detail::FunctionRef& function_on(const KnownCall& known, Context& context) {
+    if (known.context == context.number()) return *known.function;
+    const detail::FunctionRef& found = context.function(known.info->artifact, known.info->index);
+    known.context = context.number();
+    known.function = &found;
+    return found;
+}
+
+}  // namespace
+
+QuickCall::QuickCall(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder,
+                     const Arguments& arguments)
+    : info_(info),
+      pass_(pass),
+      encoder_(encoder),
+      arguments_(arguments),
+      may_be_kept_(tagged_.read(arguments)) {}
+
+py::object QuickCall::run(const Options& options, Encoder* before) {
+    if (!may_be_kept_ || info_.known_calls == nullptr) return {};
+    const KnownCall* const known = info_.known_calls->find(key());
+    if (known == nullptr) return {};
+    may_be_kept_ = false;
+    const UnderWay under_way(*known);
+    Repetition call(*known, tagged_);
+    if (!call.take()) return {};
+    ContextPtr other;
+    if (call.context() == nullptr) other = encoder_ != nullptr ? encoder_->context() : default_context();
+    const ContextPtr& context = call.context() != nullptr ? *call.context() : other;
+    const detail::FunctionRef* function = &function_on(*known, *context);
+    std::optional<detail::FunctionRef> configured;
+    if (may_have_default_options() || says_anything(options)) {
+        configured = *function;
+        configured->options = default_options().with(options);
+        function = &*configured;
+    }
+    {
+        const GilRelease release;
+        detail::invoke(*function, known->overload, pass_, call.args(),
+                       encoder_ == nullptr ? nullptr : &encoder_->encoder(), call.shape(), nullptr, before);
+    }
+    return runs_forward(pass_) ? call.results(context) : py::none();
+}
+
+void QuickCall::keep(const FunctionInfo& chosen, const manifest::Call& overload) {
+    if (!may_be_kept_) return;
+    if (info_.known_calls == nullptr) info_.known_calls = std::make_shared<KnownCalls>(info_.function);
+    info_.known_calls->keep(key(), chosen, overload);
+}
+
+}  // namespace kf::python
