@@ -24,6 +24,7 @@
 #include "python/overload_filter.h"
 #include "python/parameter_names.h"
 #include "python/quick_call.h"
+#include "python/recursion.h"
 #include "python/scalars.h"
 #include "python/stream.h"
 #include "python/struct_choice.h"
@@ -714,6 +715,7 @@ py::object call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder,
                 const Options& options, Encoder* before) {
     QuickCall quick(info, pass, encoder, arguments);
     if (py::object result = quick.run(options, before)) return result;
+    const NestedCall nested;
     const FunctionInfo& chosen = info.others.empty() ? info : choose(info, pass, encoder, arguments);
     Call full(chosen, pass, encoder, default_options().with(options));
     py::object result = full.run(arguments, before);

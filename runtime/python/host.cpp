@@ -7,6 +7,7 @@
 
 #include "core/describe.h"
 #include "python/arrays.h"
+#include "python/attributes.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/scalars.h"
@@ -103,9 +104,10 @@ py::list components_of(py::handle value, const Where& where) {
     py::list found;
     for (const char* name : names) {
         const py::str key(name);
-        const bool there = keyed ? PyDict_Contains(value.ptr(), key.ptr()) == 1 : py::hasattr(value, key);
-        if (!there) break;
-        found.append(keyed ? py::object(value[key]) : py::object(value.attr(key)));
+        if (keyed && PyDict_Contains(value.ptr(), key.ptr()) != 1) break;
+        const py::object component = keyed ? py::object(value[key]) : attribute_or_null(value, key);
+        if (!component) break;
+        found.append(component);
     }
     if (found.empty() || (!keyed && found.size() < 2)) return py::list();
     if (keyed && (found.size() < 2 || py::len(value) != found.size())) {

@@ -1,8 +1,9 @@
 // The extension module kernelfunctions._kf.
 #include "python/common.h"
 #include "python/options.h"
+#include "python/pickling.h"
 
-PYBIND11_MODULE(_kf, module) {
+PYBIND11_MODULE(_kf_main, module) {
     module.attr("__version__") = KF_VERSION;
     kf::python::bind_gil(module);
     kf::python::bind_errors(module);
@@ -18,4 +19,14 @@ PYBIND11_MODULE(_kf, module) {
     kf::python::bind_function_types(module);
     kf::python::bind_unlaunched_call(module);
     kf::python::bind_loaded_module(module);
+    kf::python::refuse_pickling(module);
+}
+
+/// What Python calls. Only the main interpreter goes on to pybind11, which would wait for itself in others.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__kf() {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__kf_main();
+    PyErr_SetString(PyExc_ImportError,
+                    "kernelfunctions can't be imported in a subinterpreter: its devices and settings are the "
+                    "process's; import it in the main interpreter");
+    return nullptr;
 }

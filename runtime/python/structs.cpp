@@ -10,6 +10,7 @@
 #include "core/join.h"
 #include "core/python_names.h"
 #include "python/arrays.h"
+#include "python/attributes.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/host.h"
@@ -64,7 +65,7 @@ py::object find_field(py::handle value, const std::string& name) {
         const bool there = py::cast<bool>(value.attr("dtype").attr("names").attr("__contains__")(key));
         return there ? py::object(value[key]) : py::object();
     }
-    return py::hasattr(value, key) ? py::object(value.attr(key)) : py::object();
+    return attribute_or_null(value, key);
 }
 
 /// A field by Slang's name or the attribute's.

@@ -175,6 +175,31 @@ def test_what_holds_itself(scene: ModuleType, calls: ModuleType) -> None:
         calls.total(numbers)
 
 
+def test_arguments_that_call_without_an_end(calls: ModuleType, structs: ModuleType) -> None:
+    """Calls need more of the stack than Python's limit leaves for each."""
+
+    class Ray:
+        dir = (1.0, 2.0, 3.0)
+
+        @property
+        def pos(self) -> Any:
+            return structs.raytrace(Ray(), 1.0)
+
+    with pytest.raises(RecursionError, match="calls from within arguments of other calls"):
+        structs.raytrace(Ray(), 1.0)
+
+    class Vector:
+        y, z = 2.0, 3.0
+
+        @property
+        def x(self) -> Any:
+            return calls.total(self)
+
+    with pytest.raises(RecursionError, match="calls from within arguments of other calls"):
+        calls.total(Vector())
+    assert calls.total((1.0, 2.0, 3.0)) == 6
+
+
 def test_what_an_argument_raises_is_raised(calls: ModuleType, structs: ModuleType) -> None:
     """Not left behind for whatever is called next."""
 

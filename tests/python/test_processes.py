@@ -266,3 +266,21 @@ while not found:
 print(found)
 """
     assert run(SETUP + program, 120) == "[42]\n"
+
+
+def test_a_subinterpreter_is_refused() -> None:
+    program = """
+import importlib, sys
+
+name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+interpreters = importlib.import_module(name)
+own = interpreters.create()
+code = f"import sys; sys.path[:0] = {sys.path!r}\\nimport kernelfunctions"
+try:
+    failed = interpreters.run_string(own, code)
+except Exception as error:
+    failed = error
+text = str(getattr(failed, "formatted", failed))
+assert "ImportError" in text and "kernelfunctions" in text and "subinterpreter" in text, text
+"""
+    assert run(program) == ""

@@ -1,7 +1,9 @@
 """kf.Tensor and kf.Device: making, reading, views, gradients."""
 
+import copy
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -380,3 +382,20 @@ def test_a_copy_without_memory_is_a_memory_error() -> None:
         check=False,
     )
     assert (found.stdout, found.stderr) == ("False True\n[0, 0, 0, 0, 0]\n", "")
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_pickle_is_refused(protocol: int) -> None:
+    class Derived(kf.Tensor):
+        pass
+
+    given = [kf.Tensor([1.0]), kf.differentiable(1.0), kf.default_device(), kf.default_device().encoder()]
+    for one in [*given, kf.Buffer.from_numpy(np.ones(2, np.float32)), kf.grid((2,)), kf.devices()[0]]:
+        with pytest.raises(
+            TypeError, match=rf"cannot pickle 'kernelfunctions\._kf\.{type(one).__name__}' object"
+        ):
+            pickle.dumps(one, protocol)
+        with pytest.raises(TypeError, match="cannot pickle"):
+            copy.copy(one)
+    with pytest.raises(TypeError, match="cannot pickle 'Derived' object"):
+        pickle.dumps(Derived([1.0]), protocol)
