@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import kernelfunctions as kf
 import numpy as np
-from kf_bench.bench import polynomial
+from kf_bench.bench import polynomial, square
 from kf_bench_configured import bench_configured as configured
 
 COUNT, CALLS, ROUNDS = 1024, 400, 31
@@ -54,6 +54,17 @@ def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
     return {name: microseconds(call, wait) for name, call in calls.items()}
 
 
+def recorded(device: kf.Device, x: kf.Tensor, y: kf.Tensor) -> float:
+    """Times recording alone, which as many calls to an encoder do, that is dropped."""
+    encoder = device.encoder()
+
+    def start_anew() -> None:
+        nonlocal encoder
+        encoder = device.encoder()
+
+    return microseconds(lambda: polynomial.append_to(encoder, 2, 8, -1, x, out=y), start_anew)
+
+
 def main() -> None:
     device = kf.default_device()
     numbers = np.random.default_rng(1).random(COUNT, np.float32)
@@ -62,7 +73,11 @@ def main() -> None:
     result = polynomial(2, 8, -1, x).with_grads(grad_in=numbers)
     a, b, c = (kf.Tensor.from_numpy(np.array([v], np.float32)).with_grads() for v in (2, 8, -1))
     times: dict[str, object] = {
+        "one": microseconds(lambda: square(x, out=y), device.wait),
         "forward": microseconds(lambda: polynomial(2, 8, -1, x, out=y), device.wait),
+        "forward.keywords": microseconds(lambda: polynomial(a=2, b=8, c=-1, x=x, out=y), device.wait),
+        "forward.tensors": microseconds(lambda: polynomial(a, b, c, x, out=y), device.wait),
+        "forward.recorded": recorded(device, x, y),
         "forward.returned": microseconds(lambda: polynomial(2, 8, -1, x), device.wait),
         "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
     }

@@ -64,6 +64,29 @@ def devices(env: dict[str, str]) -> list[dict[str, Any]]:
     return list(json.loads(done.stdout))
 
 
+def peers(calls: dict[str, Any], backends: list[str], env: dict[str, str]) -> dict[str, Any]:
+    """SlangPy's calls on the same backends, and our times divided by its: less is better."""
+    results: dict[str, Any] = {}
+    for backend in backends:
+        found = run([sys.executable, str(HERE / "slangpy_peer.py"), backend], env)
+        ours = next(times for name, times in calls.items() if name.startswith(backend))
+        theirs = found.get("calls_us", {})
+        found["ours_divided_by_theirs"] = {
+            name: ours[name] / time
+            for name, time in theirs.items()
+            if isinstance(time, float) and isinstance(ours.get(name), float)
+        }
+        results[backend] = found
+    return results
+
+
+def more(calls: dict[str, Any]) -> dict[str, Any]:
+    """What other forms of a call take more than the polynomial's with its output given, in us."""
+    forms = ("forward.keywords", "forward.tensors", "forward.recorded", "forward.returned", "backward")
+    function, hook = (calls.get("configured", {}).get(name, 0.0) for name in ("function", "hook"))
+    return {name: calls[name] - calls["forward"] for name in forms} | {"hook": hook - function}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
@@ -93,7 +116,8 @@ def main() -> None:
             "cpp": first_result([str(programs / "kf_bench_first"), name], env),
             "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
         }
-        result["python_calls"][name] = run([sys.executable, str(HERE / "calls.py")], env)
+        calls = run([sys.executable, str(HERE / "calls.py")], env)
+        result["python_calls"][name] = calls if "failed" in calls else calls | {"more_us": more(calls)}
         result["cpp_calls"][name] = run([str(programs / "kf_bench_configured_calls"), name], env)
         result["fused"][name] = run([sys.executable, str(HERE / "fused.py")], env)
         if name.startswith("vulkan"):
@@ -101,9 +125,11 @@ def main() -> None:
     cuda = programs / "kf_bench_cuda"
     if any(device["id"].startswith("cuda") for device in chosen):
         result["cuda"] = run([str(cuda)], plain) if cuda.exists() else {"skipped": "built without nvcc"}
-        result["slangpy"] = run([sys.executable, str(HERE / "slangpy_peer.py")], plain)
     else:
         result["cuda"] = {"skipped": "no CUDA device"}
+    if gpus:
+        backends = sorted({device["id"].partition(":")[0] for device in gpus})
+        result["slangpy"] = peers(result["python_calls"], backends, plain)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result, indent=2))

@@ -1,9 +1,13 @@
 # mypy: disallow-untyped-calls=False
-"""The same polynomial through SlangPy, for comparison, as JSON; needs the wheel and Slang at run time."""
+"""The same calls through SlangPy, for comparison, as JSON; needs the wheel and Slang at run time.
+
+usage: slangpy_peer.py [cuda|vulkan]
+"""
 
 import importlib
 import json
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -32,8 +36,33 @@ def median_us(
     return statistics.median(issued), statistics.median(done)
 
 
+def call_times(module: Any, tensor: Callable[[np.ndarray], Any], wait: Callable[[], None]) -> dict[str, Any]:
+    """Times what calls.py does, under the same names."""
+    numbers = np.random.default_rng(1).random(1024, np.float32)
+    x, y = tensor(numbers), tensor(numbers)
+    a, b, c = (tensor(np.array([v], np.float32)).with_grads() for v in (2, 8, -1))
+    tracked, flow = tensor(numbers).with_grads(), tensor(numbers).with_grads()
+    calls: dict[str, Callable[[], Any]] = {
+        "one": lambda: module.squared(x, _result=y),
+        "forward": lambda: module.polynomial(2.0, 8.0, -1.0, x, _result=y),
+        "forward.keywords": lambda: module.polynomial(a=2.0, b=8.0, c=-1.0, x=x, _result=y),
+        "forward.tensors": lambda: module.polynomial(a, b, c, x, _result=y),
+        "forward.returned": lambda: module.polynomial(2.0, 8.0, -1.0, x, _result="tensor"),
+        "backward": lambda: module.polynomial.bwds(a, b, c, tracked, flow),
+    }
+    times: dict[str, Any] = {}
+    for name, call in calls.items():
+        try:
+            call()
+            times[name], _ = median_us(call, wait, 400)
+        except Exception as error:
+            times[name] = f"failed: {error}"[:300]
+    return times
+
+
 def main() -> None:
     start = time.perf_counter()
+    backend = sys.argv[1] if len(sys.argv) > 1 else "cuda"
     # Untyped, and only there where the peer is installed.
     spy: Any = importlib.import_module("slangpy")
 
@@ -42,7 +71,8 @@ def main() -> None:
         (Path(folder) / "bench.slang").write_text(source)
         # What the module takes from kf, SlangPy has under the same names.
         (Path(folder) / "kf.slang").write_text("__exported import slangpy;\n")
-        device = spy.create_device(spy.DeviceType.cuda, include_paths=[Path(folder)])
+        kind = getattr(spy.DeviceType, backend)
+        device = spy.create_device(kind, include_paths=[Path(folder)])
         module = spy.Module.load_from_file(device, "bench.slang")
         first = module.polynomial(
             2.0, 8.0, -1.0, spy.Tensor.from_numpy(device, np.ones(4, np.float32)), _result="tensor"
@@ -53,13 +83,9 @@ def main() -> None:
         def tensor(values: np.ndarray) -> Any:
             return spy.Tensor.from_numpy(device, values)
 
-        numbers = np.random.default_rng(1).random(1024, np.float32)
-        x, y = tensor(numbers), tensor(numbers)
-        forward = lambda: module.polynomial(2.0, 8.0, -1.0, x, _result=y)  # noqa: E731
-        forward()
-        result["forward_us"], _ = median_us(forward, device.wait_for_idle, 400)
+        result["calls_us"] = call_times(module, tensor, device.wait_for_idle)
         sizes: list[dict[str, Any]] = []
-        for power in (20, 26):
+        for power in (20, 26) if backend == "cuda" else ():
             numbers = np.random.default_rng(1).random(1 << power, np.float32)
             large, out = tensor(numbers), tensor(numbers)
             _, forward_us = median_us(
