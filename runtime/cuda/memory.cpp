@@ -56,6 +56,7 @@ Memory::~Memory() {
     try {
         const Current current(*context_);
         give_left();
+        (void)give_free_blocks();
         if (!leaving_.empty()) {
             (void)context_->cu.cuStreamSynchronize(own_->handle());
             release_owners();
@@ -87,6 +88,12 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
             " bytes are wanted; make tensors before the capture begins and give calls their outputs "
             "(out=)");
     }
+    if (stream == own_) {
+        allocation->address = free_.take(size);
+        if (allocation->address != 0) {
+            return allocation;
+        }
+    }
     const BesideCaptures beside(*context_);
     give_left();
     release_owners();
@@ -99,6 +106,7 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
                 scratch_.memory = nullptr;
             }
         }
+        (void)give_free_blocks();
         // What was returned is free once the stream is there, and the pool holds it in other sizes.
         context_->check(context_->cu.cuStreamSynchronize(own_->handle()), "cuStreamSynchronize");
         context_->check(context_->cu.cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
@@ -298,15 +306,33 @@ void Memory::give_left() {
     }
 }
 
+bool Memory::give_free_blocks() const {
+    FreeBlocks::Block block = free_.release();
+    const bool has_any = block.address != 0;
+    const BesideCaptures beside(*context_);
+    for (; block.address != 0; block = free_.release()) {
+        (void)context_->cu.cuMemFreeAsync(block.address, own_->handle());
+    }
+    return has_any;
+}
+
 void Memory::give(CudaAllocation& allocation) {
     try {
+        FreeBlocks::Block block{allocation.address, allocation.size};
+        const bool on_streams = streams_.load(std::memory_order_relaxed);
+        if (!on_streams && block.size <= FreeBlocks::largest) {
+            block = free_.keep(block);
+            if (block.address == 0) {
+                return;
+            }
+        }
         const Current current(*context_);
         const BesideCaptures beside(*context_);
-        if (streams_.load(std::memory_order_relaxed)) {
+        if (on_streams) {
             const std::lock_guard lock(order_mutex_);
             allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
         }
-        (void)context_->cu.cuMemFreeAsync(allocation.address, own_->handle());
+        (void)context_->cu.cuMemFreeAsync(block.address, own_->handle());
     } catch (...) {  // a lost device, or the end of the process: the memory went with it
     }
 }
@@ -338,6 +364,10 @@ void Memory::after(std::span<const driver::Use> uses, const std::shared_ptr<Stre
 
 Memory::Usage Memory::usage() const {
     const Functions& cu = context_->cu;
+    if (give_free_blocks()) {
+        const BesideCaptures beside(*context_);
+        (void)cu.cuStreamSynchronize(own_->handle());
+    }
     Usage usage;
     context_->check(cu.cuMemPoolGetAttribute(pool_, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &usage.reserved),
                     "cuMemPoolGetAttribute");

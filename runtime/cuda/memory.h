@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "cuda/free_blocks.h"
 #include "cuda/hazards.h"
 #include "cuda/stream.h"
 
@@ -68,6 +69,7 @@ public:
         std::uint64_t reserved = 0;  ///< bytes taken from the driver
         std::uint64_t used = 0;      ///< bytes handed out
     };
+    /// Gives back what is kept for others to take, and waits until it is free.
     [[nodiscard]] Usage usage() const;
 
 private:
@@ -102,6 +104,8 @@ private:
     void give(CudaAllocation& allocation);
     void leave(CudaAllocation& allocation);
     void give_left();
+    /// Returns whether there were any; they are free once the device's own stream is there.
+    bool give_free_blocks() const;
     /// Null where a call has it or it is smaller.
     std::shared_ptr<CudaAllocation> find_kept(Kept& kept, std::uint64_t size);
     std::shared_ptr<CudaAllocation> take_captured(Kept& kept, std::uint64_t size, const Stream& stream);
@@ -109,6 +113,7 @@ private:
     std::shared_ptr<Context> context_;
     std::shared_ptr<Stream> own_;
     CUmemoryPool pool_ = nullptr;
+    mutable FreeBlocks free_;
     std::atomic<bool> streams_ = false;
     std::shared_ptr<Left> left_ = std::make_shared<Left>();
 

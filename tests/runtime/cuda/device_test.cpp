@@ -239,6 +239,24 @@ TEST_P(DeviceTest, ZerosAreKeptForTheNextCall) {
     EXPECT_EQ(device_->zeros(driver::most_zeros + 1), nullptr);
 }
 
+TEST_P(DeviceTest, MemoryIsForTheNextWhoTakesAsMuch) {
+    std::vector<std::shared_ptr<driver::Allocation>> held;
+    for (std::uint64_t i = 0; i < 40; ++i) held.push_back(device_->allocate(1000 + i % 20));
+    const std::uint64_t address = held.back()->address;
+    held.back() = nullptr;
+    EXPECT_NE(device_->allocate(1000)->address, address);
+    held.back() = device_->allocate(1019);
+    EXPECT_EQ(held.back()->address, address);
+    EXPECT_NE(device_->allocate(1019)->address, address);
+    // More than are kept, some of them; data is as new memory's: whatever was written to it.
+    held.clear();
+    for (std::uint64_t i = 0; i < 20; ++i) held.push_back(upload(*device_, Words(300 + i, 7)));
+    for (std::uint64_t i = 0; i < 20; ++i) EXPECT_THAT(read(*device_, held[i]), Each(7U));
+    held.clear();
+    device_->wait();
+    EXPECT_EQ(cuda::statistics(*device_).used, 0);
+}
+
 TEST_P(DeviceTest, MemoryGoesBackToThePoolAndStaysThere) {
     auto data = upload(*device_, Words(1 << 20, 1));
     device_->wait();
