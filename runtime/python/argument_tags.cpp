@@ -3,19 +3,24 @@
 
 #include "core/tensor_state.h"
 #include "python/buffer.h"
+#include "python/generator.h"
 
 namespace kf::python {
 namespace {
 
-/// The exact types that are looked for.
+/// The exact types that are looked for, and a keyword.
 struct Classes {
     PyTypeObject* tensor;
     PyTypeObject* buffer;
+    PyObject* stream;  ///< the word, interned
 };
 
 const Classes& classes() {
-    static const Classes known{reinterpret_cast<PyTypeObject*>(py::type::of<Tensor>().release().ptr()),
-                               reinterpret_cast<PyTypeObject*>(py::type::of<Buffer>().release().ptr())};
+    const auto class_of = [](py::object type) {
+        return reinterpret_cast<PyTypeObject*>(type.release().ptr());
+    };
+    static const Classes known{class_of(py::type::of<Tensor>()), class_of(py::type::of<Buffer>()),
+                               interned("stream").release().ptr()};
     return known;
 }
 
@@ -29,8 +34,10 @@ const T* content(PyObject* object) {
 void tell_tensor(const Tensor* tensor, Tag::Kind kind, TaggedArgument& argument) {
     if (tensor == nullptr || !tensor->any) return;
     const detail::TensorState& state = *tensor->any.state();
-    argument.tag = {kind, state.element.scalar, static_cast<std::uint8_t>(state.shape.size()),
-                    tensor->structure};
+    argument.tag.kind = kind;
+    argument.tag.scalar = state.element.scalar;
+    argument.tag.rank = static_cast<std::uint8_t>(state.shape.size());
+    argument.tag.structure = tensor->structure;
     argument.tensor = tensor;
 }
 
@@ -55,9 +62,14 @@ void tell_list(PyObject* value, TaggedArgument& argument) {
 
 }  // namespace
 
-bool TaggedArguments::add(PyObject* value) {
+TaggedArgument& TaggedArguments::append(PyObject* value) {
     TaggedArgument& argument = all_[size_++];
     argument = {{}, value, nullptr};
+    return argument;
+}
+
+bool TaggedArguments::add(PyObject* value) {
+    TaggedArgument& argument = append(value);
     PyTypeObject* const type = Py_TYPE(value);
     if (type == classes().tensor) {
         tell_tensor(content<Tensor>(value), Tag::Kind::tensor, argument);
@@ -72,6 +84,10 @@ bool TaggedArguments::add(PyObject* value) {
             tell_tensor(&buffer->tensor, buffer->writable ? Tag::Kind::writable_buffer : Tag::Kind::buffer,
                         argument);
         }
+    } else if (const Generator* generator = as_exact_generator(value)) {
+        argument.tag.kind = Tag::Kind::generator;
+        argument.tag.rank = static_cast<std::uint8_t>(generator->shape.size());
+        argument.tag.generator = generator->kind;
     }
     return argument.tag.kind != Tag::Kind::other;
 }
@@ -84,7 +100,12 @@ bool TaggedArguments::read(const Arguments& arguments) {
         if (!add(value)) return false;
     }
     for (std::size_t i = 0; i < keywords; ++i) {
-        if (!add(arguments.keywords.values[i])) return false;
+        PyObject* const value = arguments.keywords.values[i];
+        if (arguments.keywords.name(i) == classes().stream && value != Py_None) {
+            append(value).tag.kind = Tag::Kind::stream;
+        } else if (!add(value)) {
+            return false;
+        }
     }
     for (std::size_t i = 0; i < globals; ++i) {
         if (!add(arguments.globals.value(i))) return false;

@@ -1,7 +1,7 @@
 // What the arguments of a call are by their types alone, which decides what the call resolves to.
 #pragma once
 
-#include <kf/invoke.h>
+#include <kf/generator_kind.h>
 
 #include <array>
 #include <cstddef>
@@ -25,6 +25,8 @@ struct Tag {
         floating,
         integers,   ///< a list or tuple of `rank` numbers
         floatings,  ///< the same, where some number has a point
+        stream,     ///< anything that is given as stream=
+        generator,  ///< `generator` of `rank` dimensions
         tensor,     ///< a kf.Tensor of `scalar` or `structure`
         buffer,     ///< a kf.Buffer
         writable_buffer,
@@ -32,6 +34,7 @@ struct Tag {
     Kind kind = Kind::other;
     ScalarType scalar = ScalarType::float32;
     std::uint8_t rank = 0;
+    detail::GeneratorKind generator = detail::GeneratorKind::none;
     const StructType* structure = nullptr;
 
     bool operator==(const Tag&) const = default;
@@ -65,6 +68,8 @@ public:
     [[nodiscard]] const TaggedArgument* end() const { return all_.data() + size_; }
 
 private:
+    /// Returns it with a tag still to be given.
+    TaggedArgument& append(PyObject* value);
     bool add(PyObject* value);
 
     std::size_t size_ = 0;

@@ -164,6 +164,27 @@ const void* Generator::data() const {
     }
 }
 
+namespace {
+
+/// Whether the object is of exactly the class of T; `found` is then what it holds.
+template <class T>
+bool is_exactly(PyObject* value, const Generator*& found) {
+    static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<T>().release().ptr());
+    if (Py_TYPE(value) != type) return false;
+    found =
+        static_cast<const T*>(reinterpret_cast<const py::detail::instance*>(value)->simple_value_holder[0]);
+    return true;
+}
+
+}  // namespace
+
+const Generator* as_exact_generator(PyObject* value) {
+    const Generator* found = nullptr;
+    (void)(is_exactly<GridObject>(value, found) || is_exactly<RangeObject>(value, found) ||
+           is_exactly<WangHashObject>(value, found) || is_exactly<RandFloatObject>(value, found));
+    return found;
+}
+
 const Generator* as_generator(py::handle value) {
     if (const auto* grid = held<GridObject>(value)) return grid;
     if (const auto* range = held<RangeObject>(value)) return range;

@@ -26,5 +26,7 @@ struct Generator {
 
 /// Null when `value` isn't one.
 const Generator* as_generator(py::handle value);
+/// Null when `value` isn't of exactly one of their classes, or holds nothing.
+const Generator* as_exact_generator(PyObject* value);
 
 }  // namespace kf::python

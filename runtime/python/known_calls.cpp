@@ -89,8 +89,12 @@ private:
                 if (!note_argument(i, *parameter)) return false;
                 continue;
             }
-            if (!is_text(name, "shape")) return false;
             const Tag& tag = key_.tagged[i].tag;
+            if (tag.kind == Tag::Kind::stream && !key_.is_recorded) {
+                known_.places[i].kind = Place::Kind::stream;
+                continue;
+            }
+            if (!is_text(name, "shape") && !is_text(name, "stream")) return false;
             if (tag.kind == Tag::Kind::integer || tag.kind == Tag::Kind::integers) {
                 known_.places[i].kind = Place::Kind::shape;
             } else if (tag.kind != Tag::Kind::none) {
@@ -129,6 +133,10 @@ private:
         given_[parameter] = i;
         Place& place = known_.places[i];
         place.item = parameter;
+        if (tag.kind == Tag::Kind::generator) {
+            place.kind = Place::Kind::generator;
+            return manifest::passed_as(leaf(parameter)) == HostPassing::generator;
+        }
         return tag.is_tensor() ? note_tensor(place, parameter) : note_number(tag, place, parameter);
     }
 

@@ -27,7 +27,7 @@ struct CallKey {
 struct KnownCall {
     /// What an argument becomes.
     struct Place {
-        enum class Kind : std::uint8_t { nothing, value, address, tensor, pointer, shape };
+        enum class Kind : std::uint8_t { nothing, value, address, tensor, pointer, generator, shape, stream };
         Kind kind = Kind::nothing;
         bool is_written = false;   ///< of values: it comes back
         ScalarType scalar{};       ///< of values

@@ -7,9 +7,11 @@
 
 #include "core/tensor_state.h"
 #include "python/exact_numbers.h"
+#include "python/generator.h"
 #include "python/gil.h"
 #include "python/host.h"
 #include "python/options.h"
+#include "python/stream.h"
 #include "python/tensor.h"
 
 namespace kf::python {
@@ -91,6 +93,8 @@ public:
 
     [[nodiscard]] std::span<Arg> args() { return args_.all(); }
     [[nodiscard]] const Dims* shape() const { return has_shape_ ? &shape_ : nullptr; }
+    /// What was given as stream=; null for nothing.
+    [[nodiscard]] PyObject* stream() const { return stream_; }
     /// The context of the tensors; null where there are none.
     [[nodiscard]] const ContextPtr* context() const { return context_; }
 
@@ -127,6 +131,11 @@ private:
                 args_[place.item].tensor = tensor;
                 return is_in_context(*argument.tensor);
             }
+            case Place::Kind::generator:
+                args_[place.item].kind = Arg::Kind::generator;
+                args_[place.item].value = as_exact_generator(argument.value)->data();
+                return true;
+            case Place::Kind::stream: stream_ = argument.value; return true;
             case Place::Kind::shape: has_shape_ = true; return read_shape(argument.value, shape_);
         }
         return false;
@@ -175,6 +184,7 @@ private:
     const KnownCall& known_;
     const TaggedArguments& given_;
     const ContextPtr* context_ = nullptr;
+    PyObject* stream_ = nullptr;
     bool has_shape_ = false;
     Dims shape_;
     Few<Arg, KnownCall::most_items> args_;
@@ -224,10 +234,19 @@ py::object QuickCall::run(const Options& options, Encoder* before) {
         configured->options = default_options().with(options);
         function = &*configured;
     }
+    std::optional<Device> on;
+    if (call.stream() != nullptr) {
+        try {
+            on = context->device().with_stream(parse_stream(call.stream(), {}));
+        } catch (const ArgumentError&) {
+            return {};
+        }
+    }
     {
         const GilRelease release;
         detail::invoke(*function, known->overload, pass_, call.args(),
-                       encoder_ == nullptr ? nullptr : &encoder_->encoder(), call.shape(), nullptr, before);
+                       encoder_ == nullptr ? nullptr : &encoder_->encoder(), call.shape(),
+                       on ? &*on : nullptr, before);
     }
     return runs_forward(pass_) ? call.results(context) : py::none();
 }

@@ -254,6 +254,36 @@ def test_recorded(calls: ModuleType, device: kf.Device) -> None:
         assert calls.add(k, k) == 2 * k
 
 
+def test_generators(generated: Loader) -> None:
+    """Of two kinds, beside numbers and tensors, which the same parameter takes."""
+    steps = generated("generators").steps
+    for k in range(4):
+        assert steps(kf.range(2, 5 + k)).to_numpy().tolist() == list(range(2, 5 + k))
+        assert steps(kf.range(6, 2, -2)).to_numpy().tolist() == [6, 4]
+        assert steps(kf.grid((3,), (k,))).to_numpy().tolist() == [k, k + 1, k + 2]
+        assert steps(kf.Tensor(np.array([k, 9], INT))).to_numpy().tolist() == [k, 9]
+        assert steps(k) == k
+        for wrong in (kf.grid((3, 2)), kf.wang_hash(), kf.rand_float(0, 1)):
+            with pytest.raises(kf.ArgumentError, match="no overload takes"):
+                steps(wrong)
+
+
+def test_streams(calls: ModuleType, device: kf.Device) -> None:
+    """What is no stream, or of no use here, is refused in the same words each time."""
+    x = kf.Tensor.from_numpy(np.array([1, 2], INT))
+    for _ in range(3):
+        assert calls.add(x, 5, stream=None).to_numpy().tolist() == [6, 7]
+        for wrong in (1.5, "0", object, True):
+            with pytest.raises(kf.ArgumentError, match="argument 'stream': a CUDA stream is needed"):
+                calls.add(x, 5, stream=wrong)
+        if device.info.backend == "vulkan":
+            with pytest.raises(kf.ArgumentError, match="argument 'stream': "):
+                calls.add(x, 5, stream=0)
+            continue
+        assert calls.add(x, 5, stream=0).to_numpy().tolist() == [6, 7]
+        assert calls.add(x, stream=0, b=6).to_numpy().tolist() == [7, 8]
+
+
 def test_another_device(calls: ModuleType) -> None:
     """Tensors of devices that were opened one after the other, the last ones gone."""
     expected = [6, 7, 8]
