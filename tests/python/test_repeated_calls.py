@@ -122,6 +122,22 @@ def test_any_types_in_any_order(calls: ModuleType, name: str, dtype: Any) -> Non
             assert outcome(function, *map(copied, chosen[i])) == expected[i], (name, chosen[i])
 
 
+def test_overloads_by_extents_alone(generated: Loader) -> None:
+    """Of two float tensors of rank 2, vectors of two and of three."""
+    conversions = generated("conversions")
+    pairs, triples, others = (kf.Tensor(np.ones((4, width), FLOAT)) for width in (2, 3, 4))
+    for _ in range(3):
+        for given, expected in ((pairs, 2), (triples, 3), (triples, 3), (pairs, 2)):
+            assert conversions.which_rows(given).to_numpy().tolist() == [expected] * 4
+        with pytest.raises(kf.ArgumentError):
+            conversions.which_rows(others)
+        assert conversions.which((1.0, 2.0)) == 2
+        assert conversions.which((1.0, 2.0, 3.0)) == 3
+        assert conversions.which([1, 2]) == 2
+        with pytest.raises(kf.ArgumentError, match="could be a float2 or a float3"):
+            conversions.which(1.0)
+
+
 def test_outputs_that_are_given_or_not(calls: ModuleType) -> None:
     x = kf.Tensor.from_numpy(np.array([1.25, -0.5], FLOAT))
     whole, rest = (kf.Tensor.from_numpy(np.full(2, 7, FLOAT)) for _ in range(2))
