@@ -36,6 +36,10 @@ std::shared_ptr<driver::Allocation> DeviceState::zeros(std::uint64_t size) const
     return driver().zeros(size);
 }
 
+std::shared_ptr<driver::Allocation> DeviceState::allocate_mapped(std::uint64_t size) const {
+    return size == 0 ? nullptr : driver().allocate_mapped((size + 3) & ~std::uint64_t{3});
+}
+
 std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) {
     if (root_) {
         return root_->kernel(kernel);

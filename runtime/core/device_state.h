@@ -68,6 +68,7 @@ public:
     /// The same for what a call needs while it runs; see driver::Device.
     [[nodiscard]] std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) const;
     [[nodiscard]] std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) const;
+    [[nodiscard]] std::shared_ptr<driver::Allocation> allocate_mapped(std::uint64_t size) const;
     /// The one entry for kernels of this content; modules that share a kernel share its pipeline, which
     /// goes with the last of them. A driver may keep its code longer: CUDA's does, for graphs launch it.
     std::shared_ptr<LazyKernel> kernel(const manifest::Kernel& kernel);

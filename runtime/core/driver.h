@@ -41,6 +41,9 @@ public:
     virtual ~Allocation() = default;
     std::uint64_t address = 0;  ///< device address
     std::uint64_t size = 0;     ///< bytes, as asked for
+    /// Where the host has the same bytes, to read and write while no command uses them; null for memory that
+    /// it reaches by commands only.
+    std::byte* host = nullptr;
 };
 
 /// Memory that somebody else owns, as Device::wrap() takes it.
@@ -59,7 +62,8 @@ struct Use {
     bool writes = false;
 };
 
-inline constexpr std::uint64_t most_zeros = 64ULL << 10;  ///< bytes that Device::zeros() may give
+inline constexpr std::uint64_t most_zeros = 64ULL << 10;   ///< bytes that Device::zeros() may give
+inline constexpr std::uint64_t most_mapped = 64ULL << 10;  ///< bytes that Device::allocate_mapped() may give
 
 /// Bytes [offset, offset + size) of an allocation, as a buffer of a kernel's.
 struct BufferRange {
@@ -125,6 +129,12 @@ public:
     virtual std::shared_ptr<Allocation> allocate_scratch(std::uint64_t size) { return allocate(size); }
     /// Zeros, `size` bytes or more, for one call that leaves zeros behind; null where the device keeps none.
     virtual std::shared_ptr<Allocation> zeros([[maybe_unused]] std::uint64_t size) { return nullptr; }
+    /// Memory that the host has too, for one call of little data whose results it waits for: kernels read and
+    /// write it where it lies, across a bus, so that nothing is copied. No command uses it yet. Atomics are
+    /// not for it. Null for more than most_mapped, and where there is none.
+    virtual std::shared_ptr<Allocation> allocate_mapped([[maybe_unused]] std::uint64_t size) {
+        return nullptr;
+    }
     /// An allocation of memory that somebody else owns, for every command. What others do to the memory must
     /// be done, or come before on the device's queue or on this device's stream; on CUDA two allocations of
     /// the same memory are in order on one stream only. `owner` is let go when no allocation and no command

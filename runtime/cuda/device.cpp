@@ -4,6 +4,7 @@
 #include <kf/error.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 
 #include "cuda/result.h"
@@ -130,6 +131,15 @@ std::shared_ptr<driver::Allocation> CudaDevice::zeros(std::uint64_t size) {
     return shared_->memory->take_zeros(size, stream_);
 }
 
+std::shared_ptr<driver::Allocation> CudaDevice::allocate_mapped(std::uint64_t size) {
+    shared_->context->check_usable();
+    if (stream_->owned()) {
+        return shared_->memory->take_mapped(size, stream_);
+    }
+    const Current current(*shared_->context);
+    return shared_->memory->take_mapped(size, stream_);
+}
+
 std::shared_ptr<driver::Allocation> CudaDevice::wrap(driver::ForeignMemory memory) {
     const Current current = enter();
     return shared_->memory->wrap(std::move(memory), stream_);
@@ -183,6 +193,10 @@ void CudaDevice::upload(const std::shared_ptr<driver::Allocation>& target, std::
         "nothing can be copied in: write to tensors before the capture begins, or to the same tensors "
         "between "
         "runs of the graph");
+    if (target->host != nullptr && static_cast<const CudaAllocation&>(*target).is_idle()) {
+        std::memcpy(target->host + offset, bytes.data(), bytes.size());
+        return;
+    }
     const std::array uses{driver::Use{target, true}};
     shared_->memory->order(uses, stream_,
                            [&] { shared_->uploads.copy_in(target->address + offset, bytes, *stream_); });
@@ -199,6 +213,20 @@ void CudaDevice::read_back(const std::shared_ptr<driver::Allocation>& source, st
     const Current current(context);
     check_read_back();
     const BesideCaptures beside(context);
+    if (source->host != nullptr) {
+        read_mapped(source, offset, bytes);
+        return;
+    }
+    if (std::shared_ptr<CudaAllocation> landing = shared_->memory->take_mapped(bytes.size(), stream_)) {
+        const std::array uses{driver::Use{source, false}, driver::Use{landing, true}};
+        shared_->memory->order(uses, stream_, [&] {
+            context.check(context.cu.cuMemcpyDtoHAsync_v2(landing->host, source->address + offset,
+                                                          bytes.size(), stream_->handle()),
+                          "cuMemcpyDtoHAsync");
+        });
+        read_mapped(landing, 0, bytes);
+        return;
+    }
     const std::array uses{driver::Use{source, false}};
     // The copy may wait inside, and other threads needn't: all is done when this returns.
     shared_->memory->order(uses, stream_, [] {});
@@ -210,6 +238,20 @@ void CudaDevice::read_back(const std::shared_ptr<driver::Allocation>& source, st
                                                   stream_->handle()),
                   "cuMemcpyDtoHAsync");
     context.check(context.cu.cuStreamSynchronize(stream_->handle()), "cuStreamSynchronize");
+}
+
+void CudaDevice::read_mapped(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                             std::span<std::byte> bytes) {
+    auto& from = static_cast<CudaAllocation&>(*source);
+    if (!from.is_idle()) {
+        // Ordered as a write is: after all that other streams do with it.
+        const std::array uses{driver::Use{source, true}};
+        shared_->memory->order(uses, stream_, [] {});
+        const std::uint64_t issued = from.issued();
+        stream_->wait(while_waiting);
+        from.note_done(issued);
+    }
+    std::memcpy(bytes.data(), from.host + offset, bytes.size());
 }
 
 void CudaDevice::check_read_back() const {

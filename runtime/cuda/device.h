@@ -50,6 +50,7 @@ public:
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> allocate_scratch(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
+    std::shared_ptr<driver::Allocation> allocate_mapped(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory memory) override;
     std::shared_ptr<driver::Kernel> load_kernel(const manifest::Kernel& kernel) override;
     void dispatch(const driver::Dispatch& dispatch) override;
@@ -77,6 +78,9 @@ private:
     /// Throws where the device can't be used any more.
     [[nodiscard]] Current enter() const;
     void wait_interruptibly() const;
+    /// Waits for all that uses it and copies it.
+    void read_mapped(const std::shared_ptr<driver::Allocation>& source, std::uint64_t offset,
+                     std::span<std::byte> bytes);
 
     std::shared_ptr<Shared> shared_;
     std::shared_ptr<Stream> stream_;

@@ -29,15 +29,25 @@ CudaAllocation::~CudaAllocation() {
     }
     if (owner_.use_count() != 0) {  // it may own without pointing anywhere
         memory_->leave(*this);
+    } else if (host != nullptr) {
+        memory_->give_mapped(*this);
     } else if (address != 0 && !lent_) {
         memory_->give(*this);
     }
 }
 
+bool CudaAllocation::is_idle() const {
+    if (done_.load(std::memory_order_acquire) == issued()) {
+        return true;
+    }
+    return !on_others_.load(std::memory_order_acquire) &&
+           last_on_own_.load(std::memory_order_acquire) <= memory_->own_->done();
+}
+
 const Context* CudaAllocation::context() const { return memory_->context_.get(); }
 
 Memory::Memory(std::shared_ptr<Context> context, std::shared_ptr<Stream> own)
-    : context_(std::move(context)), own_(std::move(own)) {
+    : context_(std::move(context)), own_(std::move(own)), mapped_(context_) {
     const Functions& cu = context_->cu;
     CUmemPoolProps properties;
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -122,6 +132,50 @@ std::shared_ptr<CudaAllocation> Memory::take(std::uint64_t size, const std::shar
         stream->mark();
     }
     return allocation;
+}
+
+std::shared_ptr<CudaAllocation> Memory::take_mapped(std::uint64_t size,
+                                                    const std::shared_ptr<Stream>& stream) {
+    if (size == 0 || size > driver::most_mapped || stream->is_capturing()) {
+        return nullptr;
+    }
+    auto allocation = std::make_shared<CudaAllocation>(shared_from_this(), stream);
+    const MappedPool::Piece piece = mapped_.take(size);
+    if (piece.host == nullptr) {
+        return nullptr;
+    }
+    allocation->host = piece.host;
+    allocation->size_class_ = piece.size_class;
+    allocation->address = reinterpret_cast<CUdeviceptr>(piece.host);
+    allocation->size = size;
+    return allocation;
+}
+
+void Memory::count(CudaAllocation& allocation, Stream& stream) {
+    if (stream.owned()) {
+        allocation.last_on_own_.store(stream.count(), std::memory_order_release);
+    } else {
+        allocation.on_others_.store(true, std::memory_order_release);
+    }
+    allocation.issued_.fetch_add(1, std::memory_order_release);
+}
+
+void Memory::give_mapped(CudaAllocation& allocation) {
+    const MappedPool::Piece piece{allocation.host, allocation.size_class_};
+    try {
+        if (allocation.is_idle()) {
+            mapped_.give(piece);
+            return;
+        }
+        const Current current(*context_);
+        const BesideCaptures beside(*context_);
+        if (streams_.load(std::memory_order_relaxed)) {
+            const std::lock_guard lock(order_mutex_);
+            allocation.hazards_.before(own_.get(), true, [this](Stream& other) { own_->follow(other); });
+        }
+        mapped_.give_after(piece, *own_);
+    } catch (...) {  // a lost device, or the end of the process: the piece is lost too
+    }
 }
 
 std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,

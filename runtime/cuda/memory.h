@@ -10,6 +10,7 @@
 #include "core/driver.h"
 #include "cuda/free_blocks.h"
 #include "cuda/hazards.h"
+#include "cuda/mapped_pool.h"
 #include "cuda/stream.h"
 
 namespace kf::cuda {
@@ -25,12 +26,23 @@ public:
 
     [[nodiscard]] const Context* context() const;
 
+    // How much was issued that uses mapped memory, and how much of it has been waited for.
+    [[nodiscard]] std::uint64_t issued() const { return issued_.load(std::memory_order_acquire); }
+    void note_done(std::uint64_t issued) { done_.store(issued, std::memory_order_release); }
+    /// Whether no command uses mapped memory any more, as far as waits have shown.
+    [[nodiscard]] bool is_idle() const;
+
 private:
     friend class Memory;
     std::shared_ptr<Memory> memory_;
     Hazards hazards_;
-    bool lent_ = false;            ///< a graph returns it, or somebody else does
-    std::shared_ptr<void> owner_;  ///< of somebody else's memory
+    std::size_t size_class_ = 0;  ///< of mapped memory
+    std::atomic<std::uint64_t> issued_ = 0;
+    std::atomic<std::uint64_t> done_ = 0;
+    std::atomic<std::uint64_t> last_on_own_ = 0;  ///< as the device's own stream counts
+    std::atomic<bool> on_others_ = false;         ///< used on other streams, too
+    bool lent_ = false;                           ///< a graph returns it, or somebody else does
+    std::shared_ptr<void> owner_;                 ///< of somebody else's memory
 };
 
 /// The device's pool, which keeps what is returned until memory runs short. Thread-safe.
@@ -50,6 +62,11 @@ public:
     std::shared_ptr<CudaAllocation> take_scratch(std::uint64_t size, const std::shared_ptr<Stream>& stream);
     /// The same, with zeros in it, for a call that leaves zeros; null for more than driver::most_zeros.
     std::shared_ptr<CudaAllocation> take_zeros(std::uint64_t size, const std::shared_ptr<Stream>& stream);
+
+    /// Pinned host memory, where kernels find it; null for more than driver::most_mapped, while `stream` is
+    /// captured, and where the pool has no more. For the device's own stream the
+    /// context needn't be current.
+    std::shared_ptr<CudaAllocation> take_mapped(std::uint64_t size, const std::shared_ptr<Stream>& stream);
 
     /// Somebody else's memory, as it is when `stream` comes here.
     std::shared_ptr<CudaAllocation> wrap(driver::ForeignMemory memory, const std::shared_ptr<Stream>& stream);
@@ -102,7 +119,16 @@ private:
     [[nodiscard]] CUresult allocate(CUdeviceptr& address, std::uint64_t size, const Stream& stream);
     [[noreturn]] void fail_out_of_memory(std::uint64_t size) const;
     void give(CudaAllocation& allocation);
+    void give_mapped(CudaAllocation& allocation);
     void leave(CudaAllocation& allocation);
+    /// Notes that commands which use mapped memory were issued.
+    static void count(std::span<const driver::Use> uses, Stream& stream) {
+        for (const driver::Use& use : uses) {
+            if (use.allocation != nullptr && use.allocation->host != nullptr)
+                count(static_cast<CudaAllocation&>(*use.allocation), stream);
+        }
+    }
+    static void count(CudaAllocation& allocation, Stream& stream);
     void give_left();
     /// Returns whether there were any; they are free once the device's own stream is there.
     bool give_free_blocks() const;
@@ -114,6 +140,7 @@ private:
     std::shared_ptr<Stream> own_;
     CUmemoryPool pool_ = nullptr;
     mutable FreeBlocks free_;
+    MappedPool mapped_;
     std::atomic<bool> streams_ = false;
     std::shared_ptr<Left> left_ = std::make_shared<Left>();
 
@@ -130,11 +157,13 @@ void Memory::order(std::span<const driver::Use> uses, const std::shared_ptr<Stre
     // What a graph uses runs when the graph does: its order is up to who launches it.
     if (!streams_.load(std::memory_order_relaxed) || uses.empty() || stream->is_capturing()) {
         issue();
+        count(uses, *stream);
         return;
     }
     const std::lock_guard lock(order_mutex_);
     before(uses, *stream);
     issue();
+    count(uses, *stream);
     after(uses, stream);
 }
 

@@ -44,12 +44,23 @@ bool Stream::is_capturing() const {
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void Stream::wait(void (*meanwhile)()) const {
+void Stream::wait(void (*meanwhile)()) {
+    const std::uint64_t issued = issued_.load(std::memory_order_acquire);
+    wait_for_driver(meanwhile);
+    std::uint64_t done = done_.load(std::memory_order_relaxed);
+    while (done < issued && !done_.compare_exchange_weak(done, issued, std::memory_order_acq_rel)) {
+    }
+}
+
+void Stream::wait_for_driver(void (*meanwhile)()) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
     Clock::time_point asked = begin;
-    // What fails here fails below, too, which says so.
-    while (meanwhile != nullptr && context_->cu.cuStreamQuery(handle_) == CUDA_ERROR_NOT_READY) {
+    while (meanwhile != nullptr) {
+        const CUresult result = context_->cu.cuStreamQuery(handle_);
+        if (result == CUDA_SUCCESS) return;
+        // What fails here fails below, too, which says so.
+        if (result != CUDA_ERROR_NOT_READY) break;
         const Clock::time_point now = Clock::now();
         if (now - asked >= patience) {
             meanwhile();

@@ -1,6 +1,7 @@
 // A CUDA stream, the device's own or the caller's, and the event that tells how far it is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -28,7 +29,11 @@ public:
     [[nodiscard]] bool is_capturing() const;
     /// Waits for all that was issued on it. `meanwhile`, unless it is null, is called at least every 50 ms,
     /// and may throw.
-    void wait(void (*meanwhile)()) const;
+    void wait(void (*meanwhile)());
+    /// Counts something that was issued on it, and returns its number.
+    std::uint64_t count() { return issued_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+    /// The number up to which all that was counted is done, as far as a wait has shown.
+    [[nodiscard]] std::uint64_t done() const { return done_.load(std::memory_order_acquire); }
     /// Notes where the caller's stream is now; our own one is noted when somebody follows it.
     void mark();
     /// Lets what comes next on this stream wait for what was issued on `other` up to its mark.
@@ -36,12 +41,15 @@ public:
 
 private:
     void record();
+    void wait_for_driver(void (*meanwhile)()) const;
 
     std::shared_ptr<Context> context_;
     CUstream handle_ = nullptr;
     std::uint64_t id_ = 0;
     bool owned_ = true;
     CUevent event_ = nullptr;  ///< made when first needed
+    std::atomic<std::uint64_t> issued_ = 0;
+    std::atomic<std::uint64_t> done_ = 0;
 };
 
 }  // namespace kf::cuda

@@ -24,8 +24,19 @@ constexpr std::size_t upload_chunks = 16;
 constexpr std::size_t read_back_chunks = 64;
 constexpr std::chrono::microseconds full_pool_pause{50};
 constexpr std::uint64_t staged_limit = 16ULL << 20;  ///< bytes of a batch: keeps host and GPU both copying
+constexpr std::uint64_t mapped_size = 8ULL << 20;    ///< bytes of host memory that kernels may use
+constexpr std::chrono::microseconds polling{50};     ///< of a GPU, before the thread sleeps
 constexpr std::uint64_t parameter_chunk = 256ULL << 10;  ///< bytes
 constexpr std::size_t parameter_chunks = 1024;
+
+/// Leaves the processor's core to its other thread for a moment.
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
 
 class QueueLock {
 public:
@@ -55,6 +66,7 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Context> context, driver::Info info,
       lock_queue_(std::move(lock_queue)),
       unlock_queue_(std::move(unlock_queue)),
       memory_(std::make_shared<Memory>(context_)),
+      mapped_(std::make_shared<Memory>(context_, Memory::Place::host)),
       uploads_(
           std::make_shared<HostPool>(context_, HostPool::Purpose::upload, transfer_chunk, upload_chunks)),
       read_backs_(std::make_shared<HostPool>(context_, HostPool::Purpose::read_back, transfer_chunk,
@@ -133,6 +145,23 @@ std::shared_ptr<driver::Allocation> VulkanDevice::allocate(std::uint64_t size) {
     }
     wait_for_all(&VulkanDevice::wait_for);
     return memory_->take_or_grow(size);
+}
+
+std::shared_ptr<driver::Allocation> VulkanDevice::allocate_mapped(std::uint64_t size) {
+    if (size == 0 || size > driver::most_mapped) {
+        return nullptr;
+    }
+    if (context_->direct_mapping) {
+        return allocate(size);
+    }
+    if (auto allocation = mapped_->take_of_one(size, mapped_size)) {
+        return allocation;
+    }
+    // Batches that are done since may have let go of enough.
+    const Lock lock(*this);
+    check_usable();
+    reclaim();
+    return mapped_->take(size);
 }
 
 std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
@@ -231,12 +260,12 @@ void VulkanDevice::upload(const std::shared_ptr<driver::Allocation>& target, std
     if (bytes.empty()) {
         return;
     }
-    if (to.mapped() != nullptr && to.callers_uses == 0) {
+    if (to.host != nullptr && to.callers_uses == 0) {
         if (to.last_use > completed_) {
             reclaim();
         }
         if (to.last_use <= completed_) {
-            std::memcpy(to.mapped() + offset, bytes.data(), bytes.size());
+            std::memcpy(to.host + offset, bytes.data(), bytes.size());
             return;
         }
     }
@@ -288,14 +317,14 @@ void VulkanDevice::read_back(const std::shared_ptr<driver::Allocation>& source, 
     if (bytes.empty()) {
         return;
     }
-    if (from.mapped() != nullptr && from.callers_uses == 0) {
+    if (from.host != nullptr && from.callers_uses == 0) {
         if (from.last_use > submitted_) {
             flush_current();
         }
         const std::uint64_t value = std::min(from.last_use, submitted_);
         lock.unlock();
         wait_patiently(value);
-        std::memcpy(bytes.data(), from.mapped() + offset, bytes.size());
+        std::memcpy(bytes.data(), from.host + offset, bytes.size());
         return;
     }
     lock.unlock();
@@ -550,7 +579,28 @@ void VulkanDevice::wait_oldest() {
 
 void VulkanDevice::wait_for(std::uint64_t value) { (void)wait_at_most(value, UINT64_MAX); }
 
+bool VulkanDevice::poll(std::uint64_t value) {
+    // The threads of a device that is the processor need it themselves.
+    if (info_.is_cpu) {
+        return false;
+    }
+    const auto end = std::chrono::steady_clock::now() + polling;
+    do {
+        std::uint64_t reached = 0;
+        check_lost(context_->vk.vkGetSemaphoreCounterValue(context_->device, timeline_, &reached),
+                   "vkGetSemaphoreCounterValue");
+        if (reached >= value) {
+            return true;
+        }
+        pause();
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+}
+
 void VulkanDevice::wait_patiently(std::uint64_t value) {
+    if (poll(value)) {
+        return;
+    }
     if (while_waiting == nullptr) {
         wait_for(value);
         return;

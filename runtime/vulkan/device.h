@@ -31,6 +31,7 @@ public:
     }
     std::shared_ptr<driver::Allocation> allocate(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> zeros(std::uint64_t size) override;
+    std::shared_ptr<driver::Allocation> allocate_mapped(std::uint64_t size) override;
     std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory memory) override {
         return memory_->wrap(std::move(memory));
     }
@@ -118,6 +119,8 @@ private:
     /// The same as wait_for(), with while_waiting() called: not with mutex_ held.
     void wait_patiently(std::uint64_t value);
     void wait_for_all(void (VulkanDevice::*wait_until)(std::uint64_t value));
+    /// Asks again and again for a while, with mutex_ held or not; returns whether the value was reached.
+    bool poll(std::uint64_t value);
     VkResult wait_at_most(std::uint64_t value, std::uint64_t nanoseconds);
     void check_lost(VkResult result, const char* function);
 
@@ -126,6 +129,7 @@ private:
     std::function<void()> lock_queue_;
     std::function<void()> unlock_queue_;
     std::shared_ptr<Memory> memory_;
+    std::shared_ptr<Memory> mapped_;  ///< the host's, for allocate_mapped() of a GPU with memory of its own
     std::shared_ptr<HostPool> uploads_;
     std::shared_ptr<HostPool> read_backs_;
     std::shared_ptr<HostPool> parameters_;

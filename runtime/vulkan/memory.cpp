@@ -15,7 +15,7 @@ VulkanAllocation::~VulkanAllocation() {
 
 const Context* VulkanAllocation::context() const { return context_; }
 
-Memory::Memory(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+Memory::Memory(std::shared_ptr<Context> context, Place place) : context_(std::move(context)), place_(place) {}
 
 Memory::~Memory() {
     for (const Buffer& block : blocks_) {
@@ -49,7 +49,7 @@ std::shared_ptr<VulkanAllocation> Memory::take_locked(std::uint64_t size) {
     allocation->buffer_ = block.buffer;
     allocation->offset_ = range->offset;
     allocation->address = block.address + range->offset;
-    allocation->mapped_ = block.mapped == nullptr ? nullptr : block.mapped + range->offset;
+    allocation->host = block.mapped == nullptr ? nullptr : block.mapped + range->offset;
     return allocation;
 }
 
@@ -84,8 +84,8 @@ bool Memory::grow(std::uint64_t block_size) {
     constexpr VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                          VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                          VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    VkMemoryPropertyFlags required = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
-    if (context_->direct_mapping) {
+    VkMemoryPropertyFlags required = place_ == Place::device ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0;
+    if (context_->direct_mapping || place_ == Place::host) {
         required |= VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
                     VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     }
@@ -104,6 +104,18 @@ bool Memory::grow(std::uint64_t block_size) {
     }
     blocks_[index] = block;
     return true;
+}
+
+std::shared_ptr<VulkanAllocation> Memory::take_of_one(std::uint64_t size, std::uint64_t block_size) {
+    const std::lock_guard lock(mutex_);
+    if (!is_tried_) {
+        is_tried_ = true;
+        try {
+            (void)grow(block_size);
+        } catch (const DeviceError&) {  // no memory of that kind: whoever asks does without
+        }
+    }
+    return take_locked(size);
 }
 
 std::shared_ptr<VulkanAllocation> Memory::take_or_grow(std::uint64_t size) {

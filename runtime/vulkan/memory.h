@@ -21,7 +21,6 @@ public:
 
     [[nodiscard]] VkBuffer buffer() const { return buffer_; }
     [[nodiscard]] std::uint64_t offset() const { return offset_; }  ///< in buffer()
-    [[nodiscard]] std::byte* mapped() const { return mapped_; }     ///< null unless direct mapping is on
     [[nodiscard]] const Context* context() const;
     [[nodiscard]] bool is_foreign() const { return hazard_key_ != this; }
     /// What hazards know it by: all that was wrapped of one buffer counts as one.
@@ -41,14 +40,16 @@ private:
     const void* hazard_key_ = this;
     VkBuffer buffer_ = VK_NULL_HANDLE;
     std::uint64_t offset_ = 0;
-    std::byte* mapped_ = nullptr;
     const Context* context_ = nullptr;
 };
 
 /// Thread-safe.
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
-    explicit Memory(std::shared_ptr<Context> context);
+    /// Where blocks lie: on the device, or in the host's memory, where kernels reach them across a bus.
+    enum class Place : std::uint8_t { device, host };
+
+    explicit Memory(std::shared_ptr<Context> context, Place place = Place::device);
     ~Memory();
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -59,6 +60,10 @@ public:
     /// back unused blocks and tries again; throws kf::DeviceError (out_of_memory) with the sizes when that is
     /// in vain.
     std::shared_ptr<VulkanAllocation> take_or_grow(std::uint64_t size);
+
+    /// Does what take() does; the first time with a block of `block_size` bytes, of which there is never
+    /// another. Null where the driver has no such memory.
+    std::shared_ptr<VulkanAllocation> take_of_one(std::uint64_t size, std::uint64_t block_size);
 
     std::shared_ptr<VulkanAllocation> wrap(driver::ForeignMemory memory);
 
@@ -76,7 +81,9 @@ private:
     void give(const Heap::Range& range);
 
     std::shared_ptr<Context> context_;
+    Place place_;
     mutable std::mutex mutex_;
+    bool is_tried_ = false;  ///< take_of_one() has made its block, or couldn't
     Heap heap_;
     std::vector<Buffer> blocks_;  ///< by the heap's numbers
 };

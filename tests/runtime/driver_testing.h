@@ -27,6 +27,11 @@ struct AddStep {
 using Words = std::vector<std::uint32_t>;
 inline constexpr std::uint32_t poison = 0xA5A5A5A5;
 
+inline void write(driver::Device& device, const std::shared_ptr<driver::Allocation>& allocation,
+                  const Words& words) {
+    device.upload(allocation, 0, std::as_bytes(std::span(words)));
+}
+
 inline std::shared_ptr<driver::Allocation> upload(driver::Device& device, const Words& words) {
     auto allocation = device.allocate(words.size() * 4);
     device.upload(allocation, 0, std::as_bytes(std::span(words)));

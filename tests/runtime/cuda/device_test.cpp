@@ -54,6 +54,59 @@ TEST_P(DeviceTest, UploadsAndReadsBackEverySize) {
     }
 }
 
+TEST_P(DeviceTest, KernelsUseTheHostsMemory) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    EXPECT_EQ(device_->allocate_mapped(0), nullptr);
+    EXPECT_EQ(device_->allocate_mapped(driver::most_mapped + 1), nullptr);
+    for (const std::size_t words : {1UL, 31UL, 64UL, 65UL, 4097UL, 16384UL}) {
+        const auto source = device_->allocate_mapped(4 * words);
+        const auto target = device_->allocate_mapped(4 * words);
+        ASSERT_TRUE(source != nullptr && target != nullptr);
+        EXPECT_EQ(source->size, 4 * words);
+        EXPECT_EQ(source->address % 256, 0);
+        write(*device_, source, Words(words, 7));
+        std::memset(target->host, 0xA5, 4 * words);
+        add_step(*device_, kernel, target, source, 3);
+        EXPECT_THAT(read(*device_, target), Each(10U));
+        EXPECT_EQ(reinterpret_cast<const std::uint32_t*>(target->host)[words - 1], 10U);
+        // In use from now on: what is written comes after it.
+        add_step(*device_, kernel, target, target, 1);
+        write(*device_, target, Words(1, 100));
+        add_step(*device_, kernel, target, target, 1);
+        const Words found = read(*device_, target);
+        EXPECT_EQ(found[0], 101U);
+        EXPECT_TRUE(words == 1 || found[words - 1] == 12U);
+    }
+}
+
+TEST_P(DeviceTest, TheHostsMemoryIsUsedAgainOnceTheDeviceIsDone) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto sum = upload(*device_, Words(64, 0));
+    for (std::uint32_t i = 1; i <= 3000; ++i) {  // more than the pool has
+        auto step = device_->allocate_mapped(256);
+        if (step == nullptr) step = device_->allocate(256);
+        write(*device_, step, Words(64, i));
+        add_step(*device_, kernel, sum, step, 0);
+        if (i % 100 == 0) EXPECT_THAT(read(*device_, sum), Each(i));
+    }
+    const auto big = device_->allocate_mapped(driver::most_mapped);
+    const std::byte* const first = device_->allocate_mapped(256)->host;
+    device_->wait();
+    EXPECT_NE(device_->allocate_mapped(256)->host, nullptr);
+    EXPECT_NE(big->host, first);
+}
+
+TEST_P(DeviceTest, LittleIsReadThroughPinnedMemory) {
+    const auto data = upload(*device_, Words(16385, 7));
+    Words words(16384);
+    for (int i = 0; i < 3; ++i) {
+        device_->read_back(data, 4, std::as_writable_bytes(std::span(words)));
+        EXPECT_THAT(words, Each(7U));
+    }
+    if (fake_) EXPECT_LE(fake_->calls["cuMemHostAlloc"], 2U);
+    EXPECT_THAT(read(*device_, data), Each(7U));
+}
+
 TEST_P(DeviceTest, TransfersPartsAtAnyByte) {
     const auto allocation = device_->allocate(100);
     device_->fill(allocation, 0, 100, 0);

@@ -172,6 +172,55 @@ TEST_F(DriverTest, AWaitThatIsGivenUpKeepsTheWork) {
     EXPECT_EQ(fake_.busy_queries, 0);
 }
 
+TEST_F(DriverTest, TheHostsMemoryOfAWaitThatIsGivenUpStaysInUse) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel());
+    auto data = device->allocate_mapped(256);
+    const std::byte* const place = data->host;
+    write(*device, data, Words(64, 1));
+    device->while_waiting = &give_up;
+    fake_.busy_queries = 1 << 30;
+    add_step(*device, kernel, data, data, 1);
+    EXPECT_THROW(read(*device, data), std::runtime_error);
+    data = nullptr;
+    std::vector<std::shared_ptr<driver::Allocation>> others;
+    for (int i = 0; i < 8; ++i) {
+        others.push_back(device->allocate_mapped(256));
+        EXPECT_NE(others.back()->host, place);
+        std::memset(others.back()->host, 0, 256);
+    }
+    fake_.busy_queries = 0;
+    device->wait();
+    for (const auto& other : others) EXPECT_EQ(*reinterpret_cast<const std::uint32_t*>(other->host), 0U);
+}
+
+TEST_F(DriverTest, LittleDataNeedsALaunchAndAWaitAlone) {
+    const auto device = open();
+    const auto kernel = device->load_kernel(add_step_kernel());
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        const auto source = device->allocate_mapped(400);
+        const auto target = device->allocate_mapped(400);
+        ASSERT_TRUE(source != nullptr && target != nullptr);
+        write(*device, source, Words(100, i));
+        add_step(*device, kernel, target, source, 1);
+        EXPECT_THAT(read(*device, target), Each(i + 1));
+    }
+    EXPECT_EQ(fake_.calls["cuMemHostAlloc"], 1U);
+    EXPECT_EQ(fake_.calls["cuStreamSynchronize"], 2000U);
+    for (const char* other : {"cuEventRecord", "cuEventQuery", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
+                              "cuMemAllocFromPoolAsync"}) {
+        EXPECT_EQ(fake_.calls[other], 0U) << other;
+    }
+}
+
+TEST_F(DriverTest, WithoutPinnedMemoryAllIsCopied) {
+    fake_.failures["cuMemHostAlloc"] = CUDA_ERROR_OUT_OF_MEMORY;
+    const auto device = open();
+    EXPECT_EQ(device->allocate_mapped(256), nullptr);
+    const auto data = upload(*device, Words(100, 5));
+    EXPECT_THAT(read(*device, data), Each(5U));
+}
+
 TEST_F(DriverTest, AFailedLaunchNamesItsKernelAndLosesNothingElse) {
     const auto device = open();
     const auto kernel = device->load_kernel(add_step_kernel());

@@ -66,6 +66,26 @@ TEST_P(StreamTest, MemoryStaysInOrderFromStreamToStream) {
     EXPECT_THAT(read(*second, a), Each(0U));
 }
 
+TEST_P(StreamTest, TheHostsMemoryStaysInOrderFromStreamToStream) {
+    const auto second = device_->on_stream(application_->create_stream());
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        const auto a = device_->allocate_mapped(4000);
+        const auto b = view_->allocate_mapped(4000);
+        ASSERT_TRUE(a != nullptr && b != nullptr);
+        write(*device_, a, Words(1000, i));
+        add_step(*view_, kernel_, b, a, 1);
+        add_step(*second, kernel_, a, b, 1);  // after that has read it
+        add_step(*device_, kernel_, b, a, 1);
+        EXPECT_THAT(read(*view_, b), Each(i + 3));
+        EXPECT_THAT(read(*second, a), Each(i + 2));
+        add_step(*second, kernel_, b, a, 1);  // runs when the piece is free already
+    }
+    application_->begin_capture(stream_);
+    EXPECT_EQ(view_->allocate_mapped(256), nullptr);
+    application_->destroy(application_->end_capture(stream_));
+    second->wait();
+}
+
 TEST_P(StreamTest, ReadersDontWaitForEachOther) {
     const auto waits_so_far = [&] { return fake_ ? fake_->calls["cuStreamWaitEvent"] : std::size_t{0}; };
     const auto other = application_->create_stream();

@@ -97,7 +97,7 @@ struct World {
     std::vector<std::unique_ptr<Module>> modules;
     std::vector<std::unique_ptr<Function>> functions;
     std::vector<std::unique_ptr<Graph>> graphs;
-    std::size_t pinned = 0;
+    std::map<CUdeviceptr, std::size_t> pinned;  ///< sizes of host memory, by address
     std::size_t destroyed_events = 0;
 };
 
@@ -193,7 +193,15 @@ void check_capture_mode(const char* function) {
     }
 }
 
+/// Pinned host memory has the same address on the device.
+bool is_pinned(CUdeviceptr address, std::size_t size) {
+    const auto next = world->pinned.upper_bound(address);
+    if (next == world->pinned.begin()) return false;
+    return address + size <= std::prev(next)->first + std::prev(next)->second;
+}
+
 void check_memory(const char* function, CUdeviceptr address, std::size_t size) {
+    if (is_pinned(address, size)) return;
     auto next = world->memory.upper_bound(address);
     if (next == world->memory.begin()) {
         violation(std::string(function) + ": no memory there");
@@ -604,13 +612,13 @@ CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 CUresult cuMemHostAlloc(void** host, std::size_t size, unsigned) {
     KF_ENTER(cuMemHostAlloc)
     check_capture_mode("cuMemHostAlloc");
-    ++world->pinned;
     *host = std::malloc(size);
+    world->pinned[reinterpret_cast<CUdeviceptr>(*host)] = size;
     return CUDA_SUCCESS;
 }
 CUresult cuMemFreeHost(void* host) {
     const std::lock_guard lock(mutex);
-    --world->pinned;
+    world->pinned.erase(reinterpret_cast<CUdeviceptr>(host));
     std::free(host);
     return CUDA_SUCCESS;
 }
@@ -871,7 +879,7 @@ std::size_t FakeCuda::live_allocations() const {
 
 std::size_t FakeCuda::live_objects() const {
     const std::lock_guard lock(mutex);
-    std::size_t count = world->events.size() - world->destroyed_events + world->pinned;
+    std::size_t count = world->events.size() - world->destroyed_events + world->pinned.size();
     for (const auto& stream : world->streams) {
         count += stream->ours && !stream->destroyed ? 1U : 0U;
     }

@@ -144,6 +144,7 @@ VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_counter_value(VkDevice device, VkSe
 
 VKAPI_ATTR VkResult VKAPI_CALL wait_semaphores(VkDevice device, const VkSemaphoreWaitInfo* info,
                                                std::uint64_t timeout) {
+    ++fake->waits;
     const VkResult result =
         device_function<PFN_vkWaitSemaphores>(device, "vkWaitSemaphores")(device, info, timeout);
     return fake->wait_semaphores != VK_SUCCESS ? fake->wait_semaphores : result;

@@ -43,6 +43,7 @@ public:
     std::size_t shader_modules = 0;  ///< vkCreateShaderModule calls
     std::size_t submits = 0;         ///< vkQueueSubmit calls that were let through
     std::size_t barriers = 0;        ///< vkCmdPipelineBarrier calls
+    std::size_t waits = 0;           ///< vkWaitSemaphores calls
 };
 
 }  // namespace kf::test

@@ -61,6 +61,43 @@ TEST_P(VulkanTest, UploadsAndReadsBackEverySize) {
     }
 }
 
+TEST_P(VulkanTest, KernelsUseTheHostsMemory) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    EXPECT_EQ(device_->allocate_mapped(0), nullptr);
+    EXPECT_EQ(device_->allocate_mapped(driver::most_mapped + 1), nullptr);
+    for (const std::size_t words : {1UL, 31UL, 64UL, 65UL, 4097UL, 16384UL}) {
+        const auto source = device_->allocate_mapped(4 * words);
+        const auto target = device_->allocate_mapped(4 * words);
+        ASSERT_TRUE(source != nullptr && target != nullptr);
+        ASSERT_TRUE(source->host != nullptr && target->host != nullptr);
+        write(*device_, source, Words(words, 7));
+        std::fill_n(target->host, 4 * words, std::byte{0xA5});
+        const std::uint64_t submitted = vulkan::statistics(*device_).submissions;
+        add_step(*device_, kernel, target, source, 3);
+        EXPECT_THAT(read(*device_, target), Each(10U));
+        EXPECT_EQ(vulkan::statistics(*device_).submissions, submitted + 1);
+        // In use from now on: what is written comes after it.
+        add_step(*device_, kernel, target, target, 1);
+        write(*device_, target, Words(1, 100));
+        add_step(*device_, kernel, target, target, 1);
+        const Words found = read(*device_, target);
+        EXPECT_EQ(found[0], 101U);
+        EXPECT_TRUE(words == 1 || found[words - 1] == 12U);
+    }
+}
+
+TEST_P(VulkanTest, TheHostsMemoryIsUsedAgainOnceTheDeviceIsDone) {
+    const auto kernel = device_->load_kernel(add_step_kernel());
+    const auto sum = upload(*device_, Words(64, 0));
+    for (std::uint32_t i = 1; i <= 400; ++i) {  // more than there is of it
+        auto step = device_->allocate_mapped(driver::most_mapped);
+        if (step == nullptr) step = device_->allocate(256);
+        write(*device_, step, Words(64, i));
+        add_step(*device_, kernel, sum, step, 0);
+        if (i % 50 == 0) EXPECT_THAT(read(*device_, sum), Each(i));
+    }
+}
+
 TEST_P(VulkanTest, TransfersPartsAtAnyByte) {
     const auto allocation = device_->allocate(100);
     device_->fill(allocation, 0, 100, 0);

@@ -97,6 +97,25 @@ TEST_F(FakeDriverTest, AWaitThatIsGivenUpKeepsTheWork) {
     }
 }
 
+TEST_F(FakeDriverTest, GpusAreAskedBeforeAThreadSleeps) {
+    fake_.discrete = true;
+    const auto device = open();
+    const auto data = upload(*device, Words(100, 1));
+    device->wait();
+    const std::size_t waits = fake_.waits;
+    device->wait();
+    EXPECT_EQ(fake_.waits, waits);
+    fake_.stuck = true;
+    device->wait();
+    EXPECT_EQ(fake_.waits, waits + 1);
+    fake_.stuck = false;
+    const auto mapped = device->allocate_mapped(400);
+    ASSERT_NE(mapped, nullptr) << "host memory, as discrete GPUs have it";
+    write(*device, mapped, Words(100, 6));
+    EXPECT_THAT(read(*device, mapped), Each(6U));
+    EXPECT_THAT(read(*device, data), Each(1U));
+}
+
 TEST_F(FakeDriverTest, OwnersOfMemoryStayWhileTheGpuIsBusy) {
     const auto device = open();
     const auto memory = device->allocate(400);
