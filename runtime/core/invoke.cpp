@@ -25,6 +25,9 @@ using manifest::Argument;
 using manifest::GradMode;
 using AllocationPointer = std::shared_ptr<driver::Allocation>;
 
+/// Calls that a launch may have and still read what is uploaded for it from the host's memory.
+constexpr std::int64_t few_calls = 64;
+
 /// A tensor's scalars: its own dimensions, then its element's.
 ScalarView flatten(const AnyTensor& tensor) {
     ScalarView view;
@@ -336,12 +339,27 @@ private:
             const auto size = static_cast<std::uint64_t>(binding_.temporary.size);
             temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
             is_zero_ = temporary_ != nullptr;
-            if (!is_zero_) {
+            if (!is_zero_ && works_beside_host(request)) {
+                temporary_ = device_.allocate_mapped(size);
+                host_ = temporary_ ? temporary_->host : nullptr;
+            }
+            if (!temporary_) {
                 temporary_ = device_.allocate_scratch(size);
             }
         }
         collect_uses(request);
         collect_resources();
+    }
+
+    /// Whether the temporary memory may be the host's, too: the host waits for what is in it, few calls read
+    /// it across the bus, and none of them meet in it.
+    [[nodiscard]] bool works_beside_host(const BindRequest& request) const {
+        const TemporaryPlan& plan = binding_.temporary;
+        return recorder_ == nullptr && plan.read_begin == 0 && plan.read_end > 0 &&
+               request.call.dispatch == manifest::Dispatch::elements && binding_.total <= few_calls &&
+               std::ranges::none_of(binding_.arguments, [](const BoundArgument& bound) {
+                   return bound.gradient_at >= 0 && bound.mode != GradMode::injective;
+               });
     }
 
     /// Makes the tensor of an output that wasn't given.
@@ -356,9 +374,14 @@ private:
             element = ElementType{};
             element.struct_size = static_cast<std::uint32_t>(call_.items[item].size);
         }
-        AnyTensor made =
-            make_tensor(module_.device().state(), device_, element, binding_.arguments[first].allocate_shape);
         const auto leaves = static_cast<std::size_t>(call_.items[item].leaves);
+        const bool stored_once = std::ranges::none_of(
+            std::span(call_.arguments).subspan(first, leaves),
+            [](const Argument& leaf) { return is_combined(leaf) || has_free_access(leaf); });
+        const bool is_read = given_[item].is_read && stored_once && recorder_ == nullptr;
+        AnyTensor made =
+            make_tensor(module_.device().state(), device_, element, binding_.arguments[first].allocate_shape,
+                        is_read ? Placement::mapped : Placement::device);
         for (std::size_t i = first; i < first + leaves; ++i) {
             const std::int64_t offset = call_.arguments[i].offset;
             BoundArgument& bound = binding_.arguments[i];
@@ -467,6 +490,18 @@ private:
         }
     }
 
+    void zero_temporary() {
+        const auto size = static_cast<std::size_t>(binding_.temporary.zeroed);
+        if (size == 0 || is_zero_) {
+            return;
+        }
+        if (host_ != nullptr) {
+            std::memset(host_, 0, size);
+        } else {
+            fill(temporary_, 0, size);
+        }
+    }
+
     void fill(const AllocationPointer& target, std::uint64_t offset, std::uint64_t size) {
         if (recorder_ != nullptr) {
             recorder_->fill(target, offset, size, 0);
@@ -488,6 +523,10 @@ private:
                 std::memcpy(packed.data() + to, static_cast<const std::byte*>(value) + apart, scalar);
             });
             value = packed.data();
+        }
+        if (host_ != nullptr) {
+            std::memcpy(host_ + at, value, size);
+            return;
         }
         driver_.upload(temporary_, static_cast<std::uint64_t>(at),
                        std::span(static_cast<const std::byte*>(value), size));
@@ -569,9 +608,7 @@ private:
         if (binding_.total == 0) {
             return;
         }
-        if (binding_.temporary.zeroed > 0 && !is_zero_) {
-            fill(temporary_, 0, static_cast<std::uint64_t>(binding_.temporary.zeroed));
-        }
+        zero_temporary();
         for (std::size_t i = 0; i < args_.size(); ++i) {
             const BoundArgument& bound = binding_.arguments[i];
             upload(bound.value_at, args_[i].value, call_.arguments[i]);
@@ -674,7 +711,8 @@ private:
     driver::Recorder* recorder_ = nullptr;
     std::shared_ptr<driver::Kernel> kernel_;
     AllocationPointer temporary_;
-    bool is_zero_ = false;  ///< the temporary memory, before and after the launch
+    bool is_zero_ = false;       ///< the temporary memory, before and after the launch
+    std::byte* host_ = nullptr;  ///< where the host has the temporary memory; null where it doesn't
 
     // Calls of up to a dozen arguments allocate nothing on the heap.
     std::array<std::byte, 24'576> stack_;

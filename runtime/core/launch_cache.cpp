@@ -189,7 +189,8 @@ private:
             element = ElementType{};
             element.struct_size = static_cast<std::uint32_t>(request_.call.items[item].size);
         }
-        launch_.outputs.push_back({item, element, binding_.arguments[leaf].allocate_shape});
+        launch_.outputs.push_back(
+            {item, element, binding_.arguments[leaf].allocate_shape, !has_free_access(argument(leaf))});
     }
 
     void note_use(std::size_t leaf, LaunchKey::Part part, bool writes) {
@@ -367,7 +368,9 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         put_value(value.element, given + value.field, block.data() + value.offset);
     }
     for (const KnownLaunch::Output& output : known->outputs) {
-        AnyTensor made = make_tensor(module.device().state(), device, output.element, output.shape);
+        const bool is_read = arguments[output.argument].is_read && output.stored_once;
+        AnyTensor made = make_tensor(module.device().state(), device, output.element, output.shape,
+                                     is_read ? Placement::mapped : Placement::device);
         for (const KnownLaunch::Address& address : known->addresses) {
             if (address.view == LaunchKey::index(output.argument, LaunchKey::data)) {
                 put(block.data() + address.offset, made.address() + address.field);

@@ -73,6 +73,7 @@ struct KnownLaunch {
         std::size_t argument = 0;
         ElementType element;
         Dims shape;
+        bool stored_once = false;  ///< by kernels, each element
     };
     struct Use {
         std::size_t view = 0;

@@ -4,6 +4,7 @@
 #include <kf/any_tensor.h>
 
 #include <memory>
+#include <span>
 
 #include "core/device_state.h"
 
@@ -26,10 +27,19 @@ struct TensorState {
 
 /// The tensor's state; throws ArgumentError (missing_argument) where it is null.
 [[nodiscard]] const TensorState& state_of(const AnyTensor& tensor);
+/// Where a tensor's memory is: the device's, or mapped, for what the host reads or writes at once and kernels
+/// touch once, where it is small enough; see driver::Device::allocate_mapped().
+enum class Placement : std::uint8_t { device, mapped };
 /// A row-major tensor of `owner`'s, elements undefined, with memory taken from `memory`: the same device, or
 /// it on a stream.
 [[nodiscard]] AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& memory,
-                                    ElementType element, const Dims& shape);
+                                    ElementType element, const Dims& shape,
+                                    Placement place = Placement::device);
+/// A tensor of mapped memory, or as AnyTensor::empty() makes it.
+[[nodiscard]] AnyTensor make_mapped(const Device& device, ElementType element, const Dims& shape);
+/// The same with these elements.
+[[nodiscard]] AnyTensor make_mapped(const Device& device, ElementType element, const Dims& shape,
+                                    std::span<const std::byte> bytes);
 /// Extents in, row-major strides out.
 [[nodiscard]] Dims row_major(const Dims& shape);
 /// Tells whether a gradient of shape `gradient` can belong to a tensor of shape `shape`: along a dimension

@@ -15,7 +15,8 @@ namespace {
 using detail::state_of;
 using detail::TensorState;
 
-AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
+AnyTensor make(const Device& device, ElementType element, const Dims& shape,
+               detail::Placement place = detail::Placement::device) {
     if (!device) {
         throw ArgumentError(ErrorCode::missing_argument, "tensor: the device is null");
     }
@@ -26,7 +27,7 @@ AnyTensor make(const Device& device, ElementType element, const Dims& shape) {
         }
     }
     device.state()->driver().admit();
-    return detail::make_tensor(device.state(), *device.state(), element, shape);
+    return detail::make_tensor(device.state(), *device.state(), element, shape, place);
 }
 
 void fill(const AnyTensor& tensor, std::uint32_t word) {
@@ -92,7 +93,7 @@ void check_size(const TensorState& state, std::size_t bytes, const char* what) {
 namespace detail {
 
 AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& memory, ElementType element,
-                      const Dims& shape) {
+                      const Dims& shape, Placement place) {
     if (shape.size() > max_rank) {
         throw ArgumentError(ErrorCode::rank_mismatch,
                             "a tensor has at most " + std::to_string(max_rank) + " dimensions");
@@ -102,12 +103,32 @@ AnyTensor make_tensor(std::shared_ptr<DeviceState> owner, const DeviceState& mem
     const std::int64_t size = checked_product(bytes, "tensor");
     TensorState state;
     state.device = std::move(owner);
-    state.allocation = memory.allocate(static_cast<std::uint64_t>(size));
+    if (place == Placement::mapped)
+        state.allocation = memory.allocate_mapped(static_cast<std::uint64_t>(size));
+    if (!state.allocation) state.allocation = memory.allocate(static_cast<std::uint64_t>(size));
     state.element = element;
     state.shape = shape;
     state.strides = row_major(shape);
     state.size = checked_product(shape, "tensor");
     return AnyTensor(std::make_shared<const TensorState>(std::move(state)));
+}
+
+AnyTensor make_mapped(const Device& device, ElementType element, const Dims& shape) {
+    return make(device, element, shape, Placement::mapped);
+}
+
+AnyTensor make_mapped(const Device& device, ElementType element, const Dims& shape,
+                      std::span<const std::byte> bytes) {
+    AnyTensor tensor = make_mapped(device, element, shape);
+    const TensorState& state = *tensor.state();
+    if (state.allocation == nullptr || state.allocation->host == nullptr) {
+        tensor.write(bytes);
+        return tensor;
+    }
+    // No command uses it yet.
+    check_size(state, bytes.size(), "write");
+    std::memcpy(state.allocation->host, bytes.data(), bytes.size());
+    return tensor;
 }
 
 }  // namespace detail

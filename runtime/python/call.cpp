@@ -1,5 +1,6 @@
 // One call from Python: arguments are taken, an overload is resolved, data goes to the device and back.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 #include <vector>
@@ -46,6 +47,9 @@ using manifest::Role;
 /// that packing says what is wrong.
 constexpr int unlikely = 1000000;
 
+/// Elements of a call that kernels can read and write in the host's memory as fast as they could be copied.
+constexpr std::int64_t few_elements = 16384;
+
 class Call : CallItems {
 public:
     Call(const FunctionInfo& info, PassKind pass, RecordedCalls* encoder, const Options& options = {})
@@ -84,8 +88,12 @@ public:
         if (!info_.has_structs) index = resolve(function);
         call_ = &info_.function.calls[index];
         if (on) check_capture(*on);
+        is_small_ = is_small();
         args_.reserve(hosts_.size());
-        for (std::size_t i = 0; i < hosts_.size(); ++i) args_.push_back(convert(i, *context));
+        for (std::size_t i = 0; i < hosts_.size(); ++i) {
+            args_.push_back(convert(i, *context));
+            args_.back().is_read = hosts_[i].as_array && is_small_;
+        }
         check_apart();
         {
             const GilRelease release;
@@ -123,6 +131,7 @@ private:
     [[nodiscard]] std::string numbers_given() const;
     void check_derivative(std::size_t i) const;
     Arg convert(std::size_t i, const Context& context);
+    [[nodiscard]] bool is_small() const;
     void check_apart() const;
     void download_written();
     void collect_gradients();
@@ -564,6 +573,33 @@ Arg Call::convert(std::size_t i, const Context& context) {
         return Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr);
     }
     return convert_item(*this, i, context);
+}
+
+/// Whether the host's arrays may lie in its own memory meanwhile. By the shapes: where a spec maps
+/// dimensions, there may be more calls than that, which is slower and nothing else.
+bool Call::is_small() const {
+    const auto is_array = [](const Host& host) { return host.array || host.as_array; };
+    if (pass_ != PassKind::forward || encoder_ != nullptr || std::ranges::none_of(hosts_, is_array)) {
+        return false;
+    }
+    std::array<std::int64_t, Dims::capacity> extents{};  // the last dimension's first
+    const auto join = [&](const Dims& shape) {
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            std::int64_t& extent = extents[shape.size() - 1 - d];
+            extent = std::max(extent, shape[d]);
+        }
+    };
+    if (shape_) join(*shape_);
+    for (const Host& host : hosts_) {
+        if (host.given) join(host.shape);
+    }
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents) {
+        if (extent > few_elements) return false;
+        count *= std::max<std::int64_t>(1, extent);
+        if (count > few_elements) return false;
+    }
+    return true;
 }
 
 /// Refuses outputs that share memory: each would hold what was copied last.

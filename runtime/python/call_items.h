@@ -53,6 +53,11 @@ public:
     [[nodiscard]] bool writes_input(std::size_t i) const {
         return leaf(i).role == manifest::Role::in && stores_elements(leaf(i), pass_);
     }
+    /// What the host gives or takes for item `i` may lie in its own memory while kernels use it: they touch
+    /// each element once or a few times.
+    [[nodiscard]] bool may_be_mapped(std::size_t i) const {
+        return is_small_ && manifest::passes_tensor(leaf(i)) && !manifest::has_free_access(leaf(i));
+    }
     /// The shapes of all that is given, by leaf.
     [[nodiscard]] std::vector<std::pair<std::size_t, Dims>> leaf_shapes() const {
         std::vector<std::pair<std::size_t, Dims>> shapes;
@@ -73,6 +78,7 @@ protected:
     std::pmr::vector<Host> hosts_{&memory_};  ///< one an item
     std::pmr::vector<detail::Arg> args_{&memory_};
     const manifest::Call* call_ = nullptr;
+    bool is_small_ = false;  ///< a forward call, made at once, of few elements
 };
 
 }  // namespace kf::python

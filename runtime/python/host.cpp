@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/describe.h"
+#include "core/tensor_state.h"
 #include "python/arrays.h"
 #include "python/attributes.h"
 #include "python/errors.h"
@@ -218,6 +219,15 @@ AnyTensor upload(const Device& device, const py::array& array, const Where& wher
     const GilRelease release;
     tensor.write(bytes);
     return tensor;
+}
+
+AnyTensor upload_mapped(const Device& device, const py::array& array, const ElementType& element,
+                        const Dims& shape) {
+    const bool is_packed = (array.flags() & py::array::c_style) != 0;
+    const py::array packed = is_packed ? array : contiguous(array);
+    const auto bytes = bytes_of(packed);
+    const GilRelease release;
+    return detail::make_mapped(device, element, shape, bytes);
 }
 
 AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where) {

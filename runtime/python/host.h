@@ -68,6 +68,9 @@ py::tuple to_tuple(const Dims& dims);
 
 /// A device tensor of scalars with the array's shape.
 AnyTensor upload(const Device& device, const py::array& array, const Where& where);
+/// The same for an array of little that one call reads, of whose element and shape the caller has asked.
+AnyTensor upload_mapped(const Device& device, const py::array& array, const ElementType& element,
+                        const Dims& shape);
 AnyTensor upload(const Device& device, const Nested& nested, ScalarType scalar, const Where& where);
 
 /// A new array with the tensor's elements; an element's own extents come last. Waits without the GIL.

@@ -33,6 +33,7 @@ struct Arg {
     const AnyTensor* tensor = nullptr;  ///< of pointers: the memory that they lead to, where that is known
     AnyTensor* pushed = nullptr;  ///< of inputs by value: gets the gradients that are pushed, see kf::Diff
     AnyTensor allocated;          ///< set by invoke(): the tensor made for an absent output
+    bool is_read = false;         ///< of an absent output: the host reads the tensor at once, and nobody else
 
     static Arg none() { return {}; }
     template <HostElement T>

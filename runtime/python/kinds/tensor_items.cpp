@@ -1,6 +1,7 @@
 // What both kinds of tensors have in common in calls from Python.
 #include "python/kinds/tensor_items.h"
 
+#include "core/tensor_state.h"
 #include "python/arrays.h"
 #include "python/buffer.h"
 #include "python/errors.h"
@@ -75,7 +76,10 @@ Arg convert_tensor(CallItems& items, std::size_t i, const Context& context) {
         host.structure != nullptr ? host.structure->element : ElementType{host.scalar, 0};
     if (items.is_output(i)) {
         // Only its shape matters before the call; in a backward call 1 flows in.
-        host.uploaded = AnyTensor::empty(context.device(), element, host.shape);
+        host.uploaded = items.may_be_mapped(i) ? detail::make_mapped(context.device(), element, host.shape)
+                                               : AnyTensor::empty(context.device(), element, host.shape);
+    } else if (host.array && items.may_be_mapped(i)) {
+        host.uploaded = upload_mapped(context.device(), *host.array, element, host.shape);
     } else if (host.array) {
         host.uploaded = upload(context.device(), *host.array, items.where(i));
     } else {

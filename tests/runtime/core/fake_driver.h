@@ -57,6 +57,7 @@ public:
     std::function<void(FakeDevice&, const Command&)> on_dispatch;
     int kernels_loaded = 0;
     bool fail_kernels = false;
+    bool maps = false;  ///< has memory that the host has too
     driver::Info& editable_info() { return info_; }
 
     /// Host memory behind a device address.
@@ -93,6 +94,12 @@ public:
         allocation->bytes.assign(size, std::byte{0xcd});
         memory_[next_] = allocation;
         next_ += (size + 511) / 256 * 256;
+        return allocation;
+    }
+    std::shared_ptr<driver::Allocation> allocate_mapped(std::uint64_t size) override {
+        if (!maps || size > driver::most_mapped) return nullptr;
+        auto allocation = allocate(size);
+        allocation->host = bytes(allocation);
         return allocation;
     }
     std::shared_ptr<driver::Allocation> wrap(driver::ForeignMemory) override {

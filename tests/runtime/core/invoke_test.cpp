@@ -6,6 +6,7 @@
 
 #include "core/artifact.h"
 #include "core/device_state.h"
+#include "core/tensor_state.h"
 #include "runtime/core/bind_fixture.h"
 #include "runtime/core/fake_driver.h"
 
@@ -133,6 +134,72 @@ TEST_F(InvokeTest, ReadsValuesBack) {
     invoke(f, 0, PassKind::forward, args);
     EXPECT_EQ(n, 42);
     EXPECT_TRUE(result);
+}
+
+TEST_F(InvokeTest, KeepsValuesWhereTheHostHasThem) {
+    fake->maps = true;
+    ManifestBuilder builder;
+    builder.add("f",
+                {value("a", ScalarType::float32), as(Role::inout, value("n", ScalarType::int32)),
+                 as(Role::result, value("result", ScalarType::int64))},
+                false);
+    const auto f = load(builder.get());
+    fake->on_dispatch = [this](FakeDevice&, const Command& c) {
+        auto* n = reinterpret_cast<std::int32_t*>(fake->at(c.field<std::uint64_t>(RecordKind::data, 1)));
+        auto* result = reinterpret_cast<std::int64_t*>(fake->at(c.field<std::uint64_t>(RecordKind::data, 2)));
+        EXPECT_EQ(*result, 0) << "what lies between values is zeros";
+        *result = *n;
+        *n += 1;
+    };
+    const float a = 1;
+    std::int32_t n = 41;
+    std::int64_t result = -1;
+    std::array args{Arg::in(a), Arg::inout(n), Arg::out(result)};
+    invoke(f, 0, PassKind::forward, args);
+    EXPECT_EQ(n, 42);
+    EXPECT_EQ(result, 41);
+    EXPECT_EQ(fake->count("upload") + fake->count("fill"), 0U);
+    EXPECT_EQ(fake->count("read_back"), 1U);
+    ASSERT_EQ(fake->last_dispatch().uses.size(), 1U);
+    EXPECT_NE(fake->last_dispatch().uses[0].allocation->host, nullptr);
+}
+
+TEST_F(InvokeTest, AddsUpGradientsOfValuesOnTheDevice) {
+    fake->maps = true;
+    const auto f = load(polynomial());
+    run_polynomial();
+    Diff<float> a{2.F};
+    const float b = 8, c = -1;
+    const auto x = device.tensor<float>({1, 2, 3, 4});
+    std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(a.grad, 30.F);
+    EXPECT_EQ(fake->count("fill"), 1U) << "calls meet in it";
+    for (const driver::Use& use : fake->last_dispatch().uses) EXPECT_EQ(use.allocation->host, nullptr);
+
+    const auto one = device.tensor<float>({3});
+    args[3] = Arg::in(one);
+    invoke(f, 0, PassKind::backward, args);
+    EXPECT_EQ(a.grad, 39.F);
+    EXPECT_EQ(fake->count("fill"), 1U) << "a single call meets nobody";
+}
+
+TEST_F(InvokeTest, MakesResultsWhereTheHostReadsThem) {
+    fake->maps = true;
+    const auto f = load(polynomial());
+    run_polynomial();
+    const float a = 2, b = 8, c = -1;
+    for (const std::int64_t size : {4, 16384, 16385}) {
+        const auto x = device.tensor(V(static_cast<std::size_t>(size), 1.F));
+        for (const bool is_read : {true, false, true}) {  // bound anew, then as before
+            std::array args{Arg::in(a), Arg::in(b), Arg::in(c), Arg::in(x), Arg::none()};
+            args[4].is_read = is_read;
+            invoke(f, 0, PassKind::forward, args);
+            const bool is_mapped = args[4].allocated.state()->allocation->host != nullptr;
+            EXPECT_EQ(is_mapped, is_read && size <= 16384);
+            EXPECT_THAT((Tensor<float, 1>(args[4].allocated)).to_vector(), ::testing::Each(9.F));
+        }
+    }
 }
 
 TEST_F(InvokeTest, WidensValues) {
