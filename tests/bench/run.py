@@ -54,6 +54,29 @@ def first_result(command: list[str], env: dict[str, str]) -> dict[str, Any]:
     return {"first_s": times[0], "median_s": statistics.median(times[1:])}
 
 
+def small_calls(programs: Path, device: str, env: dict[str, str]) -> dict[str, Any]:
+    """Calls of little data in Python and C++, and how many times as long they take as by hand: as a C
+    program copies, and as the quickest of those by hand."""
+    python = run([sys.executable, str(HERE / "small.py")], env)
+    cpp = run([str(programs / "kf_bench_small"), device], env)
+    result: dict[str, Any] = {"python": python, "cpp": cpp, "of_by_hand": {}}
+    if "failed" in python or "failed" in cpp:
+        return result
+    for key in ("small.add", "small.vectors_32", "small.vectors_16k"):
+        hand = {name: time for name, time in cpp[key].items() if name.startswith("by_hand.")}
+        if not hand:
+            continue
+        ours = {f"{key}.cpp": cpp[key]["ours"]}
+        named = key.replace("vectors", "numpy")
+        ours |= {f"{name}.python": time for name, time in python.items() if name.startswith(named)}
+        for name, time_ in ours.items():
+            result["of_by_hand"][name] = {
+                "copied": time_ / hand["by_hand.copied"],
+                "quickest": time_ / min(hand.values()),
+            }
+    return result
+
+
 def devices(env: dict[str, str]) -> list[dict[str, Any]]:
     code = (
         "import json, kernelfunctions as kf;"
@@ -107,6 +130,7 @@ def main() -> None:
         "python_calls": {},
         "cpp_calls": {},
         "fused": {},
+        "small": {},
         "vulkan": {},
     }
     for device in chosen:
@@ -120,6 +144,7 @@ def main() -> None:
         result["python_calls"][name] = calls if "failed" in calls else calls | {"more_us": more(calls)}
         result["cpp_calls"][name] = run([str(programs / "kf_bench_configured_calls"), name], env)
         result["fused"][name] = run([sys.executable, str(HERE / "fused.py")], env)
+        result["small"][name] = small_calls(programs, name, env)
         if name.startswith("vulkan"):
             result["vulkan"][name] = run([str(programs / "kf_bench_vulkan"), name], env)
     cuda = programs / "kf_bench_cuda"

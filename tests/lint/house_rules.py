@@ -75,7 +75,7 @@ MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "tests/package": ("runtime/include",),
     "tests/python/specs": ("runtime/include",),
     "tests/runtime/devices": ("runtime/include", "tests/runtime/cuda"),
-    "tests/bench": ("runtime/include", "runtime/core", "runtime/vulkan"),
+    "tests/bench": ("runtime/include", "runtime/core", "runtime/cuda", "runtime/vulkan"),
     # What tests share. Else a folder of tests/runtime and tests/tool may include the folder that it tests,
     # what that may include, and the tests of these; and what TESTS_ALSO adds.
     "tests/headers.cpp": (),
