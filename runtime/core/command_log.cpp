@@ -4,7 +4,10 @@
 namespace kf::detail {
 
 void CommandLog::dispatch(const driver::Dispatch& dispatch) {
-    commands_.emplace_back(Dispatch{dispatch.kernel,
+    for (const driver::Use& use : dispatch.uses) {
+        if (use.allocation != nullptr) allocations_.add(*use.allocation);
+    }
+    commands_.emplace_back(Dispatch{dispatch.kernel->shared_from_this(),
                                     dispatch.groups,
                                     {dispatch.block.begin(), dispatch.block.end()},
                                     {dispatch.uses.begin(), dispatch.uses.end()},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "core/owners.h"
 
 namespace kf::detail {
 
@@ -40,7 +41,7 @@ private:
 
         template <class Target>
         void replay(Target& target) const {
-            target.dispatch({kernel, groups, block, uses, resources});
+            target.dispatch({kernel.get(), groups, block, uses, resources});
         }
     };
     struct Fill {
@@ -69,6 +70,7 @@ private:
     using Command = std::variant<Dispatch, Fill, Copy>;
 
     std::vector<Command> commands_;
+    Owners<driver::Allocation> allocations_;
 };
 
 }  // namespace kf::detail

@@ -36,7 +36,7 @@ struct Info {
 
 /// Device memory; freed (returned to the device's cache, or left to whose it is) once the last owner and the
 /// last submission that uses it are done. Thread-safe.
-class Allocation {
+class Allocation : public std::enable_shared_from_this<Allocation> {
 public:
     virtual ~Allocation() = default;
     std::uint64_t address = 0;  ///< device address
@@ -44,6 +44,7 @@ public:
     /// Where the host has the same bytes, to read and write while no command uses them; null for memory that
     /// it reaches by commands only.
     std::byte* host = nullptr;
+    const void* home = nullptr;  ///< what a driver knows its own by: the context that they are of
 };
 
 /// Memory that somebody else owns, as Device::wrap() takes it.
@@ -56,9 +57,14 @@ struct ForeignMemory {
     std::shared_ptr<void> owner;  ///< keeps the memory; null where the caller does
 };
 
-/// One buffer that a command touches; how barriers are found.
+/// One buffer that a command touches; how barriers are found. Lent for as long as the command is given: who
+/// keeps it longer owns the allocation as well.
 struct Use {
-    std::shared_ptr<Allocation> allocation;
+    Use() = default;
+    Use(Allocation* touched, bool writes_it) : allocation(touched), writes(writes_it) {}
+    Use(const std::shared_ptr<Allocation>& touched, bool writes_it) : Use(touched.get(), writes_it) {}
+
+    Allocation* allocation = nullptr;
     bool writes = false;
 };
 
@@ -78,14 +84,15 @@ struct BufferRange {
 using Resource = std::variant<BufferRange>;
 
 /// A kernel made ready on one device.
-class Kernel {
+class Kernel : public std::enable_shared_from_this<Kernel> {
 public:
     virtual ~Kernel() = default;
     std::uint32_t resident_groups = 0;  ///< that one processor runs at once; 0: the driver doesn't say
+    const void* home = nullptr;         ///< as Allocation::home
 };
 
 struct Dispatch {
-    std::shared_ptr<Kernel> kernel;
+    Kernel* kernel = nullptr;  ///< lent, as what is used
     Grid groups{};
     std::span<const std::byte> block;          ///< the packed parameter block, copied before the call returns
     std::span<const Use> uses;                 ///< the memory that addresses in the block lead to

@@ -411,7 +411,7 @@ private:
             return;
         }
         for (driver::Use& known : uses_) {
-            if (known.allocation == allocation) {
+            if (known.allocation == allocation.get()) {
                 known.writes = known.writes || writes;
                 return;
             }
@@ -485,7 +485,7 @@ private:
         const AllocationPointer& allocation = memory->state()->allocation;
         const auto end = uses_.begin() + static_cast<std::ptrdiff_t>(told);
         if (std::none_of(uses_.begin(), end,
-                         [&](const driver::Use& known) { return known.allocation == allocation; })) {
+                         [&](const driver::Use& known) { return known.allocation == allocation.get(); })) {
             use(allocation, may_write_through(argument));
         }
     }
@@ -624,7 +624,7 @@ private:
         }
         pack(call_, module_.manifest().kernels[index], layout, binding_, values,
              temporary_ ? temporary_->address : 0, block);
-        const driver::Dispatch dispatch{kernel_, binding_.grid, block, uses_, resources_};
+        const driver::Dispatch dispatch{kernel_.get(), binding_.grid, block, uses_, resources_};
         if (recorder_ != nullptr) {
             recorder_->dispatch(dispatch);
         } else {

@@ -27,12 +27,12 @@ struct Uses {
 
     void add(const std::shared_ptr<driver::Allocation>& allocation, bool writes) {
         for (std::size_t i = 0; i < count; ++i) {
-            if (list[i].allocation == allocation) {
+            if (list[i].allocation == allocation.get()) {
                 list[i].writes = list[i].writes || writes;
                 return;
             }
         }
-        list[count].allocation = allocation;
+        list[count].allocation = allocation.get();
         list[count++].writes = writes;
     }
 };
@@ -386,7 +386,7 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         buffers[i] =
             driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
     }
-    device.driver().dispatch({known->kernel, known->grid, std::span(block).first(known->block.size()),
+    device.driver().dispatch({known->kernel.get(), known->grid, std::span(block).first(known->block.size()),
                               std::span(uses.list).first(uses.count),
                               std::span(buffers).first(known->buffers.size())});
     return true;

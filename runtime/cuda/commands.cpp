@@ -6,8 +6,6 @@
 #include <array>
 #include <cstring>
 #include <string>
-#include <type_traits>
-#include <typeinfo>
 
 #include "core/dispatch.h"
 #include "cuda/result.h"
@@ -18,35 +16,25 @@ namespace {
 /// Bytes: of the largest vector that kernels load at once.
 constexpr std::uint64_t buffer_alignment = 16;
 
-/// Does what dynamic_cast to a final class does, at a tenth of the cost: every call asks this of all that it
-/// uses.
-template <class Derived, class Base>
-const Derived* exactly(const Base* object) {
-    static_assert(std::is_final_v<Derived>);
-    return object != nullptr && typeid(*object) == typeid(Derived) ? static_cast<const Derived*>(object)
-                                                                   : nullptr;
-}
-
 }  // namespace
 
 void Commands::check_range(const driver::Allocation* allocation, std::uint64_t offset, std::uint64_t size,
                            const char* what) const {
-    const auto* ours = exactly<CudaAllocation>(allocation);
-    const bool is_own = ours != nullptr && ours->context() == context_.get();
-    driver::check_range(context_->physical().info, is_own ? ours : nullptr, offset, size, what);
+    const bool is_own = allocation != nullptr && allocation->home == context_.get();
+    driver::check_range(context_->physical().info, is_own ? allocation : nullptr, offset, size, what);
 }
 
 const CudaKernel& Commands::check(const driver::Dispatch& dispatch) const {
-    const auto* kernel = exactly<CudaKernel>(dispatch.kernel.get());
-    if (kernel == nullptr || kernel->context() != context_.get()) {
+    if (dispatch.kernel == nullptr || dispatch.kernel->home != context_.get()) {
         throw ArgumentError(ErrorCode::device_mismatch, "cuda: the kernel to dispatch is not of this device");
     }
+    const auto* kernel = static_cast<const CudaKernel*>(dispatch.kernel);
     driver::check_block(context_->physical().info, kernel->name(), kernel->block_size(),
                         dispatch.block.size());
     driver::check_grid(context_->physical().info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
-            check_range(use.allocation.get(), 0, 0, "use");
+            check_range(use.allocation, 0, 0, "use");
         }
     }
     driver::check_resources(context_->physical().info, kernel->name(), kernel->resources(),
@@ -128,8 +116,8 @@ void Commands::dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<
     });
 }
 
-void Commands::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
-                    std::uint64_t size, std::uint32_t word, const std::shared_ptr<Stream>& stream) const {
+void Commands::fill(driver::Allocation* target, std::uint64_t offset, std::uint64_t size, std::uint32_t word,
+                    const std::shared_ptr<Stream>& stream) const {
     if (size == 0) {
         return;
     }
@@ -141,9 +129,9 @@ void Commands::fill(const std::shared_ptr<driver::Allocation>& target, std::uint
     });
 }
 
-void Commands::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
-                    const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
-                    std::uint64_t size, const std::shared_ptr<Stream>& stream) const {
+void Commands::copy(driver::Allocation* target, std::uint64_t target_offset, driver::Allocation* source,
+                    std::uint64_t source_offset, std::uint64_t size,
+                    const std::shared_ptr<Stream>& stream) const {
     if (size == 0) {
         return;
     }
@@ -173,15 +161,19 @@ void CudaRecorder::record(const driver::Dispatch& dispatch) {
     command.block = blocks_.size();
     command.block_size = dispatch.block.size();
     command.use = uses_.size();
-    command.use_count = dispatch.uses.size();
-    list_.push_back(std::move(command));
-    try {
-        blocks_.insert(blocks_.end(), dispatch.block.begin(), dispatch.block.end());
-        uses_.insert(uses_.end(), dispatch.uses.begin(), dispatch.uses.end());
-    } catch (...) {
-        list_.pop_back();
-        throw;
+    // What throws before the command is in the list leaves behind what no command uses.
+    kernels_.add(*dispatch.kernel);
+    blocks_.insert(blocks_.end(), dispatch.block.begin(), dispatch.block.end());
+    for (const driver::Use& one : dispatch.uses) {
+        if (one.allocation != nullptr) use(one.allocation, one.writes);
     }
+    command.use_count = uses_.size() - command.use;
+    list_.push_back(command);
+}
+
+void CudaRecorder::use(driver::Allocation* allocation, bool writes) {
+    allocations_.add(*allocation);
+    uses_.emplace_back(allocation, writes);
 }
 
 void CudaRecorder::fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,
@@ -193,8 +185,8 @@ void CudaRecorder::fill(const std::shared_ptr<driver::Allocation>& target, std::
     command.target_offset = offset;
     command.size = size;
     command.word = word;
-    uses_.push_back({target, true});
-    list_.push_back(std::move(command));
+    use(target.get(), true);
+    list_.push_back(command);
 }
 
 void CudaRecorder::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
@@ -207,9 +199,9 @@ void CudaRecorder::copy(const std::shared_ptr<driver::Allocation>& target, std::
     command.target_offset = target_offset;
     command.source_offset = source_offset;
     command.size = size;
-    uses_.push_back({target, true});
-    uses_.push_back({source, false});
-    list_.push_back(std::move(command));
+    use(target.get(), true);
+    use(source.get(), false);
+    list_.push_back(command);
 }
 
 void CudaRecorder::run(const std::shared_ptr<Stream>& stream) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "core/owners.h"
 #include "cuda/kernel.h"
 #include "cuda/memory.h"
 
@@ -29,11 +30,10 @@ public:
 
     /// What was checked before.
     void dispatch(const driver::Dispatch& dispatch, const std::shared_ptr<Stream>& stream) const;
-    void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,
-              std::uint32_t word, const std::shared_ptr<Stream>& stream) const;
-    void copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
-              const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
-              std::uint64_t size, const std::shared_ptr<Stream>& stream) const;
+    void fill(driver::Allocation* target, std::uint64_t offset, std::uint64_t size, std::uint32_t word,
+              const std::shared_ptr<Stream>& stream) const;
+    void copy(driver::Allocation* target, std::uint64_t target_offset, driver::Allocation* source,
+              std::uint64_t source_offset, std::uint64_t size, const std::shared_ptr<Stream>& stream) const;
 
     [[nodiscard]] const Context* context() const { return context_.get(); }
 
@@ -70,7 +70,7 @@ private:
     enum class Kind : std::uint8_t { dispatch, fill, copy };
     struct Command {
         Kind kind = Kind::dispatch;
-        std::shared_ptr<driver::Kernel> kernel;
+        driver::Kernel* kernel = nullptr;
         driver::Grid groups{};
         std::size_t block = 0;  ///< where in blocks_, and how long
         std::size_t block_size = 0;
@@ -84,12 +84,15 @@ private:
 
     /// Records a dispatch that takes no resources.
     void record(const driver::Dispatch& dispatch);
+    void use(driver::Allocation* allocation, bool writes);
     void run(const Command& command, const std::shared_ptr<Stream>& stream) const;
 
     Commands commands_;
     std::vector<Command> list_;
     std::vector<std::byte> blocks_;
     std::vector<driver::Use> uses_;
+    Owners<driver::Allocation> allocations_;
+    Owners<driver::Kernel> kernels_;
 };
 
 }  // namespace kf::cuda

@@ -169,7 +169,7 @@ void CudaDevice::fill(const std::shared_ptr<driver::Allocation>& target, std::ui
     shared_->context->check_usable();
     shared_->commands.check_fill(target.get(), offset, size);
     const Current current(*shared_->context);
-    shared_->commands.fill(target, offset, size, word, stream_);
+    shared_->commands.fill(target.get(), offset, size, word, stream_);
 }
 
 void CudaDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::uint64_t target_offset,
@@ -178,7 +178,7 @@ void CudaDevice::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
     shared_->context->check_usable();
     shared_->commands.check_copy(target.get(), target_offset, source.get(), source_offset, size);
     const Current current(*shared_->context);
-    shared_->commands.copy(target, target_offset, source, source_offset, size, stream_);
+    shared_->commands.copy(target.get(), target_offset, source.get(), source_offset, size, stream_);
 }
 
 void CudaDevice::upload(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,

@@ -149,6 +149,7 @@ CudaKernel::CudaKernel(std::shared_ptr<Modules> modules, const manifest::Kernel&
       name_(kernel.name),
       group_size_(kernel.group_size),
       resources_(kernel.resources) {
+    home = context();
     const manifest::BlockLayout& layout = find_layout(*context(), kernel);
     block_size_ = static_cast<std::size_t>(layout.size);
     resource_places_ = layout.resource_places;

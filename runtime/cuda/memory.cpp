@@ -16,12 +16,14 @@ namespace {
         CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
-CudaAllocation* ours(const driver::Use& use) { return static_cast<CudaAllocation*>(use.allocation.get()); }
+CudaAllocation* ours(const driver::Use& use) { return static_cast<CudaAllocation*>(use.allocation); }
 
 }  // namespace
 
 CudaAllocation::CudaAllocation(std::shared_ptr<Memory> memory, std::shared_ptr<Stream> maker)
-    : memory_(std::move(memory)), hazards_(std::move(maker)) {}
+    : memory_(std::move(memory)), hazards_(std::move(maker)) {
+    home = context();
+}
 
 CudaAllocation::~CudaAllocation() {
     if (!context()->process.is_here()) {

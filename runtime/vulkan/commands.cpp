@@ -69,10 +69,9 @@ CommandList::~CommandList() {
 
 VulkanAllocation& CommandList::checked(const Context* context, driver::Allocation* allocation,
                                        std::uint64_t offset, std::uint64_t size, const char* what) {
-    auto* ours = dynamic_cast<VulkanAllocation*>(allocation);
-    if (ours != nullptr && ours->context() != context) ours = nullptr;
-    driver::check_range(context->physical.info, ours, offset, size, what);
-    return *ours;
+    const bool is_own = allocation != nullptr && allocation->home == context;
+    driver::check_range(context->physical.info, is_own ? allocation : nullptr, offset, size, what);
+    return static_cast<VulkanAllocation&>(*allocation);
 }
 
 void CommandList::begin() {
@@ -93,11 +92,11 @@ void CommandList::begin() {
                    VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
 }
 
-void CommandList::keep(const std::shared_ptr<driver::Allocation>& allocation) {
-    const bool is_foreign = static_cast<const VulkanAllocation&>(*allocation).is_foreign();
-    std::vector<std::shared_ptr<driver::Allocation>>& kept = is_foreign ? foreign_ : allocations_;
-    if (kept.empty() || kept.back() != allocation) {
-        kept.push_back(allocation);
+void CommandList::keep(driver::Allocation& allocation) {
+    if (!static_cast<const VulkanAllocation&>(allocation).is_foreign()) {
+        allocations_.add(allocation);
+    } else if (foreign_.empty() || foreign_.back().get() != &allocation) {
+        foreign_.push_back(allocation.shared_from_this());
     }
 }
 
@@ -163,16 +162,16 @@ void CommandList::describe(const VulkanKernel& kernel, const driver::Dispatch& d
 }
 
 void CommandList::dispatch(const driver::Dispatch& dispatch) {
-    const auto* kernel = dynamic_cast<const VulkanKernel*>(dispatch.kernel.get());
-    if (kernel == nullptr || kernel->context() != context_.get()) {
+    if (dispatch.kernel == nullptr || dispatch.kernel->home != context_.get()) {
         throw ArgumentError(ErrorCode::device_mismatch,
                             "vulkan: the kernel to dispatch is not of this device");
     }
+    const auto* kernel = static_cast<const VulkanKernel*>(dispatch.kernel);
     driver::check_block(context_->physical.info, kernel->name(), kernel->block_size(), dispatch.block.size());
     driver::check_grid(context_->physical.info, kernel->name(), dispatch.groups);
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr) {
-            checked(context_.get(), use.allocation.get(), 0, 0, "use");
+            checked(context_.get(), use.allocation, 0, 0, "use");
         }
     }
     describe(*kernel, dispatch);
@@ -182,20 +181,18 @@ void CommandList::dispatch(const driver::Dispatch& dispatch) {
 
     // All that can throw comes before the first command.
     begin();
-    if (kernels_.empty() || kernels_.back() != dispatch.kernel) {
-        kernels_.push_back(dispatch.kernel);
-    }
+    kernels_.add(*dispatch.kernel);
     bool conflict = false;
     for (const driver::Use& use : dispatch.uses) {
         if (use.allocation != nullptr && use.allocation->size != 0) {
-            keep(use.allocation);
+            keep(*use.allocation);
             conflict = conflict || hazards_.conflicts(hazard_key(*use.allocation), use.writes);
         }
     }
     const std::vector<manifest::ResourceSlot>& slots = kernel->resources();
     for (std::size_t i = 0; i < slots.size(); ++i) {
         const auto& memory = driver::memory_of(dispatch.resources[i]);
-        keep(memory);
+        keep(*memory);
         conflict = conflict || hazards_.conflicts(hazard_key(*memory), slots[i].writes);
     }
     VkDescriptorSet resources = VK_NULL_HANDLE;
@@ -263,7 +260,7 @@ void CommandList::fill(const std::shared_ptr<driver::Allocation>& target, std::u
         return;
     }
     begin();
-    keep(target);
+    keep(*target);
     order({{to.hazard_key(), true}});
     context_->vk.vkCmdFillBuffer(buffer_, to.buffer(), to.offset() + offset, size, word);
     ++size_;
@@ -281,8 +278,8 @@ void CommandList::copy(const std::shared_ptr<driver::Allocation>& target, std::u
         return;
     }
     begin();
-    keep(target);
-    keep(source);
+    keep(*target);
+    keep(*source);
     order({{to.hazard_key(), true}, {from.hazard_key(), false}});
     context_->vk.vkCmdCopyBuffer(buffer_, from.buffer(), to.buffer(), 1, &region);
     ++size_;
@@ -293,7 +290,7 @@ void CommandList::copy_in(const std::shared_ptr<driver::Allocation>& target, std
                           std::uint64_t chunk_offset) {
     const VulkanAllocation& to = checked(context_.get(), target.get(), offset, size, "write");
     begin();
-    keep(target);
+    keep(*target);
     keep(chunk);
     order({{to.hazard_key(), true}});
     const VkBufferCopy region{chunk_offset, to.offset() + offset, size};
@@ -306,7 +303,7 @@ void CommandList::copy_out(const std::shared_ptr<driver::Allocation>& source, st
                            std::uint64_t chunk_offset) {
     const VulkanAllocation& from = checked(context_.get(), source.get(), offset, size, "read");
     begin();
-    keep(source);
+    keep(*source);
     keep(chunk);
     order({{from.hazard_key(), false}});
     const VkBufferCopy region{from.offset() + offset, chunk_offset, size};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "core/owners.h"
 #include "vulkan/descriptors.h"
 #include "vulkan/hazards.h"
 #include "vulkan/host_pool.h"
@@ -44,7 +45,7 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<driver::Allocation>>& foreign() { return foreign_; }
     /// Everything else that the commands use, some of it several times.
     [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
-        return allocations_;
+        return allocations_.all();
     }
     /// Ends the command buffer and returns it; it may be submitted once. The caller's own isn't ended: what
     /// follows in it sees what was written.
@@ -61,7 +62,7 @@ public:
 
 private:
     void begin();
-    void keep(const std::shared_ptr<driver::Allocation>& allocation);
+    void keep(driver::Allocation& allocation);
     void keep(const std::shared_ptr<HostPool::Chunk>& chunk);
     void barrier();
     /// Puts a barrier where a command must wait that accesses memory so: by its hazard key, and whether it
@@ -80,9 +81,9 @@ private:
     std::size_t size_ = 0;
     Hazards hazards_;
     const VulkanKernel* bound_ = nullptr;
-    std::vector<std::shared_ptr<driver::Allocation>> allocations_;
+    Owners<driver::Allocation> allocations_;
     std::vector<std::shared_ptr<driver::Allocation>> foreign_;
-    std::vector<std::shared_ptr<driver::Kernel>> kernels_;
+    Owners<driver::Kernel> kernels_;
     std::vector<std::shared_ptr<HostPool::Chunk>> chunks_;
     std::shared_ptr<HostPool::Chunk> blocks_;  ///< where parameter blocks go
     Descriptors descriptors_;

@@ -225,7 +225,7 @@ void VulkanDevice::dispatch(const driver::Dispatch& dispatch) {
     const Lock lock(*this);
     current().dispatch(dispatch);
     for (const driver::Use& use : dispatch.uses) {
-        used_now(use.allocation.get());
+        used_now(use.allocation);
     }
     for (const driver::Resource& resource : dispatch.resources) {
         used_now(driver::memory_of(resource).get());

@@ -146,6 +146,7 @@ void check_descriptors(const manifest::Kernel& kernel, const manifest::BlockLayo
 
 VulkanKernel::VulkanKernel(std::shared_ptr<const Context> context, const manifest::Kernel& kernel)
     : context_(std::move(context)), name_(kernel.name), resources_(kernel.resources) {
+    home = context_.get();
     const manifest::Image& image = find_image(kernel);
     const Words words = adapted(*context_, kernel, image);
     check_features(*context_, kernel, image, words);

@@ -34,6 +34,7 @@ std::shared_ptr<VulkanAllocation> Memory::take_locked(std::uint64_t size) {
     auto allocation = std::make_shared<VulkanAllocation>();
     allocation->size = size;
     allocation->context_ = context_.get();
+    allocation->home = context_.get();
     allocation->memory_ = shared_from_this();
     if (size == 0) {
         return allocation;
@@ -72,6 +73,7 @@ std::shared_ptr<VulkanAllocation> Memory::wrap(driver::ForeignMemory memory) {
     allocation->address = context_->vk.vkGetBufferDeviceAddress(context_->device, &address) + memory.offset;
     allocation->size = memory.size;
     allocation->context_ = context_.get();
+    allocation->home = context_.get();
     allocation->memory_ = shared_from_this();
     allocation->owner_ = std::move(memory.owner);
     allocation->hazard_key_ = buffer;

@@ -84,7 +84,7 @@ void HandWritten::dispatch(const std::string& name, std::uint32_t groups, const 
     std::vector<std::byte> bytes = block.bytes;
     bytes.resize(80);
     kf::driver::Dispatch dispatch;
-    dispatch.kernel = kernels_.at(name);
+    dispatch.kernel = kernels_.at(name).get();
     dispatch.groups = {groups, 1, 1};
     dispatch.block = bytes;
     dispatch.uses = block.uses;

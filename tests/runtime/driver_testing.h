@@ -53,7 +53,7 @@ void add_step(Commands& commands, const std::shared_ptr<driver::Kernel>& kernel,
     const AddStep block{target->address, source->address, count, step};
     const driver::Use uses[] = {{target, true}, {source, false}};
     driver::Dispatch dispatch;
-    dispatch.kernel = kernel;
+    dispatch.kernel = kernel.get();
     dispatch.groups = {(count + 63) / 64, 1, 1};
     dispatch.block = std::as_bytes(std::span(&block, 1));
     dispatch.uses = uses;
@@ -133,7 +133,7 @@ inline void expect_places(driver::Device& device, const std::shared_ptr<driver::
     const auto memory = upload(device, expected);
     const AddPlace block{memory->address, extents, 0};
     const driver::Use uses[] = {{memory, true}};
-    const driver::Dispatch dispatch{kernel, groups, std::as_bytes(std::span(&block, 1)), uses};
+    const driver::Dispatch dispatch{kernel.get(), groups, std::as_bytes(std::span(&block, 1)), uses};
     if (recorded) {
         auto recorder = device.make_recorder();
         recorder->dispatch(dispatch);
@@ -186,7 +186,7 @@ inline void expect_limited_groups(driver::Device& device, const std::shared_ptr<
         groups[d] = most + 1;
         if (most != 0xFFFFFFFF) {
             EXPECT_THAT(error_of([&] {
-                            device.dispatch({kernel, groups, block, uses});
+                            device.dispatch({kernel.get(), groups, block, uses});
                         }),
                         ::testing::HasSubstr("value-range: " + device.info().backend +
                                              ": kernel 'add_step' is given " + std::to_string(most + 1) +
@@ -209,7 +209,7 @@ void add_buffers(Commands& commands, std::size_t size, const std::shared_ptr<dri
                  std::uint32_t groups = 16) {
     Words block(size / 4, 0);
     block[0] = step;
-    commands.dispatch({kernel, {groups, 1, 1}, std::as_bytes(std::span(block)), {}, resources});
+    commands.dispatch({kernel.get(), {groups, 1, 1}, std::as_bytes(std::span(block)), {}, resources});
 }
 
 inline driver::BufferRange range(const std::shared_ptr<driver::Allocation>& memory) {
@@ -280,7 +280,7 @@ inline void expect_buffers(driver::Device& device, std::size_t size,
     EXPECT_THAT(
         error_of([&] {
             const AddStep block{sum->address, sum->address, 1000, 1};
-            device.dispatch({add_step_kernel, {1, 1, 1}, std::as_bytes(std::span(&block, 1)), {}, one});
+            device.dispatch({add_step_kernel.get(), {1, 1, 1}, std::as_bytes(std::span(&block, 1)), {}, one});
         }),
         ::testing::HasSubstr("takes 0 resources, not 1"));
     EXPECT_EQ(read(device, sum), numbers);

@@ -26,7 +26,7 @@ std::shared_ptr<driver::Kernel> KernelLog::load_kernel(const manifest::Kernel& k
 void KernelLog::dispatch(const driver::Dispatch& dispatch) {
     {
         const std::lock_guard lock(mutex_);
-        const auto known = known_.find(dispatch.kernel.get());
+        const auto known = known_.find(dispatch.kernel);
         if (known != known_.end()) run_.insert(known->second);
     }
     inner().dispatch(dispatch);

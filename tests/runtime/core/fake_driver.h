@@ -188,10 +188,12 @@ class FakeRecorder : public driver::Recorder {
 public:
     explicit FakeRecorder(FakeDevice& device) : device_(device) {}
     void dispatch(const driver::Dispatch& dispatch) override {
-        steps_.push_back([this, kernel = dispatch.kernel, groups = dispatch.groups,
-                          block = std::vector(dispatch.block.begin(), dispatch.block.end()),
+        std::vector<std::shared_ptr<driver::Allocation>> owned;
+        for (const driver::Use& use : dispatch.uses) owned.push_back(use.allocation->shared_from_this());
+        steps_.push_back([this, kernel = dispatch.kernel->shared_from_this(), groups = dispatch.groups,
+                          block = std::vector(dispatch.block.begin(), dispatch.block.end()), owned,
                           uses = std::vector(dispatch.uses.begin(), dispatch.uses.end())] {
-            device_.dispatch({kernel, groups, block, uses});
+            device_.dispatch({kernel.get(), groups, block, uses});
         });
     }
     void fill(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset, std::uint64_t size,

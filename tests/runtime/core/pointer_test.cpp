@@ -57,7 +57,7 @@ protected:
     /// Whether the last call writes the tensor's memory, by what it says; nothing when it isn't told.
     std::optional<bool> writes(const Floats& tensor) {
         for (const driver::Use& use : fake->last_dispatch().uses) {
-            if (use.allocation == tensor.any().state()->allocation) return use.writes;
+            if (use.allocation == tensor.any().state()->allocation.get()) return use.writes;
         }
         return std::nullopt;
     }

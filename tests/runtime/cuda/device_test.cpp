@@ -200,7 +200,7 @@ TEST_P(DeviceTest, ARefusedDispatchDoesNothing) {
     const driver::Use uses[] = {{data, true}};
     expect_limited_groups(*device_, kernel, bytes, uses);
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({kernel, {1, 1, 1}, bytes.first(8), uses});
+                    device_->dispatch({kernel.get(), {1, 1, 1}, bytes.first(8), uses});
                 }),
                 HasSubstr("layout-mismatch: cuda: kernel 'add_step' takes 24 bytes of parameters, not 8"));
     EXPECT_THAT(error_of([&] {

@@ -240,7 +240,7 @@ TEST_P(VulkanTest, ARefusedDispatchLeavesTheBatchAlone) {
     const driver::Use uses[] = {{data, true}};
     expect_limited_groups(*device_, kernel, bytes, uses);
     EXPECT_THAT(error_of([&] {
-                    device_->dispatch({kernel, {1, 1, 1}, bytes.first(8), uses});
+                    device_->dispatch({kernel.get(), {1, 1, 1}, bytes.first(8), uses});
                 }),
                 HasSubstr("layout-mismatch: vulkan: kernel 'add_step' takes 24 bytes of parameters, not 8"));
     EXPECT_THAT(error_of([&] {
@@ -257,7 +257,7 @@ TEST_P(VulkanTest, DispatchesUpToMaxGroups) {
     const AddStep block{data->address, data->address, 100, 1};
     const driver::Use uses[] = {{data, true}};
     const std::uint32_t groups = std::min(device_->info().max_groups[0], 65535U);
-    device_->dispatch({kernel, {groups, 1, 1}, std::as_bytes(std::span(&block, 1)), uses});
+    device_->dispatch({kernel.get(), {groups, 1, 1}, std::as_bytes(std::span(&block, 1)), uses});
     EXPECT_THAT(read(*device_, data), Each(2U));
 }
 

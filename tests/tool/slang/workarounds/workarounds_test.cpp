@@ -63,8 +63,9 @@ std::string run_on(driver::Device& device, const CompiledKernel& compiled) {
     const auto memory = device.allocate(sizeof(numbers));
     device.upload(memory, 0, std::as_bytes(std::span(numbers)));
     const std::array<driver::Use, 1> uses = {{{memory, true}}};
+    const auto loaded = device.load_kernel(kernel);
     driver::Dispatch dispatch;
-    dispatch.kernel = device.load_kernel(kernel);
+    dispatch.kernel = loaded.get();
     dispatch.groups = {1, 1, 1};
     dispatch.block = std::as_bytes(std::span(&memory->address, 1));
     dispatch.uses = uses;
