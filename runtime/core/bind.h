@@ -153,9 +153,4 @@ void put_value(const ElementType& element, const void* source, std::byte* target
 /// at once (0: not known), and the tiles of one that walks rows. Kernels loop over what is left.
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident);
 
-/// Threads that one processor is taken to run at once where a driver doesn't say. Kernels that sum hold
-/// more registers.
-inline constexpr std::uint32_t threads_per_processor = 2048;
-inline constexpr std::uint32_t summing_threads_per_processor = 1536;
-
 }  // namespace kf::detail

@@ -7,6 +7,7 @@
 #include "core/bind_parts.h"
 #include "core/convert.h"
 #include "core/kinds/binding.h"
+#include "core/launch_size.h"
 #include "core/tensor_state.h"
 
 namespace kf::detail {
@@ -168,33 +169,23 @@ bool sums(const Binding& binding) {
 
 }  // namespace
 
-// Measured on an H200 with kernels that do little but read and write. Those that take several calls a thread
-// are quickest (by a seventh) with groups for all there is to do; others with as many as run at once, so that
-// each thread has calls enough to pay for its start, and so do those that sum, which end in an atomic for
-// each group and sum.
 void size_launch(const BindRequest& request, Binding& binding, std::uint32_t resident) {
     if (request.call.dispatch != manifest::Dispatch::elements) {
         return;  // the host has said how many
     }
     const manifest::Kernel& kernel = request.manifest.kernels[static_cast<std::size_t>(binding.kernel)];
-    const std::int64_t threads =
-        static_cast<std::int64_t>(kernel.group_size[0]) * kernel.group_size[1] * kernel.group_size[2];
-    const std::int64_t needed = (binding.total - 1) / (threads * kernel.calls_per_thread) + 1;
+    const std::array<std::uint32_t, 3>& size = kernel.group_size;
+    const LaunchSize launch{static_cast<std::int64_t>(size[0]) * size[1] * size[2],
+                            kernel.calls_per_thread,
+                            request.limits.processors,
+                            resident,
+                            request.limits.calls_per_thread,
+                            request.limits.max_groups};
     const bool summing = sums(binding);
-    const std::int64_t guess = std::max<std::int64_t>(
-        1, (summing ? summing_threads_per_processor : threads_per_processor) / threads);
-    std::int64_t filling =
-        std::max<std::int64_t>(1, request.limits.processors) * (resident != 0 ? resident : guess);
-    if (request.limits.calls_per_thread != 0)
-        filling = std::max(filling, (binding.total - 1) / (threads * request.limits.calls_per_thread) + 1);
-    std::int64_t groups = needed;
-    if (kernel.variant == manifest::Variant::rows) {
-        groups = size_walk(kernel, filling, binding.walk);
-    } else if (summing || kernel.calls_per_thread == 1) {
-        groups = std::min(needed, filling);
-    }
-    binding.groups = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(groups, 1, std::max<std::uint32_t>(1, request.limits.max_groups)));
+    const bool walks = kernel.variant == manifest::Variant::rows;
+    binding.groups =
+        launch.limited(walks ? size_walk(kernel, launch.filling(binding.total, summing), binding.walk)
+                             : launch.groups(binding.total, summing));
     binding.grid = {binding.groups, 1, 1};
 }
 

@@ -5,14 +5,16 @@
 
 namespace kf::detail {
 
-/// The kernels of the request's pass: those with exact sums, or the others.
-inline const manifest::Pass& pass_of(const BindRequest& request, bool exact) {
-    const manifest::Call& call = request.call;
-    switch (request.pass) {
+/// The kernels of a pass: those with exact sums, or the others.
+inline const manifest::Pass& pass_kernels(const manifest::Call& call, PassKind pass, bool exact) {
+    switch (pass) {
         case PassKind::backward: return exact ? call.deterministic : call.backward;
         case PassKind::fused: return exact ? call.fused_deterministic : call.fused;
         default: return exact ? call.forward_deterministic : call.forward;
     }
+}
+inline const manifest::Pass& pass_of(const BindRequest& request, bool exact) {
+    return pass_kernels(request.call, request.pass, exact);
 }
 
 /// Kinds, scalar types, ranks and trailing extents of every argument that is given.

@@ -60,12 +60,12 @@ struct ForeignMemory {
 /// One buffer that a command touches; how barriers are found. Lent for as long as the command is given: who
 /// keeps it longer owns the allocation as well.
 struct Use {
-    Use() = default;
+    Use() = default;  ///< of nothing known: calls have room for dozens
     Use(Allocation* touched, bool writes_it) : allocation(touched), writes(writes_it) {}
     Use(const std::shared_ptr<Allocation>& touched, bool writes_it) : Use(touched.get(), writes_it) {}
 
-    Allocation* allocation = nullptr;
-    bool writes = false;
+    Allocation* allocation;
+    bool writes;
 };
 
 inline constexpr std::uint64_t most_zeros = 64ULL << 10;   ///< bytes that Device::zeros() may give

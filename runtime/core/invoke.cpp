@@ -10,8 +10,10 @@
 #include "core/bind.h"
 #include "core/bind_error.h"
 #include "core/command_log.h"
+#include "core/command_target.h"
 #include "core/convert.h"
 #include "core/encoder_state.h"
+#include "core/fast_launch.h"
 #include "core/items.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
@@ -318,6 +320,8 @@ private:
                (id == device_.info().id ? " (opened another time)" : "");
     }
 
+    [[nodiscard]] CommandTarget target() const { return {device_, recorder_}; }
+
     /// All that can still fail and leaves no trace: kernel and memory.
     void prepare(const BindRequest& request) {
         if (binding_.total > 0) {
@@ -498,15 +502,7 @@ private:
         if (host_ != nullptr) {
             std::memset(host_, 0, size);
         } else {
-            fill(temporary_, 0, size);
-        }
-    }
-
-    void fill(const AllocationPointer& target, std::uint64_t offset, std::uint64_t size) {
-        if (recorder_ != nullptr) {
-            recorder_->fill(target, offset, size, 0);
-        } else {
-            driver_.fill(target, offset, size, 0);
+            target().fill(temporary_, 0, size);
         }
     }
 
@@ -539,7 +535,7 @@ private:
                 !args_[i].tensor->grad_out()) {
                 continue;
             }
-            zero(*args_[i].tensor->grad_out().state());
+            target().zero(*args_[i].tensor->grad_out().state());
         }
     }
 
@@ -549,58 +545,20 @@ private:
             const AnyTensor* tensor =
                 args_[i].kind == Arg::Kind::tensor ? args_[i].tensor : &args_[i].allocated;
             if (is_combined(call_.arguments[i]) && *tensor) {
-                zero(*tensor->state());
+                target().zero(*tensor->state());
             }
-        }
-    }
-
-    /// What is shared along a dimension is there once.
-    void zero(const TensorState& tensor) {
-        std::uint64_t elements = 1;
-        for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
-            const bool is_shared = tensor.strides[d] == 0 && tensor.shape[d] > 1;
-            elements *= is_shared ? 1 : static_cast<std::uint64_t>(tensor.shape[d]);
-        }
-        zero(tensor.allocation, tensor.offset, elements * tensor.element.size());
-    }
-
-    /// Fills take whole words; what ends or begins within one is copied from zeros.
-    void zero(const AllocationPointer& target, std::uint64_t offset, std::uint64_t size) {
-        if (size == 0) {
-            return;
-        }
-        const std::uint64_t words = (size + 3) & ~std::uint64_t{3};
-        // There is nothing to keep past an allocation's last element.
-        if (offset % 4 == 0 && (size == words || offset + words == target->size)) {
-            fill(target, offset, words);
-            return;
-        }
-        const AllocationPointer zeros = device_.allocate_scratch(size);
-        fill(zeros, 0, words);
-        if (recorder_ != nullptr) {
-            recorder_->copy(target, offset, zeros, 0, size);
-        } else {
-            driver_.copy(target, offset, zeros, 0, size);
         }
     }
 
     void zero_pushed() {
         for (std::size_t i = 0; i < args_.size(); ++i) {
-            if (binding_.arguments[i].makes_pushed) zero(*args_[i].allocated.state());
-        }
-    }
-
-    void replay_before() {
-        if (recorder_ != nullptr) {
-            before_->replay(*recorder_);
-        } else {
-            before_->replay(driver_);
+            if (binding_.arguments[i].makes_pushed) target().zero(*args_[i].allocated.state());
         }
     }
 
     void record(const BindRequest& request) {
         if (before_ != nullptr) {
-            replay_before();
+            target().replay(*before_);
         }
         zero_overwritten();
         zero_combined();
@@ -625,14 +583,9 @@ private:
         pack(call_, module_.manifest().kernels[index], layout, binding_, values,
              temporary_ ? temporary_->address : 0, block);
         const driver::Dispatch dispatch{kernel_.get(), binding_.grid, block, uses_, resources_};
-        if (recorder_ != nullptr) {
-            recorder_->dispatch(dispatch);
-        } else {
-            driver_.dispatch(dispatch);
-            if (key_ != nullptr) {
-                module_.launches().remember(ref_, call_index_, request, binding_, *key_, kernel_, block,
-                                            layout);
-            }
+        target().dispatch(dispatch);
+        if (key_ != nullptr) {
+            module_.launches().remember(ref_, call_index_, request, binding_, *key_, kernel_, block, layout);
         }
     }
 
@@ -725,6 +678,12 @@ private:
     Binding binding_;
 };
 
+void launch_in_general(const LaunchRequest& request, const LaunchKey* key) {
+    Invocation(request.function, request.call, request.pass, request.arguments, request.encoder, request.on,
+               key, request.before)
+        .run(request.shape);
+}
+
 /// Puts what is set of a global, or of its fields, where the call has them; `at` counts items. Leaves `name`
 /// as it was.
 void give_global(const GlobalValues& values, const manifest::ParameterTree& parameter, std::string& name,
@@ -791,6 +750,10 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
         give_globals(*globals, function.module->manifest().functions[function.function].calls[call_index],
                      args);
     }
+    const LaunchRequest request{function, call_index, pass, args, encoder, shape, on, log};
+    if (launch_fast(request)) {
+        return;
+    }
     LaunchKey key;
     const bool known =
         encoder == nullptr && shape == nullptr && log == nullptr && key.read(args, pass, function.options);
@@ -798,10 +761,12 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
         function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
         return;
     }
-    Invocation(function, call_index, pass, args, encoder, on, known ? &key : nullptr, log).run(shape);
+    launch_in_general(request, known ? &key : nullptr);
 }
 
 }  // namespace
+
+void launch_in_general(const LaunchRequest& request) { launch_in_general(request, nullptr); }
 
 void invoke(const FunctionRef& function, std::size_t call_index, PassKind pass, std::span<Arg> args,
             Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {

@@ -31,6 +31,7 @@ ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : d
         layouts_.push_back(&layout->second);
         kernels_.push_back(device_.state()->kernel(kernel));
     }
+    plans_ = std::make_unique<LaunchPlans>(manifest_, layouts_);
     launches_ = std::make_unique<LaunchCache>(manifest_);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/device_state.h"
 #include "core/launch_cache.h"
+#include "core/launch_plan.h"
 #include "core/manifest.h"
 
 namespace kf::detail {
@@ -28,6 +29,7 @@ public:
                                                                 driver::Device& driver) const;
     /// What was launched before, on any of the device's streams.
     [[nodiscard]] LaunchCache& launches() const { return *launches_; }
+    [[nodiscard]] const LaunchPlans& plans() const { return *plans_; }
     /// How its parameters lie on this device.
     [[nodiscard]] const manifest::BlockLayout& layout(std::size_t index) const { return *layouts_[index]; }
 
@@ -37,6 +39,7 @@ private:
     std::string digest_;
     std::vector<std::shared_ptr<LazyKernel>> kernels_;
     std::vector<const manifest::BlockLayout*> layouts_;
+    std::unique_ptr<LaunchPlans> plans_;
     std::unique_ptr<LaunchCache> launches_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <kf/generator.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -110,30 +111,47 @@ std::string span_text(std::int64_t first, std::int64_t last) {
     fail(request, i, ErrorCode::value_range, what);
 }
 
+/// The last value along an axis that has some; none past what 64 bits hold.
+std::optional<std::int64_t> last_of(const Axis& axis) {
+    const Wide exact = Wide{axis.extent - 1} * axis.stride + axis.offset;
+    const auto last = static_cast<std::int64_t>(exact);
+    return Wide{last} == exact ? std::optional(last) : std::nullopt;
+}
+
+bool holds(ScalarType scalar, const Axis& axis, std::int64_t last) {
+    return holds(scalar, axis.offset) && holds(scalar, last);
+}
+
 void check_axis(const BindRequest& request, std::size_t i, const Axis& axis) {
     const Argument& argument = request.call.arguments[i];
     if (axis.extent == 0) {
         return;
     }
-    const Wide exact = Wide{axis.extent - 1} * axis.stride + axis.offset;
-    const auto last = static_cast<std::int64_t>(exact);
-    if (Wide{last} != exact) {
+    const std::optional<std::int64_t> end = last_of(axis);
+    if (!end) {
         refuse(request, i, "its values pass what 64 bits hold");
     }
-    if (!holds(argument.element.scalar, axis.offset) || !holds(argument.element.scalar, last)) {
+    const std::int64_t last = *end;
+    if (!holds(argument.element.scalar, axis, last)) {
         refuse(request, i,
                "its values, " + span_text(axis.offset, last) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
 }
 
+bool holds_count(ScalarType scalar, std::int64_t count) { return count <= 0 || holds(scalar, count - 1); }
+
 void check_indices(const BindRequest& request, std::size_t i, std::int64_t count) {
     const Argument& argument = request.call.arguments[i];
-    if (count > 0 && !holds(argument.element.scalar, count - 1)) {
+    if (!holds_count(argument.element.scalar, count)) {
         refuse(request, i,
                "its indices, " + span_text(0, count - 1) + ", don't fit the parameter's type, " +
                    type_text(argument));
     }
+}
+
+bool is_range(const RandFloat& random) {
+    return random.min < random.max && std::isfinite(random.max - random.min);
 }
 
 void check_random(const kinds::Generator& kind, const BindRequest& request, std::size_t i) {
@@ -144,7 +162,7 @@ void check_random(const kinds::Generator& kind, const BindRequest& request, std:
     }
     if (kind.generator == GeneratorKind::rand_float) {
         const auto random = read<RandFloat>(value);
-        if (!(random.min < random.max) || !std::isfinite(random.max - random.min)) {
+        if (!is_range(random)) {
             refuse(request, i,
                    "random numbers from " + std::to_string(random.min) + " to below " +
                        std::to_string(random.max) +
@@ -220,6 +238,27 @@ void check_values(const kinds::Generator& kind, const BindRequest& request, std:
         case GeneratorKind::wang_hash:
         case GeneratorKind::rand_float: check_random(kind, request, i); break;
     }
+}
+
+bool takes(const kinds::Generator& kind, const Argument& argument, const void* value, Dims& extents) {
+    if (is_random(kind.generator)) {
+        return hash_of(kind, value).warmup <= max_warmup &&
+               (kind.generator == GeneratorKind::wang_hash || is_range(read<RandFloat>(value)));
+    }
+    for (std::int64_t d = 0; d < argument.call_rank; ++d) {
+        const Axis axis = axis_of(kind, argument, value, static_cast<std::size_t>(d));
+        const std::optional<std::int64_t> last = axis.extent > 0 ? last_of(axis) : std::nullopt;
+        if (!last || !holds(argument.element.scalar, axis, *last)) return false;
+        extents.push_back(axis.extent);
+    }
+    return kind.generator != GeneratorKind::range || read<Range>(value).step != 0;
+}
+
+bool holds_indices(const kinds::Generator& kind, const Argument& argument,
+                   std::span<const std::int64_t> shape, std::int64_t total) {
+    const ScalarType scalar = argument.element.scalar;
+    if (kind.generator == GeneratorKind::thread_id) return holds_count(scalar, total);
+    return std::ranges::all_of(shape, [&](std::int64_t extent) { return holds_count(scalar, extent); });
 }
 
 void bind_view(const kinds::Generator&, const BindRequest& request, std::size_t i, Binding& binding) {

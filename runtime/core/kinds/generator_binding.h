@@ -25,6 +25,13 @@ Dims flat_extents(const kinds::Generator& kind, const manifest::Argument& argume
 void check_values(const kinds::Generator& kind, const BindRequest& request, std::size_t i,
                   const Binding& binding);
 void bind_view(const kinds::Generator& kind, const BindRequest& request, std::size_t i, Binding& binding);
+/// Sets the extents that a generator gives the call. False where check_given() or check_values() refuse it.
+bool takes(const kinds::Generator& kind, const manifest::Argument& argument, const void* value,
+           Dims& extents);
+/// Whether the type holds the indices of a call of that shape, of a generator that the host gives nothing
+/// for.
+bool holds_indices(const kinds::Generator& kind, const manifest::Argument& argument,
+                   std::span<const std::int64_t> shape, std::int64_t total);
 inline bool is_flat(const kinds::Generator&, const BindRequest&, std::size_t, Binding&) { return true; }
 inline bool is_uploaded(const kinds::Generator&) { return false; }
 void pack_record(const kinds::Generator& kind, const manifest::Argument& argument,

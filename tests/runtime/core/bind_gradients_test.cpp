@@ -1,6 +1,6 @@
 // The binder's gradients: modes, scratch, missing ones, and what may not share memory.
 #include "core/bind.h"
-
+#include "core/launch_size.h"
 #include "runtime/core/bind_fixture.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // The binder's rules for shapes, broadcasting, outputs, layouts and aliasing.
 #include "core/bind.h"
-
+#include "core/launch_size.h"
 #include "runtime/core/bind_fixture.h"
 
 namespace {

@@ -59,6 +59,9 @@ public:
     bool fail_kernels = false;
     bool maps = false;  ///< has memory that the host has too
     driver::Info& editable_info() { return info_; }
+    /// Where the next allocation lies.
+    [[nodiscard]] std::uint64_t next_address() const { return next_; }
+    void set_next_address(std::uint64_t address) { next_ = address; }
 
     /// Host memory behind a device address.
     std::byte* at(std::uint64_t address) {

@@ -1,0 +1,502 @@
+// The fast way to make a call.
+#include "core/fast_launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/command_target.h"
+#include "core/encoder_state.h"
+#include "core/kinds/binding.h"
+#include "core/kinds/generator_binding.h"
+#include "core/launch_plan.h"
+#include "core/launch_size.h"
+#include "core/module_state.h"
+#include "core/overlap.h"
+#include "core/tensor_state.h"
+#include "core/unaligned.h"
+
+namespace kf::detail {
+namespace {
+
+using manifest::GradMode;
+using PlanItem = LaunchPlan::Item;
+
+/// How an item's views lie along the call.
+struct ViewLayout {
+    bool dense = true;   ///< its elements beside each other, in the call's order
+    bool single = true;  ///< one element for all calls
+};
+
+class FastLaunch {
+public:
+    FastLaunch(const LaunchRequest& request, const LaunchPlan& plan, DeviceState& device)
+        : request_(request), plan_(plan), device_(device) {}
+
+    /// Decides the launch; false where the general binder has to. Leaves no trace.
+    bool bind() {
+        if (request_.arguments.size() != plan_.items.size() || !start_shape()) {
+            return false;
+        }
+        for (const bool outputs : {false, true}) {
+            for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+                if (plan_.items[i].is_output == outputs && !read(i)) return false;
+            }
+        }
+        if (fed_ != plan_.feeds || !count_calls()) return false;
+        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+            if (plan_.items[i].given == LaunchPlan::Given::tensor && !bind_tensor(i)) return false;
+        }
+        if (runs_backward(request_.pass) && !has_gradients_) return false;
+        return (!plan_.strict || is_unbroadcast()) && are_indices_held() && are_apart();
+    }
+
+    /// Takes what else can fail, kernel and memory, and gives the commands.
+    void run(driver::Recorder* recorder) {
+        const ModuleState& module = *request_.function.module;
+        driver::Device& driver = device_.driver();
+        driver::Kernel& kernel = *module.kernel(plan_.kernel, driver);
+        for (std::size_t i = 0; i < made_count_; ++i) make(made_[i]);
+        std::shared_ptr<driver::Allocation> temporary;
+        bool is_zero = true;
+        const std::int64_t size = sums_ ? temporary_size() : 0;
+        if (size != 0) {
+            temporary = device_.zeros(static_cast<std::uint64_t>(size));
+            is_zero = temporary != nullptr;
+            if (!is_zero) temporary = device_.allocate_scratch(static_cast<std::uint64_t>(size));
+            use(temporary.get(), true);
+        }
+        const CommandTarget target(device_, recorder);
+        if (request_.before != nullptr) target.replay(*request_.before);
+        zero(target);
+        if (!is_zero) target.fill(temporary, 0, static_cast<std::uint64_t>(size));
+        alignas(8) std::array<std::byte, LaunchPlan::max_block> block;
+        const driver::Info& info = driver.info();
+        const LaunchSize launch{plan_.threads,          plan_.calls_per_thread, info.processors,
+                                kernel.resident_groups, info.calls_per_thread,  info.max_groups[0]};
+        const std::uint32_t groups = launch.limited(launch.groups(total_, sums_));
+        pack(block.data(), groups, temporary ? temporary->address : 0);
+        target.dispatch({&kernel,
+                         {groups, 1, 1},
+                         std::span(block).first(plan_.block_size),
+                         std::span(uses_).first(use_count_)});
+    }
+
+private:
+    static constexpr std::uint64_t most_calls = std::uint64_t{1} << 62U;
+    static constexpr std::int64_t part_alignment = 16;  ///< bytes, in temporary memory
+
+    /// What is known of an item once it is bound.
+    struct Bound {
+        std::array<const TensorState*, LaunchPlan::parts> states;
+        std::array<std::uint64_t, LaunchPlan::parts> addresses;  ///< 0: absent
+        std::uint32_t step;
+        GradMode mode;
+    };
+    /// Bytes that the launch touches: [low, high).
+    struct Range {
+        std::uint64_t low;
+        std::uint64_t high;
+        std::uint16_t item;
+        bool is_data;
+        bool writes;
+    };
+
+    bool start_shape() {
+        for (std::size_t d = 0; d < plan_.rank; ++d) shape_[d] = 1;
+        if (request_.shape == nullptr) return true;
+        if (request_.shape->size() != plan_.rank) return false;
+        for (std::size_t d = 0; d < plan_.rank; ++d) shape_[d] = (*request_.shape)[d];
+        fed_ = plan_.feeds;
+        return true;
+    }
+
+    bool read(std::size_t i) {
+        const PlanItem& item = plan_.items[i];
+        const Arg& arg = request_.arguments[i];
+        Bound& bound = bound_[i];
+        bound.step = 1;
+        bound.mode = GradMode::none;
+        switch (item.given) {
+            case LaunchPlan::Given::nothing: return arg.kind == Arg::Kind::absent;
+            case LaunchPlan::Given::value:
+                return arg.kind == Arg::Kind::value &&
+                       (request_.pass == PassKind::forward || arg.gradient == nullptr);
+            case LaunchPlan::Given::generator: return read_generator(item, arg);
+            case LaunchPlan::Given::tensor: break;
+        }
+        bound.states = {nullptr, nullptr, nullptr};
+        bound.addresses = {0, 0, 0};
+        if (arg.kind == Arg::Kind::absent) return item.is_made || item.may_be_absent;
+        if (arg.kind != Arg::Kind::tensor) return false;
+        const TensorState* state = arg.tensor->state().get();
+        if (state == nullptr || !has_type(item, *state) || !feed(item, state->shape)) return false;
+        bound.states[LaunchPlan::data] = state;
+        bound.addresses[LaunchPlan::data] = state->address();
+        return state->device.get() == &device_ || state->device->is_same(device_);
+    }
+
+    static bool has_type(const PlanItem& item, const TensorState& state) {
+        const ElementType& found = state.element;
+        if (found.scalar != item.element.scalar || found.rank != item.element.rank ||
+            found.struct_size != item.element.struct_size || state.shape.size() != item.rank) {
+            return false;
+        }
+        for (std::size_t k = 0; k < found.rank; ++k) {
+            if (found.extents[k] != item.element.extents[k]) return false;
+        }
+        for (std::size_t k = item.call_rank; k < item.rank; ++k) {
+            if (state.shape[k] != item.trailing[k - item.call_rank]) return false;
+        }
+        return true;
+    }
+
+    bool feed(const PlanItem& item, const Dims& extents) {
+        for (std::size_t k = 0; k < item.call_rank; ++k) {
+            std::int64_t& extent = shape_[static_cast<std::size_t>(item.map[k])];
+            if (extents[k] == extent || extents[k] == 1) continue;
+            if (extent != 1) return false;
+            extent = extents[k];
+        }
+        fed_ |= item.feeds;
+        return true;
+    }
+
+    bool read_generator(const PlanItem& item, const Arg& arg) {
+        if (arg.kind != Arg::Kind::generator || arg.value == nullptr) return false;
+        Dims extents;
+        return takes(*item.generator, call().arguments[item.leaf], arg.value, extents) && feed(item, extents);
+    }
+
+    bool count_calls() {
+        std::uint64_t total = 1;
+        for (std::size_t d = 0; d < plan_.rank; ++d) {
+            if (shape_[d] <= 0 ||
+                __builtin_mul_overflow(total, static_cast<std::uint64_t>(shape_[d]), &total)) {
+                return false;
+            }
+        }
+        total_ = static_cast<std::int64_t>(total);
+        return total <= most_calls;
+    }
+
+    bool bind_tensor(std::size_t i) {
+        const PlanItem& item = plan_.items[i];
+        ViewLayout layout;
+        const TensorState* data = bound_[i].states[LaunchPlan::data];
+        if (data == nullptr) return !item.is_made || plan_made(i, layout);
+        if (item.must_be_packed && !is_dense(data->shape, data->strides)) return false;
+        if (item.is_output && !has_extents(item, data->shape)) return false;
+        if (item.touches_data && !join(i, LaunchPlan::data, layout)) return false;
+        if (runs_backward(request_.pass) && !bind_gradients(i, *data, layout)) return false;
+        return settle(i, layout);
+    }
+
+    /// An output is never broadcast; what calls are combined in may be.
+    bool has_extents(const PlanItem& item, const Dims& extents) const {
+        for (std::size_t k = 0; k < item.call_rank; ++k) {
+            if (extents[k] != shape_[static_cast<std::size_t>(item.map[k])] &&
+                !(item.is_combined && extents[k] == 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    bool bind_gradients(std::size_t i, const TensorState& data, ViewLayout& layout) {
+        const PlanItem& item = plan_.items[i];
+        Bound& bound = bound_[i];
+        if (const TensorState* in = data.grad_in.state().get(); in != nullptr && item.reads_gradient) {
+            bound.states[LaunchPlan::grad_in] = in;
+            if (!(in->shape == data.shape) || !join(i, LaunchPlan::grad_in, layout)) return false;
+        }
+        if (item.takes_gradient) {
+            const TensorState* out = data.grad_out.state().get();
+            if (out == nullptr) return !item.needs_gradient;
+            bound.states[LaunchPlan::grad_out] = out;
+            if (!(out->shape == data.shape) || !join(i, LaunchPlan::grad_out, layout)) return false;
+            // Each call's own are zeroed by one fill.
+            if (item.overwrites && layout.dense && !is_dense(out->shape, out->strides)) return false;
+            has_gradients_ = true;
+        }
+        return true;
+    }
+
+    /// Chooses how the item's elements are found and its gradient is written.
+    bool settle(std::size_t i, const ViewLayout& layout) {
+        const PlanItem& item = plan_.items[i];
+        Bound& bound = bound_[i];
+        if (!layout.dense && !(layout.single && (!item.is_output || item.is_combined))) return false;
+        bound.step = layout.dense ? 1 : 0;
+        const bool combined = item.is_combined && runs_forward(request_.pass);
+        if (combined || bound.states[LaunchPlan::grad_out] != nullptr) {
+            if (!layout.dense && !item.may_be_shared) return false;
+            bound.mode = layout.dense ? GradMode::injective : GradMode::everywhere;
+            sums_ = sums_ || !layout.dense;
+        }
+        if (item.touches_data && bound.states[LaunchPlan::data] != nullptr) {
+            touch(i, LaunchPlan::data, layout.dense, item.stores_data);
+        }
+        if (bound.states[LaunchPlan::grad_in] != nullptr) touch(i, LaunchPlan::grad_in, layout.dense, false);
+        if (bound.states[LaunchPlan::grad_out] != nullptr) touch(i, LaunchPlan::grad_out, layout.dense, true);
+        return true;
+    }
+
+    /// Adds a view to what is known of how the item's views lie. False for elements that lie apart, or where
+    /// kernels can't load them.
+    bool join(std::size_t i, LaunchPlan::Part part, ViewLayout& layout) {
+        const PlanItem& item = plan_.items[i];
+        Bound& bound = bound_[i];
+        const TensorState& state = *bound.states[part];
+        bound.addresses[part] = state.address();
+        return (bound.addresses[part] & item.unaligned) == 0 &&
+               join(item, state.shape, state.strides, layout);
+    }
+
+    bool join(const PlanItem& item, const Dims& extents, const Dims& strides, ViewLayout& layout) const {
+        std::uint64_t expected = 1;
+        for (std::size_t k = item.rank; k-- > item.call_rank;) {
+            if (extents[k] != 1 && static_cast<std::uint64_t>(strides[k]) != expected) return false;
+            expected *= static_cast<std::uint64_t>(extents[k]);
+        }
+        for (std::size_t d = plan_.rank; d-- > 0;) {
+            if (shape_[d] == 1) continue;
+            const int k = item.from[d];
+            const bool moves = k >= 0 && extents[static_cast<std::size_t>(k)] != 1;
+            const std::int64_t stride = moves ? strides[static_cast<std::size_t>(k)] : 0;
+            layout.dense = layout.dense && static_cast<std::uint64_t>(stride) == expected;
+            layout.single = layout.single && stride == 0;
+            expected *= static_cast<std::uint64_t>(shape_[d]);
+        }
+        return layout.dense || layout.single;
+    }
+
+    /// An output that is to be made, as the general binder makes it.
+    bool plan_made(std::size_t i, ViewLayout& layout) {
+        const PlanItem& item = plan_.items[i];
+        const Dims shape = made_shape(item);
+        if (!join(item, shape, row_major(shape), layout) || !settle(i, layout)) return false;
+        made_[made_count_++] = i;
+        return true;
+    }
+
+    [[nodiscard]] Dims made_shape(const PlanItem& item) const {
+        const bool single = item.is_combined && item.call_rank == plan_.rank;
+        Dims shape;
+        for (std::size_t k = 0; k < item.rank; ++k) {
+            const bool fed = k < item.call_rank;
+            shape.push_back(!fed     ? item.trailing[k - item.call_rank]
+                            : single ? 1
+                                     : shape_[static_cast<std::size_t>(item.map[k])]);
+        }
+        return shape;
+    }
+
+    void touch(std::size_t i, LaunchPlan::Part part, bool dense, bool writes) {
+        const PlanItem& item = plan_.items[i];
+        const Bound& bound = bound_[i];
+        const std::uint64_t low = bound.addresses[part];
+        const auto elements = static_cast<std::uint64_t>(item.inner * (dense ? total_ : 1));
+        ranges_[range_count_++] = {low, low + elements * bound.states[part]->element.size(),
+                                   static_cast<std::uint16_t>(i), part == LaunchPlan::data, writes};
+        use(bound.states[part]->allocation.get(), writes);
+    }
+
+    void use(driver::Allocation* allocation, bool writes) {
+        for (std::size_t i = 0; i < use_count_; ++i) {
+            if (uses_[i].allocation == allocation) {
+                uses_[i].writes = uses_[i].writes || writes;
+                return;
+            }
+        }
+        uses_[use_count_].allocation = allocation;
+        uses_[use_count_++].writes = writes;
+    }
+
+    /// Nothing that is written shares a byte with anything else, but for an output that is the very view of
+    /// an input: each call reads its own element before it writes it.
+    [[nodiscard]] bool are_apart() const {
+        for (std::size_t i = 0; i < range_count_; ++i) {
+            const Range& a = ranges_[i];
+            for (std::size_t j = 0; j < i; ++j) {
+                const Range& b = ranges_[j];
+                if ((a.writes || b.writes) && a.low < b.high && b.low < a.high && !is_in_place(a, b)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool is_in_place(const Range& a, const Range& b) const {
+        if (!a.is_data || !b.is_data || a.writes == b.writes || a.low != b.low) return false;
+        const PlanItem& x = plan_.items[a.item];
+        const PlanItem& y = plan_.items[b.item];
+        return bound_[a.item].step == 1 && bound_[b.item].step == 1 && !x.is_whole && !y.is_whole &&
+               !x.is_combined && !y.is_combined && x.element == y.element && x.inner == y.inner &&
+               trailing(x) == trailing(y);
+    }
+    [[nodiscard]] const std::vector<std::int64_t>& trailing(const PlanItem& item) const {
+        return call().arguments[item.leaf].trailing;
+    }
+
+    /// Every input has each dimension of the call, as it is.
+    [[nodiscard]] bool is_unbroadcast() const {
+        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+            const PlanItem& item = plan_.items[i];
+            if (item.call_rank == 0 || item.is_output) continue;
+            const TensorState* data =
+                item.given == LaunchPlan::Given::tensor ? bound_[i].states[LaunchPlan::data] : nullptr;
+            if (data == nullptr || item.feeds != plan_.feeds) return false;
+            for (std::size_t k = 0; k < item.call_rank; ++k) {
+                if (data->shape[k] != shape_[static_cast<std::size_t>(item.map[k])]) return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool are_indices_held() const {
+        return std::ranges::all_of(plan_.counters, [&](const LaunchPlan::Counter& counter) {
+            return holds_indices(*counter.generator, *counter.argument, std::span(shape_).first(plan_.rank),
+                                 total_);
+        });
+    }
+
+    void make(std::size_t i) {
+        const PlanItem& item = plan_.items[i];
+        AnyTensor made =
+            make_tensor(request_.function.module->device().state(), device_, item.element, made_shape(item));
+        bound_[i].addresses[LaunchPlan::data] = made.address();
+        use(made.state()->allocation.get(), item.stores_data);
+        request_.arguments[i].allocated = std::move(made);
+    }
+
+    /// The temporary memory holds how many groups are done, then sums, as plan_temporary() has it.
+    [[nodiscard]] std::int64_t temporary_size() const {
+        std::int64_t sums = 0;
+        for (const LaunchPlan::Sum& sum : plan_.sums) {
+            if (bound_[sum.item].mode == GradMode::everywhere) sums += padded(sum.bytes * sum.count);
+        }
+        return sums == 0 ? 0 : counter_size() + sums;
+    }
+    [[nodiscard]] std::int64_t counter_size() const {
+        return padded(4 * (1 + static_cast<std::int64_t>(call().arguments.size())));
+    }
+    static std::int64_t padded(std::int64_t bytes) {
+        return (bytes + part_alignment - 1) / part_alignment * part_alignment;
+    }
+
+    void zero(const CommandTarget& target) const {
+        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+            const PlanItem& item = plan_.items[i];
+            if (item.overwrites && bound_[i].states[LaunchPlan::grad_out] != nullptr) {
+                target.zero(*bound_[i].states[LaunchPlan::grad_out]);
+            }
+        }
+        for (std::size_t i = 0; i < plan_.items.size() && runs_forward(request_.pass); ++i) {
+            if (!plan_.items[i].is_combined) continue;
+            const AnyTensor& made = request_.arguments[i].allocated;
+            const TensorState* given = bound_[i].states[LaunchPlan::data];
+            target.zero(given != nullptr ? *given : *made.state());
+        }
+    }
+
+    void pack(std::byte* block, std::uint32_t groups, std::uint64_t temporary) const {
+        std::memset(block, 0, plan_.block_size);
+        put(block + plan_.launch_at, total_);
+        put(block + plan_.launch_at + sizeof total_, groups);
+        if (plan_.shape_at) {
+            std::memcpy(block + *plan_.shape_at, shape_.data(), plan_.rank * sizeof shape_[0]);
+        }
+        for (const LaunchPlan::Value& value : plan_.values) {
+            const auto* given =
+                static_cast<const std::byte*>(request_.arguments[value.item].value) + value.field;
+            if (value.bytes == 4) {  // most of them
+                std::memcpy(block + value.at, given, 4);
+            } else if (value.bytes != 0) {
+                std::memcpy(block + value.at, given, value.bytes);
+            } else {
+                put_value(value.element, given, block + value.at);
+            }
+        }
+        for (const LaunchPlan::Address& address : plan_.addresses) {
+            const std::uint64_t view = bound_[address.item].addresses[address.part];
+            put(block + address.at, view == 0 ? 0 : view + address.field);
+        }
+        for (const LaunchPlan::Number& step : plan_.steps) put(block + step.at, bound_[step.item].step);
+        for (const LaunchPlan::Number& mode : plan_.modes) {
+            put(block + mode.at, static_cast<std::uint32_t>(bound_[mode.item].mode));
+        }
+        for (const LaunchPlan::Generated& generated : plan_.generated) {
+            const manifest::Argument& argument = call().arguments[plan_.items[generated.item].leaf];
+            const manifest::Kernel& kernel = request_.function.module->manifest().kernels[plan_.kernel];
+            pack_record(argument, kernel.records[generated.record], request_.arguments[generated.item].value,
+                        block + generated.at);
+        }
+        if (temporary != 0) pack_sums(block, temporary);
+    }
+
+    void pack_sums(std::byte* block, std::uint64_t temporary) const {
+        put(block + *plan_.counter_at, temporary);
+        std::int64_t at = counter_size();
+        for (const LaunchPlan::Sum& sum : plan_.sums) {
+            if (bound_[sum.item].mode != GradMode::everywhere) continue;
+            put(block + sum.at, temporary + static_cast<std::uint64_t>(at));
+            put(block + sum.at + sizeof temporary, sum.count);
+            at += padded(sum.bytes * sum.count);
+        }
+    }
+
+    [[nodiscard]] const manifest::Call& call() const {
+        return request_.function.module->manifest()
+            .functions[request_.function.function]
+            .calls[request_.call];
+    }
+
+    // Made for every call: what a call doesn't use is neither cleared nor looked at.
+    const LaunchRequest& request_;
+    const LaunchPlan& plan_;
+    DeviceState& device_;
+    std::uint32_t fed_ = 0;  ///< the call's dimensions that have an extent, as bits
+    bool has_gradients_ = false;
+    bool sums_ = false;  ///< all calls add to some element
+    std::int64_t total_ = 0;
+    std::size_t range_count_ = 0;
+    std::size_t use_count_ = 0;
+    std::size_t made_count_ = 0;
+    std::array<std::int64_t, 8> shape_;
+    std::array<Bound, LaunchPlan::max_items> bound_;
+    std::array<std::size_t, LaunchPlan::max_items> made_;
+    std::array<Range, 3 * LaunchPlan::max_items> ranges_;
+    std::array<driver::Use, 3 * LaunchPlan::max_items + 1> uses_;
+};
+
+}  // namespace
+
+bool launch_fast(const LaunchRequest& request) {
+    const FunctionRef& function = request.function;
+    const Options& options = function.options;
+    const ModuleState& module = *function.module;
+    const LaunchPlan* plan = module.plans().find(function.function, request.call, request.pass,
+                                                 options.deterministic.value_or(false));
+    if (plan == nullptr || options.launch || !options.reads.empty() || !options.writes.empty()) {
+        return false;
+    }
+    DeviceState& device = request.on == nullptr ? *module.device().state() : *request.on->state();
+    if (request.on != nullptr && !device.is_same(*module.device().state())) {
+        return false;
+    }
+    driver::Recorder* recorder = nullptr;
+    if (request.encoder != nullptr) {
+        const EncoderState& state = request.encoder->state();
+        if (!state.device->is_same(device)) return false;
+        recorder = state.recorder.get();
+    }
+    FastLaunch launch(request, *plan, device);
+    if (!launch.bind()) {
+        return false;
+    }
+    launch.run(recorder);
+    return true;
+}
+
+}  // namespace kf::detail

@@ -1,0 +1,35 @@
+// The fast way to make a call: by its LaunchPlan, without binding in general.
+#pragma once
+
+#include <kf/invoke.h>
+
+#include <span>
+
+#include "core/command_log.h"
+#include "core/driver.h"
+
+namespace kf::detail {
+
+class DeviceState;
+class ModuleState;
+
+/// A call that was admitted, and whose hooks were called.
+struct LaunchRequest {
+    const FunctionRef& function;
+    std::size_t call = 0;
+    PassKind pass = PassKind::forward;
+    std::span<Arg> arguments;  ///< items
+    Encoder* encoder = nullptr;
+    const Dims* shape = nullptr;
+    const Device* on = nullptr;
+    const CommandLog* before = nullptr;  ///< what hooks recorded; null for none
+};
+
+/// Makes the call as invoke() does, or returns false and has done nothing: what it can't be sure of, and all
+/// that is wrong with a call, is the general binder's to look at. Keeps nothing from call to call.
+bool launch_fast(const LaunchRequest& request);
+
+/// Makes any call, by all rules; throws what invoke() does.
+void launch_in_general(const LaunchRequest& request);
+
+}  // namespace kf::detail
