@@ -45,6 +45,7 @@ public:
     /// it reaches by commands only.
     std::byte* host = nullptr;
     const void* home = nullptr;  ///< what a driver knows its own by: the context that they are of
+    bool is_wrapped = false;     ///< memory of somebody else's, in which other allocations may lie as well
 };
 
 /// Memory that somebody else owns, as Device::wrap() takes it.

@@ -30,24 +30,20 @@ struct ViewLayout {
 class FastLaunch {
 public:
     FastLaunch(const LaunchRequest& request, const LaunchPlan& plan, DeviceState& device)
-        : request_(request), plan_(plan), device_(device) {}
+        : request_(request), plan_(plan), items_(plan.items.data()), device_(device) {}
 
     /// Decides the launch; false where the general binder has to. Leaves no trace.
     bool bind() {
-        if (request_.arguments.size() != plan_.items.size() || !start_shape()) {
-            return false;
-        }
-        for (const bool outputs : {false, true}) {
-            for (std::size_t i = 0; i < plan_.items.size(); ++i) {
-                if (plan_.items[i].is_output == outputs && !read(i)) return false;
-            }
+        if (request_.arguments.size() != plan_.items.size() || !start_shape()) return false;
+        for (const std::size_t i : plan_.order) {
+            if (!read(items_[i], request_.arguments[i], bound_[i])) return false;
         }
         if (fed_ != plan_.feeds || !count_calls()) return false;
-        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
-            if (plan_.items[i].given == LaunchPlan::Given::tensor && !bind_tensor(i)) return false;
+        for (const std::size_t i : plan_.tensors) {
+            if (!bind_tensor(i)) return false;
         }
         if (runs_backward(request_.pass) && !has_gradients_) return false;
-        return (!plan_.strict || is_unbroadcast()) && are_indices_held() && are_apart();
+        return (!plan_.strict || is_unbroadcast()) && (plan_.counters.empty() || are_indices_held());
     }
 
     /// Takes what else can fail, kernel and memory, and gives the commands.
@@ -67,7 +63,7 @@ public:
         }
         const CommandTarget target(device_, recorder);
         if (request_.before != nullptr) target.replay(*request_.before);
-        zero(target);
+        if (plan_.zeroes) zero(target);
         if (!is_zero) target.fill(temporary, 0, static_cast<std::uint64_t>(size));
         alignas(8) std::array<std::byte, LaunchPlan::max_block> block;
         const driver::Info& info = driver.info();
@@ -82,6 +78,8 @@ public:
     }
 
 private:
+    // What most calls don't come to isn't inlined: the rest stays short, and in the processor's caches.
+
     static constexpr std::uint64_t most_calls = std::uint64_t{1} << 62U;
     static constexpr std::int64_t part_alignment = 16;  ///< bytes, in temporary memory
 
@@ -102,7 +100,7 @@ private:
     };
 
     bool start_shape() {
-        for (std::size_t d = 0; d < plan_.rank; ++d) shape_[d] = 1;
+        shape_.fill(1);
         if (request_.shape == nullptr) return true;
         if (request_.shape->size() != plan_.rank) return false;
         for (std::size_t d = 0; d < plan_.rank; ++d) shape_[d] = (*request_.shape)[d];
@@ -110,10 +108,7 @@ private:
         return true;
     }
 
-    bool read(std::size_t i) {
-        const PlanItem& item = plan_.items[i];
-        const Arg& arg = request_.arguments[i];
-        Bound& bound = bound_[i];
+    bool read(const PlanItem& item, const Arg& arg, Bound& bound) {
         bound.step = 1;
         bound.mode = GradMode::none;
         switch (item.given) {
@@ -126,8 +121,9 @@ private:
         }
         bound.states = {nullptr, nullptr, nullptr};
         bound.addresses = {0, 0, 0};
-        if (arg.kind == Arg::Kind::absent) return item.is_made || item.may_be_absent;
-        if (arg.kind != Arg::Kind::tensor) return false;
+        if (arg.kind != Arg::Kind::tensor) {
+            return arg.kind == Arg::Kind::absent && (item.is_made || item.may_be_absent);
+        }
         const TensorState* state = arg.tensor->state().get();
         if (state == nullptr || !has_type(item, *state) || !feed(item, state->shape)) return false;
         bound.states[LaunchPlan::data] = state;
@@ -161,7 +157,7 @@ private:
         return true;
     }
 
-    bool read_generator(const PlanItem& item, const Arg& arg) {
+    [[gnu::noinline]] bool read_generator(const PlanItem& item, const Arg& arg) {
         if (arg.kind != Arg::Kind::generator || arg.value == nullptr) return false;
         Dims extents;
         return takes(*item.generator, call().arguments[item.leaf], arg.value, extents) && feed(item, extents);
@@ -169,7 +165,8 @@ private:
 
     bool count_calls() {
         std::uint64_t total = 1;
-        for (std::size_t d = 0; d < plan_.rank; ++d) {
+        for (std::size_t d = plan_.rank; d-- > 0;) {
+            packed_[d] = static_cast<std::int64_t>(total);
             if (shape_[d] <= 0 ||
                 __builtin_mul_overflow(total, static_cast<std::uint64_t>(shape_[d]), &total)) {
                 return false;
@@ -180,7 +177,7 @@ private:
     }
 
     bool bind_tensor(std::size_t i) {
-        const PlanItem& item = plan_.items[i];
+        const PlanItem& item = items_[i];
         ViewLayout layout;
         const TensorState* data = bound_[i].states[LaunchPlan::data];
         if (data == nullptr) return !item.is_made || plan_made(i, layout);
@@ -203,17 +200,17 @@ private:
     }
 
     bool bind_gradients(std::size_t i, const TensorState& data, ViewLayout& layout) {
-        const PlanItem& item = plan_.items[i];
+        const PlanItem& item = items_[i];
         Bound& bound = bound_[i];
         if (const TensorState* in = data.grad_in.state().get(); in != nullptr && item.reads_gradient) {
             bound.states[LaunchPlan::grad_in] = in;
-            if (!(in->shape == data.shape) || !join(i, LaunchPlan::grad_in, layout)) return false;
+            if (!is_same(in->shape, data.shape) || !join(i, LaunchPlan::grad_in, layout)) return false;
         }
         if (item.takes_gradient) {
             const TensorState* out = data.grad_out.state().get();
             if (out == nullptr) return !item.needs_gradient;
             bound.states[LaunchPlan::grad_out] = out;
-            if (!(out->shape == data.shape) || !join(i, LaunchPlan::grad_out, layout)) return false;
+            if (!is_same(out->shape, data.shape) || !join(i, LaunchPlan::grad_out, layout)) return false;
             // Each call's own are zeroed by one fill.
             if (item.overwrites && layout.dense && !is_dense(out->shape, out->strides)) return false;
             has_gradients_ = true;
@@ -221,9 +218,17 @@ private:
         return true;
     }
 
+    static bool is_same(const Dims& a, const Dims& b) {
+        if (a.size() != b.size()) return false;
+        for (std::size_t k = 0; k < a.size(); ++k) {
+            if (a[k] != b[k]) return false;
+        }
+        return true;
+    }
+
     /// Chooses how the item's elements are found and its gradient is written.
     bool settle(std::size_t i, const ViewLayout& layout) {
-        const PlanItem& item = plan_.items[i];
+        const PlanItem& item = items_[i];
         Bound& bound = bound_[i];
         if (!layout.dense && !(layout.single && (!item.is_output || item.is_combined))) return false;
         bound.step = layout.dense ? 1 : 0;
@@ -233,26 +238,40 @@ private:
             bound.mode = layout.dense ? GradMode::injective : GradMode::everywhere;
             sums_ = sums_ || !layout.dense;
         }
-        if (item.touches_data && bound.states[LaunchPlan::data] != nullptr) {
-            touch(i, LaunchPlan::data, layout.dense, item.stores_data);
-        }
-        if (bound.states[LaunchPlan::grad_in] != nullptr) touch(i, LaunchPlan::grad_in, layout.dense, false);
-        if (bound.states[LaunchPlan::grad_out] != nullptr) touch(i, LaunchPlan::grad_out, layout.dense, true);
-        return true;
+        const bool touches = item.touches_data && bound.states[LaunchPlan::data] != nullptr;
+        if (touches && !touch(i, LaunchPlan::data, layout.dense, item.stores_data)) return false;
+        if (!runs_backward(request_.pass)) return true;
+        return (bound.states[LaunchPlan::grad_in] == nullptr ||
+                touch(i, LaunchPlan::grad_in, layout.dense, false)) &&
+               (bound.states[LaunchPlan::grad_out] == nullptr ||
+                touch(i, LaunchPlan::grad_out, layout.dense, true));
     }
 
     /// Adds a view to what is known of how the item's views lie. False for elements that lie apart, or where
     /// kernels can't load them.
     bool join(std::size_t i, LaunchPlan::Part part, ViewLayout& layout) {
-        const PlanItem& item = plan_.items[i];
+        const PlanItem& item = items_[i];
         Bound& bound = bound_[i];
         const TensorState& state = *bound.states[part];
         bound.addresses[part] = state.address();
-        return (bound.addresses[part] & item.unaligned) == 0 &&
-               join(item, state.shape, state.strides, layout);
+        if ((bound.addresses[part] & item.unaligned) != 0) return false;
+        if (item.is_plain && is_packed(state)) {
+            layout.single = layout.single && total_ == 1;
+            return layout.dense || layout.single;
+        }
+        return join(item, state.shape, state.strides, layout);
     }
 
-    bool join(const PlanItem& item, const Dims& extents, const Dims& strides, ViewLayout& layout) const {
+    /// Whether the elements plainly lie in the call's order; others may do so as well.
+    [[nodiscard]] bool is_packed(const TensorState& state) const {
+        for (std::size_t d = 0; d < plan_.rank; ++d) {
+            if (state.shape[d] != shape_[d] || state.strides[d] != packed_[d]) return false;
+        }
+        return true;
+    }
+
+    [[gnu::noinline]] bool join(const PlanItem& item, const Dims& extents, const Dims& strides,
+                                ViewLayout& layout) const {
         std::uint64_t expected = 1;
         for (std::size_t k = item.rank; k-- > item.call_rank;) {
             if (extents[k] != 1 && static_cast<std::uint64_t>(strides[k]) != expected) return false;
@@ -265,21 +284,22 @@ private:
             const std::int64_t stride = moves ? strides[static_cast<std::size_t>(k)] : 0;
             layout.dense = layout.dense && static_cast<std::uint64_t>(stride) == expected;
             layout.single = layout.single && stride == 0;
+            if (!layout.dense && !layout.single) return false;
             expected *= static_cast<std::uint64_t>(shape_[d]);
         }
-        return layout.dense || layout.single;
+        return true;
     }
 
     /// An output that is to be made, as the general binder makes it.
-    bool plan_made(std::size_t i, ViewLayout& layout) {
-        const PlanItem& item = plan_.items[i];
+    [[gnu::noinline]] bool plan_made(std::size_t i, ViewLayout& layout) {
+        const PlanItem& item = items_[i];
         const Dims shape = made_shape(item);
         if (!join(item, shape, row_major(shape), layout) || !settle(i, layout)) return false;
         made_[made_count_++] = i;
         return true;
     }
 
-    [[nodiscard]] Dims made_shape(const PlanItem& item) const {
+    [[nodiscard, gnu::noinline]] Dims made_shape(const PlanItem& item) const {
         const bool single = item.is_combined && item.call_rank == plan_.rank;
         Dims shape;
         for (std::size_t k = 0; k < item.rank; ++k) {
@@ -291,37 +311,56 @@ private:
         return shape;
     }
 
-    void touch(std::size_t i, LaunchPlan::Part part, bool dense, bool writes) {
-        const PlanItem& item = plan_.items[i];
+    /// Adds a view to what the launch uses. Nothing that is written may share a byte with anything else, but
+    /// an output that is the very view of an input: each call reads its own element before it writes it.
+    bool touch(std::size_t i, LaunchPlan::Part part, bool dense, bool writes) {
         const Bound& bound = bound_[i];
+        const TensorState& state = *bound.states[part];
         const std::uint64_t low = bound.addresses[part];
-        const auto elements = static_cast<std::uint64_t>(item.inner * (dense ? total_ : 1));
-        ranges_[range_count_++] = {low, low + elements * bound.states[part]->element.size(),
-                                   static_cast<std::uint16_t>(i), part == LaunchPlan::data, writes};
-        use(bound.states[part]->allocation.get(), writes);
+        const std::uint64_t size = items_[i].bytes * (dense ? static_cast<std::uint64_t>(total_) : 1);
+        const Range range{low, low + size, static_cast<std::uint16_t>(i), part == LaunchPlan::data, writes};
+        driver::Allocation* const allocation = state.allocation.get();
+        // An allocation's bytes are its own, unless somebody else owns them.
+        is_wrapped_ = is_wrapped_ || allocation->is_wrapped;
+        const bool is_new = note(allocation);
+        if ((!is_new || is_wrapped_) && !is_apart(range)) return false;
+        ranges_[range_count_++] = range;
+        if (is_new) {
+            uses_[use_count_].allocation = allocation;
+            uses_[use_count_++].writes = writes;
+        } else {
+            use(allocation, writes);
+        }
+        return true;
+    }
+
+    /// Returns whether the allocation was surely not used before.
+    bool note(const driver::Allocation* allocation) {
+        const auto place = reinterpret_cast<std::uintptr_t>(allocation);
+        const std::uint64_t bit = std::uint64_t{1} << (place * 0x9E3779B97F4A7C15U >> 58U);
+        const bool is_new = (used_ & bit) == 0;
+        used_ |= bit;
+        return is_new;
     }
 
     void use(driver::Allocation* allocation, bool writes) {
-        for (std::size_t i = 0; i < use_count_; ++i) {
-            if (uses_[i].allocation == allocation) {
-                uses_[i].writes = uses_[i].writes || writes;
+        driver::Use* const end = uses_.data() + use_count_;
+        for (driver::Use* known = uses_.data(); known != end; ++known) {
+            if (known->allocation == allocation) {
+                known->writes = known->writes || writes;
                 return;
             }
         }
-        uses_[use_count_].allocation = allocation;
-        uses_[use_count_++].writes = writes;
+        end->allocation = allocation;
+        end->writes = writes;
+        ++use_count_;
     }
 
-    /// Nothing that is written shares a byte with anything else, but for an output that is the very view of
-    /// an input: each call reads its own element before it writes it.
-    [[nodiscard]] bool are_apart() const {
+    [[nodiscard, gnu::noinline]] bool is_apart(const Range& a) const {
         for (std::size_t i = 0; i < range_count_; ++i) {
-            const Range& a = ranges_[i];
-            for (std::size_t j = 0; j < i; ++j) {
-                const Range& b = ranges_[j];
-                if ((a.writes || b.writes) && a.low < b.high && b.low < a.high && !is_in_place(a, b)) {
-                    return false;
-                }
+            const Range& b = ranges_[i];
+            if ((a.writes || b.writes) && a.low < b.high && b.low < a.high && !is_in_place(a, b)) {
+                return false;
             }
         }
         return true;
@@ -329,8 +368,8 @@ private:
 
     [[nodiscard]] bool is_in_place(const Range& a, const Range& b) const {
         if (!a.is_data || !b.is_data || a.writes == b.writes || a.low != b.low) return false;
-        const PlanItem& x = plan_.items[a.item];
-        const PlanItem& y = plan_.items[b.item];
+        const PlanItem& x = items_[a.item];
+        const PlanItem& y = items_[b.item];
         return bound_[a.item].step == 1 && bound_[b.item].step == 1 && !x.is_whole && !y.is_whole &&
                !x.is_combined && !y.is_combined && x.element == y.element && x.inner == y.inner &&
                trailing(x) == trailing(y);
@@ -340,9 +379,9 @@ private:
     }
 
     /// Every input has each dimension of the call, as it is.
-    [[nodiscard]] bool is_unbroadcast() const {
+    [[nodiscard, gnu::noinline]] bool is_unbroadcast() const {
         for (std::size_t i = 0; i < plan_.items.size(); ++i) {
-            const PlanItem& item = plan_.items[i];
+            const PlanItem& item = items_[i];
             if (item.call_rank == 0 || item.is_output) continue;
             const TensorState* data =
                 item.given == LaunchPlan::Given::tensor ? bound_[i].states[LaunchPlan::data] : nullptr;
@@ -354,24 +393,30 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool are_indices_held() const {
+    [[nodiscard, gnu::noinline]] bool are_indices_held() const {
         return std::ranges::all_of(plan_.counters, [&](const LaunchPlan::Counter& counter) {
             return holds_indices(*counter.generator, *counter.argument, std::span(shape_).first(plan_.rank),
                                  total_);
         });
     }
 
-    void make(std::size_t i) {
-        const PlanItem& item = plan_.items[i];
+    /// Whether the host reads an output at once that each thread stores its own elements of.
+    [[nodiscard]] bool is_read_at_once(std::size_t i) const {
+        return request_.arguments[i].is_read && request_.encoder == nullptr && !items_[i].is_combined;
+    }
+
+    [[gnu::noinline]] void make(std::size_t i) {
+        const PlanItem& item = items_[i];
         AnyTensor made =
-            make_tensor(request_.function.module->device().state(), device_, item.element, made_shape(item));
+            make_tensor(request_.function.module->device().state(), device_, item.element, made_shape(item),
+                        is_read_at_once(i) ? Placement::mapped : Placement::device);
         bound_[i].addresses[LaunchPlan::data] = made.address();
         use(made.state()->allocation.get(), item.stores_data);
         request_.arguments[i].allocated = std::move(made);
     }
 
     /// The temporary memory holds how many groups are done, then sums, as plan_temporary() has it.
-    [[nodiscard]] std::int64_t temporary_size() const {
+    [[nodiscard, gnu::noinline]] std::int64_t temporary_size() const {
         std::int64_t sums = 0;
         for (const LaunchPlan::Sum& sum : plan_.sums) {
             if (bound_[sum.item].mode == GradMode::everywhere) sums += padded(sum.bytes * sum.count);
@@ -385,9 +430,9 @@ private:
         return (bytes + part_alignment - 1) / part_alignment * part_alignment;
     }
 
-    void zero(const CommandTarget& target) const {
+    [[gnu::noinline]] void zero(const CommandTarget& target) const {
         for (std::size_t i = 0; i < plan_.items.size(); ++i) {
-            const PlanItem& item = plan_.items[i];
+            const PlanItem& item = items_[i];
             if (item.overwrites && bound_[i].states[LaunchPlan::grad_out] != nullptr) {
                 target.zero(*bound_[i].states[LaunchPlan::grad_out]);
             }
@@ -426,16 +471,20 @@ private:
         for (const LaunchPlan::Number& mode : plan_.modes) {
             put(block + mode.at, static_cast<std::uint32_t>(bound_[mode.item].mode));
         }
+        if (!plan_.generated.empty()) pack_generated(block);
+        if (temporary != 0) pack_sums(block, temporary);
+    }
+
+    [[gnu::noinline]] void pack_generated(std::byte* block) const {
         for (const LaunchPlan::Generated& generated : plan_.generated) {
             const manifest::Argument& argument = call().arguments[plan_.items[generated.item].leaf];
             const manifest::Kernel& kernel = request_.function.module->manifest().kernels[plan_.kernel];
             pack_record(argument, kernel.records[generated.record], request_.arguments[generated.item].value,
                         block + generated.at);
         }
-        if (temporary != 0) pack_sums(block, temporary);
     }
 
-    void pack_sums(std::byte* block, std::uint64_t temporary) const {
+    [[gnu::noinline]] void pack_sums(std::byte* block, std::uint64_t temporary) const {
         put(block + *plan_.counter_at, temporary);
         std::int64_t at = counter_size();
         for (const LaunchPlan::Sum& sum : plan_.sums) {
@@ -455,15 +504,19 @@ private:
     // Made for every call: what a call doesn't use is neither cleared nor looked at.
     const LaunchRequest& request_;
     const LaunchPlan& plan_;
+    const PlanItem* items_;
     DeviceState& device_;
     std::uint32_t fed_ = 0;  ///< the call's dimensions that have an extent, as bits
     bool has_gradients_ = false;
     bool sums_ = false;  ///< all calls add to some element
     std::int64_t total_ = 0;
+    std::uint64_t used_ = 0;   ///< a bit for each allocation, which several may have
+    bool is_wrapped_ = false;  ///< some allocation is
     std::size_t range_count_ = 0;
     std::size_t use_count_ = 0;
     std::size_t made_count_ = 0;
     std::array<std::int64_t, 8> shape_;
+    std::array<std::int64_t, 8> packed_;  ///< row-major strides along it
     std::array<Bound, LaunchPlan::max_items> bound_;
     std::array<std::size_t, LaunchPlan::max_items> made_;
     std::array<Range, 3 * LaunchPlan::max_items> ranges_;
@@ -471,6 +524,19 @@ private:
 };
 
 }  // namespace
+
+DeviceState& device_of(const LaunchRequest& request) {
+    return request.on == nullptr ? *request.function.module->device().state() : *request.on->state();
+}
+
+bool find_recorder(const LaunchRequest& request, const DeviceState& device, driver::Recorder*& recorder) {
+    recorder = nullptr;
+    if (request.encoder == nullptr) return true;
+    const EncoderState& state = request.encoder->state();
+    if (!state.device->is_same(device)) return false;
+    recorder = state.recorder.get();
+    return true;
+}
 
 bool launch_fast(const LaunchRequest& request) {
     const FunctionRef& function = request.function;
@@ -481,15 +547,13 @@ bool launch_fast(const LaunchRequest& request) {
     if (plan == nullptr || options.launch || !options.reads.empty() || !options.writes.empty()) {
         return false;
     }
-    DeviceState& device = request.on == nullptr ? *module.device().state() : *request.on->state();
+    DeviceState& device = device_of(request);
     if (request.on != nullptr && !device.is_same(*module.device().state())) {
         return false;
     }
     driver::Recorder* recorder = nullptr;
-    if (request.encoder != nullptr) {
-        const EncoderState& state = request.encoder->state();
-        if (!state.device->is_same(device)) return false;
-        recorder = state.recorder.get();
+    if (request.encoder != nullptr && !find_recorder(request, device, recorder)) {
+        return false;
     }
     FastLaunch launch(request, *plan, device);
     if (!launch.bind()) {

@@ -25,6 +25,13 @@ struct LaunchRequest {
     const CommandLog* before = nullptr;  ///< what hooks recorded; null for none
 };
 
+/// The device, on a stream of the caller's or not, that the call is made on.
+[[nodiscard]] DeviceState& device_of(const LaunchRequest& request);
+/// Sets the list that the call is recorded in; null: it is run. False where that is of another device. Throws
+/// what Encoder does once it was submitted.
+[[nodiscard]] bool find_recorder(const LaunchRequest& request, const DeviceState& device,
+                                 driver::Recorder*& recorder);
+
 /// Makes the call as invoke() does, or returns false and has done nothing: what it can't be sure of, and all
 /// that is wrong with a call, is the general binder's to look at. Keeps nothing from call to call.
 bool launch_fast(const LaunchRequest& request);

@@ -723,6 +723,17 @@ void give_globals(const GlobalValues& globals, const manifest::Call& call, std::
     }
 }
 
+/// Makes a call that has no plan: strided ones, of buffers, pointers and tensors that the function takes
+/// whole. Apart, for it needs much of the stack.
+[[gnu::noinline]] void launch_otherwise(const LaunchRequest& request) {
+    LaunchKey key;
+    const bool known = request.shape == nullptr && request.before == nullptr &&
+                       key.read(request.arguments, request.pass, request.function.options);
+    if (!known || !request.function.module->launches().launch(request, key)) {
+        launch_in_general(request, known ? &key : nullptr);
+    }
+}
+
 /// Makes a call whose hooks were called; `globals` are the function's, or what hooks set. Null for none.
 void launch(const FunctionRef& function, const GlobalValues* globals, std::size_t call_index, PassKind pass,
             std::span<Arg> args, Encoder* encoder, const Dims* shape, const Device* on, Encoder* before) {
@@ -754,14 +765,7 @@ void launch(const FunctionRef& function, const GlobalValues* globals, std::size_
     if (launch_fast(request)) {
         return;
     }
-    LaunchKey key;
-    const bool known =
-        encoder == nullptr && shape == nullptr && log == nullptr && key.read(args, pass, function.options);
-    if (known &&
-        function.module->launches().launch(*function.module, function, call_index, pass, key, args, on)) {
-        return;
-    }
-    launch_in_general(request, known ? &key : nullptr);
+    launch_otherwise(request);
 }
 
 }  // namespace

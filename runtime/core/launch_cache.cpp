@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/bind_error.h"
+#include "core/command_target.h"
 #include "core/convert.h"
 #include "core/items.h"
 #include "core/module_state.h"
@@ -101,11 +102,11 @@ public:
                 case RecordKind::launch:
                 case RecordKind::walk:
                 case RecordKind::shape:
-                case RecordKind::counter:
                 case RecordKind::step:
                 case RecordKind::strides:
-                case RecordKind::sums:
                 case RecordKind::extents: break;
+                case RecordKind::counter: note_place(at, binding_.temporary.counter_at); break;
+                case RecordKind::sums: note_place(at, binding_.arguments[i].scratch_at); break;
                 case RecordKind::pointer:
                     launch_.values.push_back({items_[i], at, 0, ElementType{ScalarType::uint64, 0}});
                     break;
@@ -113,6 +114,21 @@ public:
                 case RecordKind::hash:
                 case RecordKind::random: return false;
             }
+        }
+        return true;
+    }
+
+    /// What is zeroed first; false for parts of structs.
+    bool note_zeroed() {
+        for (std::size_t i = 0; i < request_.arguments.size(); ++i) {
+            const bool overwritten = runs_backward(request_.pass) && argument(i).overwrite;
+            const bool combined = is_combined_here(i);
+            if (!overwritten && !combined) continue;
+            if (request_.call.items[items_[i]].form != manifest::Form::leaf) return false;
+            if (request_.arguments[i].kind != Arg::Kind::tensor) continue;
+            if (combined) launch_.zeroed.push_back({items_[i], false});
+            if (overwritten && request_.arguments[i].grad_out.present)
+                launch_.zeroed.push_back({items_[i], true});
         }
         return true;
     }
@@ -149,7 +165,7 @@ public:
             if (bound.grad_in.present) {
                 note_use(i, LaunchKey::grad_in, false);
             }
-            if (bound.mode != GradMode::none) {
+            if (bound.mode != GradMode::none && !is_combined(argument(i))) {
                 note_use(i, written_gradient(i), true);
             }
         }
@@ -160,8 +176,18 @@ private:
         return request_.call.arguments[leaf];
     }
 
+    /// Whether the pass combines calls' values in it, as in a gradient.
+    [[nodiscard]] bool is_combined_here(std::size_t leaf) const {
+        return runs_forward(request_.pass) && is_combined(argument(leaf));
+    }
+
+    void note_place(std::size_t offset, std::int64_t at) {
+        if (at >= 0) launch_.places.push_back({offset, static_cast<std::uint64_t>(at)});
+    }
+
     /// Returns the gradient that is written: what has one gradient may have it as either.
     [[nodiscard]] LaunchKey::Part written_gradient(std::size_t leaf) const {
+        if (is_combined_here(leaf)) return LaunchKey::data;
         const Arg& given = key_.arguments()[items_[leaf]];
         return has_one_gradient(argument(leaf)) && !given.tensor->grad_out() ? LaunchKey::grad_in
                                                                              : LaunchKey::grad_out;
@@ -190,7 +216,8 @@ private:
             element.struct_size = static_cast<std::uint32_t>(request_.call.items[item].size);
         }
         launch_.outputs.push_back(
-            {item, element, binding_.arguments[leaf].allocate_shape, !has_free_access(argument(leaf))});
+            {item, element, binding_.arguments[leaf].allocate_shape, is_combined_here(leaf),
+             !is_combined_here(leaf) && !has_free_access(argument(leaf))});
     }
 
     void note_use(std::size_t leaf, LaunchKey::Part part, bool writes) {
@@ -326,9 +353,10 @@ LaunchCache::Slot* LaunchCache::find(const FunctionRef& function, std::size_t ca
     return slots_[function.function][call][static_cast<std::size_t>(pass)].get();
 }
 
-bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function, std::size_t call,
-                         PassKind pass, const LaunchKey& key, std::span<Arg> arguments, const Device* on) {
-    Slot* slot = find(function, call, pass);
+bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
+    const ModuleState& module = *request.function.module;
+    const std::span<Arg> arguments = request.arguments;
+    Slot* slot = find(request.function, request.call, request.pass);
     if (slot == nullptr) {
         return false;
     }
@@ -343,7 +371,11 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         }
     }
     const DeviceState& own = *module.device().state();
-    DeviceState& device = on == nullptr ? *module.device().state() : *on->state();
+    DeviceState& device = device_of(request);
+    driver::Recorder* recorder = nullptr;
+    if (!find_recorder(request, device, recorder)) {
+        return false;
+    }
     if (known == nullptr || !device.is_same(own) || !are_apart(key, known->uses)) {
         return false;
     }
@@ -379,6 +411,19 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         uses.add(made.state()->allocation, true);
         arguments[output.argument].allocated = std::move(made);
     }
+    const TemporaryPlan& plan = known->temporary;
+    std::shared_ptr<driver::Allocation> temporary;
+    bool is_zero = true;
+    if (plan.size != 0) {
+        const auto size = static_cast<std::uint64_t>(plan.size);
+        temporary = plan.stays_zero() ? device.zeros(size) : nullptr;
+        is_zero = temporary != nullptr;
+        if (!is_zero) temporary = device.allocate_scratch(size);
+        uses.add(temporary, true);
+    }
+    for (const KnownLaunch::Place& place : known->places) {
+        put(block.data() + place.offset, temporary->address + place.at);
+    }
     std::array<driver::Resource, LaunchKey::max_arguments> buffers;
     for (std::size_t i = 0; i < known->buffers.size(); ++i) {
         const LaunchKey::View& view = key.view(known->buffers[i]);
@@ -386,9 +431,20 @@ bool LaunchCache::launch(const ModuleState& module, const FunctionRef& function,
         buffers[i] =
             driver::BufferRange{allocation, view.address - allocation->address, view.high - view.low};
     }
-    device.driver().dispatch({known->kernel.get(), known->grid, std::span(block).first(known->block.size()),
-                              std::span(uses.list).first(uses.count),
-                              std::span(buffers).first(known->buffers.size())});
+    const CommandTarget target(device, recorder);
+    for (const KnownLaunch::Zeroed& one : known->zeroed) {
+        const AnyTensor& tensor = *arguments[one.argument].tensor;
+        target.zero(one.is_gradient ? *tensor.grad_out().state() : *tensor.state());
+    }
+    for (const KnownLaunch::Output& output : known->outputs) {
+        if (output.is_zeroed) target.zero(*arguments[output.argument].allocated.state());
+    }
+    if (!is_zero && plan.zeroed > 0) {
+        target.fill(temporary, 0, static_cast<std::uint64_t>(plan.zeroed));
+    }
+    target.dispatch({known->kernel.get(), known->grid, std::span(block).first(known->block.size()),
+                     std::span(uses.list).first(uses.count),
+                     std::span(buffers).first(known->buffers.size())});
     return true;
 }
 
@@ -397,7 +453,8 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
                            std::shared_ptr<driver::Kernel> kernel, std::span<const std::byte> block,
                            const manifest::BlockLayout& layout) {
     Slot* slot = find(function, call, request.pass);
-    if (slot == nullptr || block.size() > max_block || binding.temporary.size != 0 ||
+    if (slot == nullptr || block.size() > max_block ||
+        binding.temporary.read_end != binding.temporary.read_begin ||
         key.arguments().size() != manifest::item_count(request.call)) {
         return;
     }
@@ -405,22 +462,24 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
         const manifest::Argument& argument = request.call.arguments[i];
         const bool is_known = passes_elements(argument) || passes_buffer(argument) ||
                               passed_as(argument) == manifest::HostPassing::pointer;
-        if (!is_known || argument.overwrite || is_combined(argument)) {
+        const BoundArgument& bound = binding.arguments[i];
+        if (!is_known || bound.value_at >= 0 || bound.grad_in_at >= 0 || bound.gradient_at >= 0) {
             return;
         }
     }
     auto launch = std::make_shared<KnownLaunch>();
     Notes notes(request, binding, key, *launch);
-    if (!notes.note_parameters(layout) || !notes.note_buffers()) {
+    if (!notes.note_parameters(layout) || !notes.note_buffers() || !notes.note_zeroed()) {
         return;
     }
     notes.note_uses();
-    if (launch->uses.size() + launch->outputs.size() > max_uses || !are_apart(key, launch->uses)) {
+    if (launch->uses.size() + launch->outputs.size() >= max_uses || !are_apart(key, launch->uses)) {
         return;
     }
     launch->key.assign(key.words().begin(), key.words().end());
     launch->kernel = std::move(kernel);
     launch->grid = binding.grid;
+    launch->temporary = binding.temporary;
     launch->block.assign(block.begin(), block.end());
     const std::lock_guard lock(slot->mutex);
     slot->launches[slot->next] = std::move(launch);

@@ -13,6 +13,7 @@
 
 #include "core/bind.h"
 #include "core/driver.h"
+#include "core/fast_launch.h"
 
 namespace kf::detail {
 
@@ -73,7 +74,17 @@ struct KnownLaunch {
         std::size_t argument = 0;
         ElementType element;
         Dims shape;
+        bool is_zeroed = false;  ///< first
         bool stored_once = false;  ///< by kernels, each element
+    };
+    /// A number in the block that leads into temporary memory.
+    struct Place {
+        std::size_t offset = 0;  ///< in the block
+        std::uint64_t at = 0;    ///< in the memory
+    };
+    struct Zeroed {
+        std::size_t argument = 0;
+        bool is_gradient = false;  ///< else its elements are
     };
     struct Use {
         std::size_t view = 0;
@@ -88,6 +99,9 @@ struct KnownLaunch {
     std::vector<Value> values;
     std::vector<Output> outputs;       ///< to allocate
     std::vector<std::size_t> buffers;  ///< views of the kernel's resources, in order
+    std::vector<Zeroed> zeroed;        ///< of given tensors, before the launch
+    TemporaryPlan temporary;           ///< nothing of it is read back
+    std::vector<Place> places;         ///< in temporary memory
     std::vector<Use> uses;             ///< of given tensors; what is written must share no byte with the rest
 };
 
@@ -96,18 +110,17 @@ class LaunchCache {
 public:
     explicit LaunchCache(const manifest::Manifest& manifest);
 
-    /// Makes the call if one like it was made before, as invoke() does; `on` as there. What it can't be sure
-    /// of it leaves to the binder: false.
-    bool launch(const ModuleState& module, const FunctionRef& function, std::size_t call, PassKind pass,
-                const LaunchKey& key, std::span<Arg> arguments, const Device* on);
+    /// Makes the call if one like it was made before, as invoke() does. What it can't be sure of it leaves to
+    /// the binder: false.
+    bool launch(const LaunchRequest& request, const LaunchKey& key);
 
-    /// Keeps a launch that needed no temporary memory.
+    /// Keeps a launch that copied nothing in or out.
     void remember(const FunctionRef& function, std::size_t call, const BindRequest& request,
                   const Binding& binding, const LaunchKey& key, std::shared_ptr<driver::Kernel> kernel,
                   std::span<const std::byte> block, const manifest::BlockLayout& layout);
 
 private:
-    static constexpr std::size_t kept = 4;
+    static constexpr std::size_t kept = 16;
     struct Slot {
         std::mutex mutex;
         std::array<std::shared_ptr<const KnownLaunch>, kept> launches;

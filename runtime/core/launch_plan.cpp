@@ -71,7 +71,30 @@ private:
                 made.unaligned = 0;
             }
         }
+        list_items();
         return true;
+    }
+
+    void list_items() {
+        for (const bool outputs : {false, true}) {
+            for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+                const LaunchPlan::Item& item = plan_.items[i];
+                if (item.is_output == outputs) plan_.order.push_back(static_cast<std::uint8_t>(i));
+            }
+        }
+        for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+            LaunchPlan::Item& item = plan_.items[i];
+            item.bytes =
+                static_cast<std::uint32_t>(static_cast<std::size_t>(item.inner) * item.element.size());
+            item.is_plain = item.rank == plan_.rank && item.call_rank == plan_.rank;
+            for (std::size_t k = 0; k < plan_.rank && item.is_plain; ++k) {
+                item.is_plain = item.map[k] == static_cast<std::int8_t>(k);
+            }
+            if (item.given == LaunchPlan::Given::tensor)
+                plan_.tensors.push_back(static_cast<std::uint8_t>(i));
+            const bool combines = item.is_combined && runs_forward(pass_);
+            plan_.zeroes = plan_.zeroes || item.overwrites || combines;
+        }
     }
 
     /// Adds what an argument says of the item that it is, or is a field of.

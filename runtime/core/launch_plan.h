@@ -43,6 +43,8 @@ struct LaunchPlan {
         bool must_be_packed = false;        ///< one element for all calls must be all that the tensor has
         bool may_be_shared = true;          ///< calls may add to one gradient
         bool is_whole = false;              ///< a struct, or a tensor of structs
+        bool is_plain = false;              ///< its dimensions are the call's, one by one
+        std::uint32_t bytes = 0;            ///< of what each call takes of the tensor
         std::uint8_t rank = 0;              ///< of the tensor; of generators how many extents they have
         std::uint8_t call_rank = 0;         ///< so many of its dimensions feed the call
         std::uint8_t unaligned = 0;         ///< bits of its address that must be 0
@@ -109,7 +111,10 @@ struct LaunchPlan {
     std::uint32_t launch_at = 0;
     std::optional<std::uint32_t> shape_at;
     std::optional<std::uint32_t> counter_at;
+    bool zeroes = false;  ///< something of what is given, before the launch
     std::vector<Item> items;
+    std::vector<std::uint8_t> order;    ///< of the items, as they give the call its shape: outputs come last
+    std::vector<std::uint8_t> tensors;  ///< among the items
     std::vector<Address> addresses;
     std::vector<Value> values;
     std::vector<Number> steps;

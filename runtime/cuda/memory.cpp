@@ -201,6 +201,7 @@ std::shared_ptr<CudaAllocation> Memory::wrap(driver::ForeignMemory memory,
     allocation->address = memory.handle + memory.offset;
     allocation->size = memory.size;
     allocation->lent_ = true;
+    allocation->is_wrapped = true;
     allocation->owner_ = std::move(memory.owner);
     if (!stream->owned() && !stream->is_capturing()) {
         const std::lock_guard lock(order_mutex_);
