@@ -3,8 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <iostream>
+#include <string>
 #include <string_view>
 
+#include "call_kinds.h"
 #include "cuda_bench.h"
 #include "strategies.h"
 
@@ -21,7 +23,16 @@ int main(int argc, char** argv) {
         nlohmann::json result;
         result["device"] = device.info().name;
         result["driver"] = device.info().driver;
-        if (wants("calls")) result["calls"] = time_calls(device);
+        if (wants("calls")) {
+            result["calls"] = time_calls(device);
+            result["call_kinds"] = time_call_kinds(device);
+            for (auto& [name, time] : result["call_kinds"]["of_forward"].items()) {
+                const bool is_backward = name.find("backward") != std::string::npos;
+                const nlohmann::json& bare = result["calls"][is_backward ? "backward.bare" : "forward.bare"];
+                result["call_kinds"]["of_bare"][name] =
+                    result["call_kinds"][name].get<double>() / bare.get<double>();
+            }
+        }
         for (const int power : {20, 26}) {
             const std::int64_t count = std::int64_t{1} << power;
             if (wants("sizes")) result["sizes"].push_back(time_kernels(device, count));

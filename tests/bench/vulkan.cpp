@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench.h"
+#include "call_kinds.h"
 #include "core/device_state.h"
 #include "measure.h"
 #include "strategies.h"
@@ -199,6 +200,7 @@ int main(int argc, char** argv) {
         result["device"] = device.info().name;
         result["driver"] = device.info().driver;
         result["calls"] = time_calls(device, module);
+        result["call_kinds"] = time_call_kinds(device);
         const std::int64_t largest = device.info().is_cpu ? 20 : 26;
         for (const std::int64_t power : {std::int64_t{20}, largest}) {
             if (power != 20 || result["sizes"].is_null()) {
