@@ -364,7 +364,7 @@ bool LaunchCache::launch(const LaunchRequest& request, const LaunchKey& key) {
     {
         const std::lock_guard lock(slot->mutex);
         for (const std::shared_ptr<const KnownLaunch>& launch : slot->launches) {
-            if (launch != nullptr && std::ranges::equal(launch->key, key.words())) {
+            if (std::ranges::equal(launch->key, key.words())) {
                 known = launch;
                 break;
             }
@@ -482,6 +482,10 @@ void LaunchCache::remember(const FunctionRef& function, std::size_t call, const 
     launch->temporary = binding.temporary;
     launch->block.assign(block.begin(), block.end());
     const std::lock_guard lock(slot->mutex);
+    if (slot->launches.size() < kept) {
+        slot->launches.push_back(std::move(launch));
+        return;
+    }
     slot->launches[slot->next] = std::move(launch);
     slot->next = (slot->next + 1) % kept;
 }

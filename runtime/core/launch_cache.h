@@ -123,8 +123,8 @@ private:
     static constexpr std::size_t kept = 16;
     struct Slot {
         std::mutex mutex;
-        std::array<std::shared_ptr<const KnownLaunch>, kept> launches;
-        std::size_t next = 0;
+        std::vector<std::shared_ptr<const KnownLaunch>> launches;  ///< at most `kept`
+        std::size_t next = 0;                                      ///< to give its place, once they are
     };
 
     Slot* find(const FunctionRef& function, std::size_t call, PassKind pass);

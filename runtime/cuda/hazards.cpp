@@ -12,7 +12,8 @@ bool Hazards::is_reader(const Stream* stream) const {
 
 void Hazards::after(const std::shared_ptr<Stream>& stream, bool writes) {
     if (writes) {
-        writer_ = stream;
+        // Most often it is the same one, and counting its owners takes longer than looking.
+        if (writer_ != stream) writer_ = stream;
         readers_.clear();
     } else if (writer_ != stream && !is_reader(stream.get())) {
         readers_.push_back(stream);
