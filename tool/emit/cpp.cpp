@@ -323,12 +323,15 @@ View::List layouts(const Plan& plan) {
 
 // ---- the header
 
-View::List strings(const std::vector<std::string>& lines) { return {lines.begin(), lines.end()}; }
-
-std::vector<std::string> overload_doc(const PlannedCall& call, const CppStructs& structs) {
-    std::vector<std::string> lines{describe_shape(call)};
-    for (std::string& line : describe_arguments(host_items(call), cpp_argument_names(call, structs)))
-        lines.push_back(std::move(line));
+/// The source's comment, and what the arguments are.
+std::vector<std::string> function_doc(const PlannedFunction& function, const CppStructs& structs) {
+    std::vector<std::string> lines = doc_lines(function.doc);
+    std::vector<ArgumentDocs> calls;
+    for (const PlannedCall& call : function.calls)
+        calls.push_back(describe_arguments(host_items(call), cpp_argument_names(call, structs)));
+    const std::vector<std::string> arguments = describe_function(calls);
+    if (!lines.empty() && !arguments.empty()) lines.emplace_back();
+    lines.insert(lines.end(), arguments.begin(), arguments.end());
     return lines;
 }
 
@@ -343,7 +346,7 @@ std::string hook_context(const Plan& plan) {
 }
 
 /// One entry for each call that has methods of this pass.
-View::List overloads(const CppFunction& function, CppPart part, const CppStructs& structs) {
+View::List overloads(const CppFunction& function, CppPart part) {
     const std::size_t indent = part == CppPart::function ? 4 : 8;
     const std::vector<PlannedCall>& calls = function.calls(part);
     View::List list;
@@ -360,7 +363,7 @@ View::List overloads(const CppFunction& function, CppPart part, const CppStructs
         }
         if (declarations.empty()) continue;
         list.emplace_back(View::Object{{"separate", !list.empty()},
-                                       {"doc", strings(overload_doc(calls[call], structs))},
+                                       {"doc", describe_shape(calls[call])},
                                        {"declarations", std::move(declarations)}});
     }
     return list;
@@ -387,9 +390,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                  bool embedded) {
     View::List views;
     for (const CppFunction& function : functions) {
-        View::List doc;
-        for (const std::string& line : doc_lines(function.plan->doc))
-            doc.emplace_back(line.empty() ? "" : " " + line);
+        View::List doc = doc_comment(function_doc(*function.plan, structs));
         View::List results;
         for (const auto& [name, outputs] : function.results) {
             View::List fields;
@@ -401,8 +402,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
         }
         const auto derivative = [&](CppPart part) {
             View::List made;
-            if (function.has(part))
-                made.emplace_back(View::Object{{"overloads", overloads(function, part, structs)}});
+            if (function.has(part)) made.emplace_back(View::Object{{"overloads", overloads(function, part)}});
             return made;
         };
         views.emplace_back(
@@ -421,7 +421,7 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
                          {"options", if_any(options_of(function))},
                          {"accumulate", if_any(ways_of(function.plan->choices))},
                          {"maps", if_any(maps_of(*function.plan))},
-                         {"overloads", overloads(function, CppPart::function, structs)}});
+                         {"overloads", overloads(function, CppPart::function)}});
     }
     View::List asserts = layouts(plan);
     std::vector<CppMember> members;

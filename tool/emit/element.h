@@ -21,10 +21,23 @@ std::string numpy_name(ScalarType scalar);
 /// Bytes of one element on the host.
 std::int64_t element_size(const manifest::Element& element);
 
-/// Lines that say of every argument of a call what it is: "- x: in, float tensor [d0, 3], differentiable".
-/// `names` are the arguments' names in the language at hand. Dimensions of the call are d0, d1 …
-std::vector<std::string> describe_arguments(const std::vector<PlannedArgument>& arguments,
-                                            const std::vector<std::string>& names);
+/// What one call says of an argument: "x", "in", ", float tensor [d0, 3]" and ", differentiable".
+struct ArgumentDoc {
+    std::string name;
+    std::string role;
+    std::string kind;
+    std::string notes;
+
+    bool operator==(const ArgumentDoc&) const = default;
+};
+using ArgumentDocs = std::vector<ArgumentDoc>;
+
+/// Says of every argument of a call what it is; tangents are like what they belong to. `names` are the
+/// arguments' names in the language at hand. Dimensions of the call are d0, d1 …
+ArgumentDocs describe_arguments(const std::vector<PlannedArgument>& arguments,
+                                const std::vector<std::string>& names);
+/// One line for each argument of a function with these calls: "- x: in, float or float tensor [d0]".
+std::vector<std::string> describe_function(const std::vector<ArgumentDocs>& calls);
 /// "One call." or "Call shape [d0, d1]."
 std::string describe_shape(const PlannedCall& call);
 

@@ -80,22 +80,15 @@ struct Tuple {
 
 /// One `def` of the stub without its indentation.
 std::string definition(const std::string& name, const std::vector<std::string>& parameters,
-                       const std::string& result, const std::vector<std::string>& doc) {
+                       const std::string& result) {
     const std::string head = "    def " + name + "(";
-    const std::string tail = ") -> " + result + ":";
-    const std::string end = doc.empty() ? " ..." : "";
+    const std::string tail = ") -> " + result + ": ...";
     const std::string list = join(parameters);
-    std::string text = head + list + tail + end;
-    if (text.size() > columns) {
-        text = head + "\n        " + list;
-        if (8 + list.size() > columns) {
-            text = head;
-            for (const std::string& parameter : parameters) text += "\n        " + parameter + ",";
-        }
-        text += "\n    " + tail + end;
-    }
-    for (const std::string& line : docstring(8, doc)) text += "\n" + line;
-    return text;
+    if (head.size() + list.size() + tail.size() <= columns) return head + list + tail;
+    if (8 + list.size() <= columns) return head + "\n        " + list + "\n    " + tail;
+    std::string text = head;
+    for (const std::string& parameter : parameters) text += "\n        " + parameter + ",";
+    return text + "\n    " + tail;
 }
 
 enum class MethodForm : std::uint8_t {
@@ -154,12 +147,12 @@ public:
         View::List jvp;
         if (jvp_ != nullptr)
             jvp.emplace_back(View::Object{{"methods", methods(MethodForm::jvp, MethodForm::jvp_append_to)}});
-        const std::vector<std::string> doc = docstring(4, doc_lines(function_.doc));
-        View::List lines(doc.begin(), doc.end());
+        const std::vector<std::string> quoted = docstring(4, doc());
+        View::List lines(quoted.begin(), quoted.end());
         return View::Object{{"class", class_},
                             {"prefix", bound_ ? "Bound" : ""},
                             {"member", member},
-                            {"has_doc", !doc.empty()},
+                            {"has_doc", !quoted.empty()},
                             {"doc", std::move(lines)},
                             {"backward", std::move(backward)},
                             {"fused", std::move(fused)},
@@ -190,7 +183,7 @@ private:
     View::List methods(MethodForm call, MethodForm append) {
         View::List list;
         add_methods(list, "__call__", call);
-        add_methods(list, "call", call);
+        list.emplace_back(View::Object{{"overloaded", false}, {"text", "    call = __call__"}});
         add_methods(list, "append_to", append);
         return list;
     }
@@ -203,12 +196,8 @@ private:
         }
         std::vector<std::string> texts;
         for (const PythonSignature& signature : separate_overloads(std::move(signatures))) {
-            std::vector<std::string> doc;
-            if (name == "__call__") doc = describe(signature, calls);
-            for (const Definition& variant : definitions(signature, form)) {
-                texts.push_back(definition(name, variant.parameters, variant.result, doc));
-                doc.clear();
-            }
+            for (const Definition& variant : definitions(signature, form))
+                texts.push_back(definition(name, variant.parameters, variant.result));
         }
         overloaded_ = overloaded_ || texts.size() > 1;
         for (const std::string& text : texts)
@@ -492,17 +481,26 @@ private:
         return text;
     }
 
-    static std::vector<std::string> describe(const PythonSignature& signature,
-                                             const std::vector<PlannedCall>& calls) {
-        std::vector<std::string> lines;
-        for (const std::size_t index : signature.calls) {
-            const PlannedCall& call = calls[index];
-            if (!lines.empty()) lines.emplace_back();
-            lines.push_back(describe_shape(call));
-            lines.emplace_back();
-            for (std::string& line : describe_arguments(host_items(call), argument_names(call).items))
-                lines.push_back(std::move(line));
+    /// The source's comment, and what the arguments are.
+    [[nodiscard]] std::vector<std::string> doc() const {
+        std::vector<std::string> lines = doc_lines(function_.doc);
+        std::vector<ArgumentDocs> calls;
+        for (const PlannedCall& call : function_.calls) {
+            if (bound_ && !takes_object(call)) continue;
+            const ArgumentNames names = argument_names(call);
+            calls.push_back(describe_arguments(host_items(call), names.items));
+            // The object that a method is taken from is no argument of its.
+            if (bound_)
+                std::erase_if(calls.back(), [&](const ArgumentDoc& one) {
+                    const std::string& object = names.parameters.front();
+                    return one.name == object || one.name.starts_with(object + ".");
+                });
         }
+        std::vector<std::string> arguments = describe_function(calls);
+        if (function_.calls.front().dispatch != manifest::Dispatch::elements)
+            arguments.insert(arguments.begin(), {describe_shape(function_.calls.front()), ""});
+        if (!lines.empty() && !arguments.empty()) lines.emplace_back();
+        lines.insert(lines.end(), arguments.begin(), arguments.end());
         return lines;
     }
 

@@ -34,6 +34,10 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 
 /// What a table holds.
 ///
+/// - table: in, float tensor [any], differentiable
+/// - at: in, int tensor [d0]
+/// - result: returned, float tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class LookUpFunction {
@@ -43,9 +47,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - table: in, float tensor [any], differentiable
-        /// - at: in, int tensor [d0]
-        /// - result: returned, float tensor [d0], differentiable
         void operator()(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
                         const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
@@ -64,9 +65,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - table: in, float tensor [any], differentiable
-    /// - at: in, int tensor [d0]
-    /// - result: returned, float tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& table,
                                                   const kf::Tensor<std::int32_t, 1>& at) const;
     kf::Result<kf::Tensor<float, 1>> try_call(const kf::Tensor<float, 1>& table,
@@ -103,6 +101,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - table: in, half tensor [any, any], differentiable
+/// - at: in, int2 tensor [d0]
+/// - result: returned, half tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class LookUpHalfFunction {
@@ -112,9 +114,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - table: in, half tensor [any, any], differentiable
-        /// - at: in, int2 tensor [d0]
-        /// - result: returned, half tensor [d0], differentiable
         void operator()(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
                         const kf::Tensor<kf::half, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
@@ -133,9 +132,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - table: in, half tensor [any, any], differentiable
-    /// - at: in, int2 tensor [d0]
-    /// - result: returned, half tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::half, 1> operator()(const kf::Tensor<kf::half, 2>& table,
                                                      const kf::Tensor<kf::int2, 1>& at) const;
     kf::Result<kf::Tensor<kf::half, 1>> try_call(const kf::Tensor<kf::half, 2>& table,
@@ -174,6 +170,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - table: in, double tensor [any], differentiable
+/// - at: in, int tensor [d0]
+/// - result: returned, double tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class LookUpDoubleFunction {
@@ -183,9 +183,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - table: in, double tensor [any], differentiable
-        /// - at: in, int tensor [d0]
-        /// - result: returned, double tensor [d0], differentiable
         void operator()(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
                         const kf::Tensor<double, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
@@ -204,9 +201,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - table: in, double tensor [any], differentiable
-    /// - at: in, int tensor [d0]
-    /// - result: returned, double tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<double, 1> operator()(const kf::Tensor<double, 1>& table,
                                                    const kf::Tensor<std::int32_t, 1>& at) const;
     kf::Result<kf::Tensor<double, 1>> try_call(const kf::Tensor<double, 1>& table,

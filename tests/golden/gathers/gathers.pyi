@@ -22,59 +22,34 @@ class _LookUpBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - table: in, float tensor [any], differentiable
-        - at: in, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
-    def call(
-        self,
-        table: TensorValue,
-        at: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, out: OutValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _LookUp(kf.Function):
-    """What a table holds."""
+    """What a table holds.
+
+    - table: in, float tensor [any], differentiable
+    - at: in, int tensor [d0]
+    - result: returned, float tensor [d0], differentiable
+    """
 
     @overload
     def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - table: in, float tensor [any], differentiable
-        - at: in, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
         self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, *, out: None = None
@@ -101,57 +76,32 @@ class _LookUpHalfBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - table: in, half tensor [any, any], differentiable
-        - at: in, int2 tensor [d0]
-        - result: returned, half tensor [d0], differentiable
-        """
-    def call(
-        self,
-        table: TensorValue,
-        at: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, out: OutValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _LookUpHalf(kf.Function):
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
+    """- table: in, half tensor [any, any], differentiable
+    - at: in, int2 tensor [d0]
+    - result: returned, half tensor [d0], differentiable
+    """
 
-        - table: in, half tensor [any, any], differentiable
-        - at: in, int2 tensor [d0]
-        - result: returned, half tensor [d0], differentiable
-        """
     @overload
     def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float16]: ...
-    @overload
-    def call(
         self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float16]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, *, out: None = None
@@ -178,57 +128,32 @@ class _LookUpDoubleBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - table: in, double tensor [any], differentiable
-        - at: in, int tensor [d0]
-        - result: returned, double tensor [d0], differentiable
-        """
-    def call(
-        self,
-        table: TensorValue,
-        at: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, out: OutValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _LookUpDouble(kf.Function):
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
+    """- table: in, double tensor [any], differentiable
+    - at: in, int tensor [d0]
+    - result: returned, double tensor [d0], differentiable
+    """
 
-        - table: in, double tensor [any], differentiable
-        - at: in, int tensor [d0]
-        - result: returned, double tensor [d0], differentiable
-        """
     @overload
     def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float64]: ...
-    @overload
-    def call(
         self, table: TensorValue, at: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self, table: TensorValue, at: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float64]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, table: TensorValue, at: TensorValue, *, out: None = None

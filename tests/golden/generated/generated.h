@@ -29,12 +29,13 @@ static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
 static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int32_t>);
 static_assert(sizeof(std::uint32_t) == 4 && std::is_trivially_copyable_v<std::uint32_t>);
 
+/// - result: returned, float tensor [d0, d1]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class PlaceFunction {
 public:
     /// Call shape [d0, d1].
-    /// - result: returned, float tensor [d0, d1]
     [[nodiscard]] kf::Tensor<float, 2> operator()(const kf::Shape<2>& shape) const;
     kf::Result<kf::Tensor<float, 2>> try_call(const kf::Shape<2>& shape) const;
     void operator()(const kf::Out<kf::Tensor<float, 2>>& result) const;
@@ -55,13 +56,14 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - at: in, grid[2]
+/// - result: returned, float tensor [d0, d1]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class SpreadFunction {
 public:
     /// Call shape [d0, d1].
-    /// - at: in, grid[2]
-    /// - result: returned, float tensor [d0, d1]
     [[nodiscard]] kf::Tensor<float, 2> operator()(const kf::Grid<2>& at) const;
     kf::Result<kf::Tensor<float, 2>> try_call(const kf::Grid<2>& at) const;
     void operator()(const kf::Grid<2>& at, const kf::Out<kf::Tensor<float, 2>>& result) const;
@@ -84,13 +86,14 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - i: in, range or grid[1] or int tensor [d0]
+/// - result: returned, int tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class StepFunction {
 public:
     /// Call shape [d0].
-    /// - i: in, range
-    /// - result: returned, int tensor [d0]
     [[nodiscard]] kf::Tensor<std::int32_t, 1> operator()(const kf::Range& i) const;
     kf::Result<kf::Tensor<std::int32_t, 1>> try_call(const kf::Range& i) const;
     void operator()(const kf::Range& i, const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
@@ -103,8 +106,6 @@ public:
                                    const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - i: in, grid[1]
-    /// - result: returned, int tensor [d0]
     [[nodiscard]] kf::Tensor<std::int32_t, 1> operator()(const kf::Grid<1>& i) const;
     kf::Result<kf::Tensor<std::int32_t, 1>> try_call(const kf::Grid<1>& i) const;
     void operator()(const kf::Grid<1>& i, const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
@@ -117,8 +118,6 @@ public:
                                    const kf::Out<kf::Tensor<std::int32_t, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - i: in, int tensor [d0]
-    /// - result: returned, int tensor [d0]
     [[nodiscard]] kf::Tensor<std::int32_t, 1> operator()(const kf::Tensor<std::int32_t, 1>& i) const;
     kf::Result<kf::Tensor<std::int32_t, 1>> try_call(const kf::Tensor<std::int32_t, 1>& i) const;
     void operator()(const kf::Tensor<std::int32_t, 1>& i,
@@ -145,13 +144,14 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - keys: in, wang_hash
+/// - result: returned, uint tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class ShuffleFunction {
 public:
     /// Call shape [d0].
-    /// - keys: in, wang_hash
-    /// - result: returned, uint tensor [d0]
     [[nodiscard]] kf::Tensor<std::uint32_t, 1> operator()(const kf::WangHash& keys,
                                                           const kf::Shape<1>& shape) const;
     kf::Result<kf::Tensor<std::uint32_t, 1>> try_call(const kf::WangHash& keys,
@@ -181,6 +181,10 @@ private:
 
 /// Moves x a little.
 ///
+/// - noise: in, rand_float
+/// - x: in, float tensor [d0, d1], differentiable
+/// - result: returned, float tensor [d0, d1], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class JitterFunction {
@@ -190,9 +194,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0, d1].
-        /// - noise: in, rand_float
-        /// - x: in, float tensor [d0, d1], differentiable
-        /// - result: returned, float tensor [d0, d1], differentiable
         void operator()(const kf::RandFloat& noise, const kf::Tensor<float, 2>& x,
                         const kf::Tensor<float, 2>& result) const;
         kf::Result<void> try_call(const kf::RandFloat& noise, const kf::Tensor<float, 2>& x,
@@ -211,9 +212,6 @@ public:
     };
 
     /// Call shape [d0, d1].
-    /// - noise: in, rand_float
-    /// - x: in, float tensor [d0, d1], differentiable
-    /// - result: returned, float tensor [d0, d1], differentiable
     [[nodiscard]] kf::Tensor<float, 2> operator()(const kf::RandFloat& noise,
                                                   const kf::Tensor<float, 2>& x) const;
     kf::Result<kf::Tensor<float, 2>> try_call(const kf::RandFloat& noise,

@@ -14,30 +14,19 @@ _Out = TypeVar("_Out", bound=OutValue)
 
 @type_check_only
 class _Place(kf.Function):
+    """- result: returned, float tensor [d0, d1]"""
+
     @overload
     def __call__(
         self, *, out: None = None, shape: Sequence[int] | None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - result: returned, float tensor [d0, d1]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, *, out: ArrayRequest, shape: Sequence[int] | None = None, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, *, out: None = None, shape: Sequence[int] | None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, *, out: ArrayRequest, shape: Sequence[int] | None = None, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, *, out: None = None, shape: Sequence[int] | None = None
@@ -53,27 +42,19 @@ class _Place(kf.Function):
 
 @type_check_only
 class _Spread(kf.Function):
-    @overload
-    def __call__(self, at: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0, d1].
+    """- at: in, grid[2]
+    - result: returned, float tensor [d0, d1]
+    """
 
-        - at: in, grid[2]
-        - result: returned, float tensor [d0, d1]
-        """
+    @overload
+    def __call__(self, at: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(self, at: kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, at: kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(self, at: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, at: kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, at: kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, at: kf.Grid, *, out: None = None) -> kf.Tensor: ...
     @overload
@@ -87,13 +68,12 @@ class _Spread(kf.Function):
 
 @type_check_only
 class _Step(kf.Function):
-    @overload
-    def __call__(self, i: kf.Range, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
+    """- i: in, range or grid[1] or int tensor [d0]
+    - result: returned, int tensor [d0]
+    """
 
-        - i: in, range
-        - result: returned, int tensor [d0]
-        """
+    @overload
+    def __call__(self, i: kf.Range, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(self, i: kf.Range, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -101,12 +81,7 @@ class _Step(kf.Function):
         self, i: kf.Range, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
-    def __call__(self, i: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
-
-        - i: in, grid[1]
-        - result: returned, int tensor [d0]
-        """
+    def __call__(self, i: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(self, i: kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -114,42 +89,14 @@ class _Step(kf.Function):
         self, i: kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
     @overload
-    def __call__(self, i: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
-
-        - i: in, int tensor [d0]
-        - result: returned, int tensor [d0]
-        """
+    def __call__(self, i: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(self, i: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, i: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int32]: ...
-    @overload
-    def call(self, i: kf.Range, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, i: kf.Range, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, i: kf.Range, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int32]: ...
-    @overload
-    def call(self, i: kf.Grid, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, i: kf.Grid, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, i: kf.Grid, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int32]: ...
-    @overload
-    def call(self, i: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, i: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, i: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int32]: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, i: kf.Range, *, out: None = None) -> kf.Tensor: ...
     @overload
@@ -171,6 +118,10 @@ class _Step(kf.Function):
 
 @type_check_only
 class _Shuffle(kf.Function):
+    """- keys: in, wang_hash
+    - result: returned, uint tensor [d0]
+    """
+
     @overload
     def __call__(
         self,
@@ -179,12 +130,7 @@ class _Shuffle(kf.Function):
         out: None = None,
         shape: Sequence[int] | None = None,
         stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - keys: in, wang_hash
-        - result: returned, uint tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, keys: kf.WangHash, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -196,26 +142,7 @@ class _Shuffle(kf.Function):
         shape: Sequence[int] | None = None,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.uint32]: ...
-    @overload
-    def call(
-        self,
-        keys: kf.WangHash,
-        *,
-        out: None = None,
-        shape: Sequence[int] | None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, keys: kf.WangHash, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self,
-        keys: kf.WangHash,
-        *,
-        out: ArrayRequest,
-        shape: Sequence[int] | None = None,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.uint32]: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -246,59 +173,34 @@ class _JitterBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0, d1].
-
-        - noise: in, rand_float
-        - x: in, float tensor [d0, d1], differentiable
-        - result: returned, float tensor [d0, d1], differentiable
-        """
-    def call(
-        self,
-        noise: kf.RandFloat,
-        x: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, noise: kf.RandFloat, x: TensorValue, out: OutValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _Jitter(kf.Function):
-    """Moves x a little."""
+    """Moves x a little.
+
+    - noise: in, rand_float
+    - x: in, float tensor [d0, d1], differentiable
+    - result: returned, float tensor [d0, d1], differentiable
+    """
 
     @overload
     def __call__(
-        self, noise: kf.RandFloat, x: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - noise: in, rand_float
-        - x: in, float tensor [d0, d1], differentiable
-        - result: returned, float tensor [d0, d1], differentiable
-        """
-    @overload
-    def __call__(
-        self, noise: kf.RandFloat, x: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, noise: kf.RandFloat, x: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
         self, noise: kf.RandFloat, x: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self, noise: kf.RandFloat, x: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self, noise: kf.RandFloat, x: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, noise: kf.RandFloat, x: TensorValue, *, out: None = None

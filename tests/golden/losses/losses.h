@@ -67,6 +67,11 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 
 /// The squared error of a line.
 ///
+/// - a: in, float or float tensor [d0, d1], differentiable
+/// - x: in, float tensor [d0, d1]
+/// - y: in, float tensor [d0, d1]
+/// - result: returned, float tensor [d0, d1], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class LineErrorFunction {
@@ -76,20 +81,12 @@ public:
     class Backward {
     public:
         /// Call shape [d0, d1].
-        /// - a: in, float, differentiable
-        /// - x: in, float tensor [d0, d1]
-        /// - y: in, float tensor [d0, d1]
-        /// - result: returned, float tensor [d0, d1], differentiable
         void operator()(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x, const kf::Tensor<float, 2>& y,
                         const kf::Tensor<float, 2>& result) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x,
                                   const kf::Tensor<float, 2>& y, const kf::Tensor<float, 2>& result) const;
 
         /// Call shape [d0, d1].
-        /// - a: in, float tensor [d0, d1], differentiable
-        /// - x: in, float tensor [d0, d1]
-        /// - y: in, float tensor [d0, d1]
-        /// - result: returned, float tensor [d0, d1], differentiable
         void operator()(const kf::Tensor<float, 2>& a, const kf::Tensor<float, 2>& x,
                         const kf::Tensor<float, 2>& y, const kf::Tensor<float, 2>& result) const;
         kf::Result<void> try_call(const kf::Tensor<float, 2>& a, const kf::Tensor<float, 2>& x,
@@ -112,10 +109,6 @@ public:
     class Fused {
     public:
         /// Call shape [d0, d1].
-        /// - a: in, float, differentiable
-        /// - x: in, float tensor [d0, d1]
-        /// - y: in, float tensor [d0, d1]
-        /// - result: returned, float tensor [d0, d1], differentiable
         kf::Tensor<float, 2> operator()(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x,
                                         const kf::Tensor<float, 2>& y) const;
         kf::Result<kf::Tensor<float, 2>> try_call(kf::DiffArg<float> a, const kf::Tensor<float, 2>& x,
@@ -127,10 +120,6 @@ public:
                                   const kf::Out<kf::Tensor<float, 2>>& result) const;
 
         /// Call shape [d0, d1].
-        /// - a: in, float tensor [d0, d1], differentiable
-        /// - x: in, float tensor [d0, d1]
-        /// - y: in, float tensor [d0, d1]
-        /// - result: returned, float tensor [d0, d1], differentiable
         kf::Tensor<float, 2> operator()(const kf::Tensor<float, 2>& a, const kf::Tensor<float, 2>& x,
                                         const kf::Tensor<float, 2>& y) const;
         kf::Result<kf::Tensor<float, 2>> try_call(const kf::Tensor<float, 2>& a,
@@ -160,10 +149,6 @@ public:
     };
 
     /// Call shape [d0, d1].
-    /// - a: in, float, differentiable
-    /// - x: in, float tensor [d0, d1]
-    /// - y: in, float tensor [d0, d1]
-    /// - result: returned, float tensor [d0, d1], differentiable
     [[nodiscard]] kf::Tensor<float, 2> operator()(kf::ScalarArg<float> a, const kf::Tensor<float, 2>& x,
                                                   const kf::Tensor<float, 2>& y) const;
     kf::Result<kf::Tensor<float, 2>> try_call(kf::ScalarArg<float> a, const kf::Tensor<float, 2>& x,
@@ -186,10 +171,6 @@ public:
                                    const kf::Out<kf::Tensor<float, 2>>& result) const;
 
     /// Call shape [d0, d1].
-    /// - a: in, float tensor [d0, d1], differentiable
-    /// - x: in, float tensor [d0, d1]
-    /// - y: in, float tensor [d0, d1]
-    /// - result: returned, float tensor [d0, d1], differentiable
     [[nodiscard]] kf::Tensor<float, 2> operator()(const kf::Tensor<float, 2>& a,
                                                   const kf::Tensor<float, 2>& x,
                                                   const kf::Tensor<float, 2>& y) const;
@@ -234,6 +215,11 @@ private:
 
 /// The squared error of a line.
 ///
+/// - a: in, float, differentiable
+/// - x: in, float, differentiable
+/// - y: in, float, differentiable
+/// - result: returned, float, differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it. Thread-safe.
 class OneErrorFunction {
 public:
@@ -242,10 +228,6 @@ public:
     class Backward {
     public:
         /// One call.
-        /// - a: in, float, differentiable
-        /// - x: in, float, differentiable
-        /// - y: in, float, differentiable
-        /// - result: returned, float, differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
                         kf::OutputArg<float> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y,
@@ -263,10 +245,6 @@ public:
     class Fused {
     public:
         /// One call.
-        /// - a: in, float, differentiable
-        /// - x: in, float, differentiable
-        /// - y: in, float, differentiable
-        /// - result: returned, float, differentiable
         float operator()(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y) const;
         kf::Result<float> try_call(kf::DiffArg<float> a, kf::DiffArg<float> x, kf::DiffArg<float> y) const;
 
@@ -278,10 +256,6 @@ public:
     };
 
     /// One call.
-    /// - a: in, float, differentiable
-    /// - x: in, float, differentiable
-    /// - y: in, float, differentiable
-    /// - result: returned, float, differentiable
     [[nodiscard]] float operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x,
                                    kf::ScalarArg<float> y) const;
     kf::Result<float> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> x, kf::ScalarArg<float> y) const;
@@ -312,6 +286,13 @@ struct HitResult {
     kf::Tensor<std::int32_t, 1> face;
 };
 
+/// - ray: in, Ray, differentiable
+/// - ray.pos: in, float3 tensor [d0], differentiable
+/// - ray.dir: in, float3, differentiable
+/// - at: in, float3 tensor [d0], differentiable
+/// - face: out, int tensor [d0]
+/// - result: returned, float tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class HitFunction {
@@ -321,10 +302,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - ray: in, Ray, differentiable
-        /// - at: in, float3 tensor [d0], differentiable
-        /// - face: out, int tensor [d0]
-        /// - result: returned, float tensor [d0], differentiable
         void operator()(kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
                         const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
@@ -336,11 +313,6 @@ public:
                                        const kf::Tensor<float, 1>& result) const;
 
         /// Call shape [d0].
-        /// - ray.pos: in, float3 tensor [d0], differentiable
-        /// - ray.dir: in, float3, differentiable
-        /// - at: in, float3 tensor [d0], differentiable
-        /// - face: out, int tensor [d0]
-        /// - result: returned, float tensor [d0], differentiable
         void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
                         const kf::Tensor<kf::float3, 1>& at, const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
@@ -365,10 +337,6 @@ public:
     class Fused {
     public:
         /// Call shape [d0].
-        /// - ray: in, Ray, differentiable
-        /// - at: in, float3 tensor [d0], differentiable
-        /// - face: out, int tensor [d0]
-        /// - result: returned, float tensor [d0], differentiable
         kf::Tensor<float, 1> operator()(kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
                                         const kf::Out<kf::Tensor<std::int32_t, 1>>& face) const;
         kf::Result<kf::Tensor<float, 1>> try_call(kf::DiffArg<Ray> ray, const kf::Tensor<kf::float3, 1>& at,
@@ -394,11 +362,6 @@ public:
                                        const kf::Out<kf::Tensor<float, 1>>& result) const;
 
         /// Call shape [d0].
-        /// - ray.pos: in, float3 tensor [d0], differentiable
-        /// - ray.dir: in, float3, differentiable
-        /// - at: in, float3 tensor [d0], differentiable
-        /// - face: out, int tensor [d0]
-        /// - result: returned, float tensor [d0], differentiable
         kf::Tensor<float, 1> operator()(
             const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
             const kf::Tensor<kf::float3, 1>& at, const kf::Out<kf::Tensor<std::int32_t, 1>>& face) const;
@@ -436,10 +399,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - ray: in, Ray, differentiable
-    /// - at: in, float3 tensor [d0], differentiable
-    /// - face: out, int tensor [d0]
-    /// - result: returned, float tensor [d0], differentiable
     kf::Tensor<float, 1> operator()(const Ray& ray, const kf::Tensor<kf::float3, 1>& at,
                                     const kf::Out<kf::Tensor<std::int32_t, 1>>& face) const;
     kf::Result<kf::Tensor<float, 1>> try_call(const Ray& ray, const kf::Tensor<kf::float3, 1>& at,
@@ -469,11 +428,6 @@ public:
                                         const kf::Tensor<kf::float3, 1>& at) const;
 
     /// Call shape [d0].
-    /// - ray.pos: in, float3 tensor [d0], differentiable
-    /// - ray.dir: in, float3, differentiable
-    /// - at: in, float3 tensor [d0], differentiable
-    /// - face: out, int tensor [d0]
-    /// - result: returned, float tensor [d0], differentiable
     kf::Tensor<float, 1> operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
                                     const kf::Tensor<kf::float3, 1>& at,
                                     const kf::Out<kf::Tensor<std::int32_t, 1>>& face) const;

@@ -77,14 +77,7 @@ class _LineErrorBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0, d1].
-
-        - a: in, float tensor [d0, d1], differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -94,34 +87,8 @@ class _LineErrorBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0, d1].
-
-        - a: in, float, differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
-    @overload
-    def call(
-        self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
-    @overload
-    def call(
-        self,
-        a: DiffValue,
-        x: TensorValue,
-        y: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     def append_to(
         self,
         encoder: kf.Encoder,
@@ -145,14 +112,7 @@ class _LineErrorFused(kf.Fused):
         *,
         out: None = None,
         stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - a: in, float tensor [d0, d1], differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -170,14 +130,7 @@ class _LineErrorFused(kf.Fused):
     @overload
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - a: in, float, differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -186,42 +139,7 @@ class _LineErrorFused(kf.Fused):
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: None = None
@@ -233,7 +151,13 @@ class _LineErrorFused(kf.Fused):
 
 @type_check_only
 class _LineError(kf.Function):
-    """The squared error of a line."""
+    """The squared error of a line.
+
+    - a: in, float or float tensor [d0, d1], differentiable
+    - x: in, float tensor [d0, d1]
+    - y: in, float tensor [d0, d1]
+    - result: returned, float tensor [d0, d1], differentiable
+    """
 
     @overload
     def __call__(
@@ -244,14 +168,7 @@ class _LineError(kf.Function):
         *,
         out: None = None,
         stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - a: in, float tensor [d0, d1], differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -269,14 +186,7 @@ class _LineError(kf.Function):
     @overload
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
-
-        - a: in, float, differentiable
-        - x: in, float tensor [d0, d1]
-        - y: in, float tensor [d0, d1]
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -285,42 +195,7 @@ class _LineError(kf.Function):
     def __call__(
         self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, a: TensorValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self,
-        a: TensorValue,
-        x: TensorValue,
-        y: TensorValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self, a: DiffValue, x: TensorValue, y: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, a: TensorValue, x: TensorValue, y: TensorValue, *, out: None = None
@@ -356,51 +231,32 @@ class _OneErrorBackward(kf.Backward):
         out: DiffValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """One call.
-
-        - a: in, float, differentiable
-        - x: in, float, differentiable
-        - y: in, float, differentiable
-        - result: returned, float, differentiable
-        """
-    def call(
-        self,
-        a: DiffValue,
-        x: DiffValue,
-        y: DiffValue,
-        out: DiffValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
 
 @type_check_only
 class _OneErrorFused(kf.Fused):
     """one_error and its gradients in one launch: takes its arguments, returns its result, adds to gradients."""
 
-    def __call__(self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None) -> float:
-        """One call.
-
-        - a: in, float, differentiable
-        - x: in, float, differentiable
-        - y: in, float, differentiable
-        - result: returned, float, differentiable
-        """
-    def call(self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None) -> float: ...
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None
+    ) -> float: ...
+    call = __call__
 
 @type_check_only
 class _OneError(kf.Function):
-    """The squared error of a line."""
+    """The squared error of a line.
 
-    def __call__(self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None) -> float:
-        """One call.
+    - a: in, float, differentiable
+    - x: in, float, differentiable
+    - y: in, float, differentiable
+    - result: returned, float, differentiable
+    """
 
-        - a: in, float, differentiable
-        - x: in, float, differentiable
-        - y: in, float, differentiable
-        - result: returned, float, differentiable
-        """
-    def call(self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None) -> float: ...
+    def __call__(
+        self, a: DiffValue, x: DiffValue, y: DiffValue, *, stream: Stream | None = None
+    ) -> float: ...
+    call = __call__
     @property
     def backward(self) -> _OneErrorBackward: ...
     @property
@@ -421,15 +277,7 @@ class _HitBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0], differentiable
-        - ray.dir: in, float3, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -439,34 +287,8 @@ class _HitBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - ray: in, Ray, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
-    @overload
-    def call(
-        self,
-        ray: _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
-    @overload
-    def call(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     def append_to(
         self,
         encoder: kf.Encoder,
@@ -490,15 +312,7 @@ class _HitFused(kf.Fused):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0], differentiable
-        - ray.dir: in, float3, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
+    ) -> _HitResult: ...
     @overload
     def __call__(
         self,
@@ -508,34 +322,8 @@ class _HitFused(kf.Fused):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult:
-        """Call shape [d0].
-
-        - ray: in, Ray, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
-    @overload
-    def call(
-        self,
-        ray: _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
     ) -> _HitResult: ...
-    @overload
-    def call(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _HitResult: ...
+    call = __call__
     def append_to(
         self,
         encoder: kf.Encoder,
@@ -549,6 +337,14 @@ class _HitFused(kf.Fused):
 
 @type_check_only
 class _Hit(kf.Function):
+    """- ray: in, Ray, differentiable
+    - ray.pos: in, float3 tensor [d0], differentiable
+    - ray.dir: in, float3, differentiable
+    - at: in, float3 tensor [d0], differentiable
+    - face: out, int tensor [d0]
+    - result: returned, float tensor [d0], differentiable
+    """
+
     @overload
     def __call__(
         self,
@@ -558,15 +354,7 @@ class _Hit(kf.Function):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0], differentiable
-        - ray.dir: in, float3, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
+    ) -> _HitResult: ...
     @overload
     def __call__(
         self,
@@ -576,34 +364,8 @@ class _Hit(kf.Function):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _HitResult:
-        """Call shape [d0].
-
-        - ray: in, Ray, differentiable
-        - at: in, float3 tensor [d0], differentiable
-        - face: out, int tensor [d0]
-        - result: returned, float tensor [d0], differentiable
-        """
-    @overload
-    def call(
-        self,
-        ray: _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
     ) -> _HitResult: ...
-    @overload
-    def call(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        at: TensorValue,
-        face: OutValue | None = None,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _HitResult: ...
+    call = __call__
     @overload
     def append_to(
         self,

@@ -112,19 +112,18 @@ static_assert(offsetof(kf::float2, x) == 0 && offsetof(kf::float2, y) == 4);
 
 /// At rest at the origin.
 ///
+/// - speed: in, float or float tensor [d0]
+/// - result: returned, Particle or Particle tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class MakeFunction {
 public:
     /// One call.
-    /// - speed: in, float
-    /// - result: returned, Particle
     [[nodiscard]] Particle operator()(kf::ScalarArg<float> speed) const;
     kf::Result<Particle> try_call(kf::ScalarArg<float> speed) const;
 
     /// Call shape [d0].
-    /// - speed: in, float tensor [d0]
-    /// - result: returned, Particle tensor [d0]
     [[nodiscard]] kf::Tensor<Particle, 1> operator()(const kf::Tensor<float, 1>& speed) const;
     kf::Result<kf::Tensor<Particle, 1>> try_call(const kf::Tensor<float, 1>& speed) const;
     void operator()(const kf::Tensor<float, 1>& speed, const kf::Out<kf::Tensor<Particle, 1>>& result) const;
@@ -152,13 +151,16 @@ private:
 
 /// Moves on by dt.
 ///
+/// - this_: inout, Particle tensor [d0]
+/// - this_.position: inout, float2 tensor [d0]
+/// - this_.speed: in, float
+/// - dt: in, float
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class ParticleMoveFunction {
 public:
     /// Call shape [d0].
-    /// - this_: inout, Particle tensor [d0]
-    /// - dt: in, float
     void operator()(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
     kf::Result<void> try_call(const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
     void append_to(kf::Encoder& encoder, const kf::Tensor<Particle, 1>& this_, kf::ScalarArg<float> dt) const;
@@ -166,9 +168,6 @@ public:
                                    kf::ScalarArg<float> dt) const;
 
     /// Call shape [d0].
-    /// - this_.position: inout, float2 tensor [d0]
-    /// - this_.speed: in, float
-    /// - dt: in, float
     void operator()(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
                     kf::ScalarArg<float> dt) const;
     kf::Result<void> try_call(const ParticleFields<kf::Tensor<kf::float2, 1>, float>& this_,
@@ -190,6 +189,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - this_: in, Particle or Particle tensor [d0], differentiable
+/// - module: in, float tensor [d0], differentiable
+/// - result: returned, float2 tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class ParticleAtFunction {
@@ -199,9 +202,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - this_: in, Particle, differentiable
-        /// - module: in, float tensor [d0], differentiable
-        /// - result: returned, float2 tensor [d0], differentiable
         void operator()(kf::DiffArg<Particle> this_, const kf::Tensor<float, 1>& module,
                         const kf::Tensor<kf::float2, 1>& result) const;
         kf::Result<void> try_call(kf::DiffArg<Particle> this_, const kf::Tensor<float, 1>& module,
@@ -213,9 +213,6 @@ public:
                                        const kf::Tensor<kf::float2, 1>& result) const;
 
         /// Call shape [d0].
-        /// - this_: in, Particle tensor [d0], differentiable
-        /// - module: in, float tensor [d0], differentiable
-        /// - result: returned, float2 tensor [d0], differentiable
         void operator()(const kf::Tensor<Particle, 1>& this_, const kf::Tensor<float, 1>& module,
                         const kf::Tensor<kf::float2, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<Particle, 1>& this_, const kf::Tensor<float, 1>& module,
@@ -234,9 +231,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - this_: in, Particle, differentiable
-    /// - module: in, float tensor [d0], differentiable
-    /// - result: returned, float2 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float2, 1> operator()(const Particle& this_,
                                                        const kf::Tensor<float, 1>& module) const;
     kf::Result<kf::Tensor<kf::float2, 1>> try_call(const Particle& this_,
@@ -256,9 +250,6 @@ public:
                                    const kf::Out<kf::Tensor<kf::float2, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - this_: in, Particle tensor [d0], differentiable
-    /// - module: in, float tensor [d0], differentiable
-    /// - result: returned, float2 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float2, 1> operator()(const kf::Tensor<Particle, 1>& this_,
                                                        const kf::Tensor<float, 1>& module) const;
     kf::Result<kf::Tensor<kf::float2, 1>> try_call(const kf::Tensor<Particle, 1>& this_,
@@ -298,13 +289,14 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - speed: in, float tensor [d0]
+/// - result: returned, float tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class ParticleLimitFunction {
 public:
     /// Call shape [d0].
-    /// - speed: in, float tensor [d0]
-    /// - result: returned, float tensor [d0]
     [[nodiscard]] kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& speed) const;
     kf::Result<kf::Tensor<float, 1>> try_call(const kf::Tensor<float, 1>& speed) const;
     void operator()(const kf::Tensor<float, 1>& speed, const kf::Out<kf::Tensor<float, 1>>& result) const;
@@ -330,12 +322,13 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - x: in, float
+/// - result: returned, float
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it. Thread-safe.
 class ToolsClampFunction {
 public:
     /// One call.
-    /// - x: in, float
-    /// - result: returned, float
     [[nodiscard]] float operator()(kf::ScalarArg<float> x) const;
     kf::Result<float> try_call(kf::ScalarArg<float> x) const;
 

@@ -72,15 +72,16 @@ class Tools(kf.Struct):
 
 @type_check_only
 class _Make(kf.Function):
-    """At rest at the origin."""
+    """At rest at the origin.
+
+    - speed: in, float or float tensor [d0]
+    - result: returned, Particle or Particle tensor [d0]
+    """
 
     @overload
-    def __call__(self, speed: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
-
-        - speed: in, float tensor [d0]
-        - result: returned, Particle tensor [d0]
-        """
+    def __call__(
+        self, speed: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -88,22 +89,8 @@ class _Make(kf.Function):
         self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.void]: ...
     @overload
-    def __call__(self, speed: FloatValue, *, stream: Stream | None = None) -> _ParticleReturned:
-        """One call.
-
-        - speed: in, float
-        - result: returned, Particle
-        """
-    @overload
-    def call(self, speed: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.void]: ...
-    @overload
-    def call(self, speed: FloatValue, *, stream: Stream | None = None) -> _ParticleReturned: ...
+    def __call__(self, speed: FloatValue, *, stream: Stream | None = None) -> _ParticleReturned: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: None = None) -> kf.Tensor: ...
     @overload
@@ -117,31 +104,21 @@ class _Make(kf.Function):
 
 @type_check_only
 class _ParticleMove(kf.Function):
-    """Moves on by dt."""
+    """Moves on by dt.
+
+    - this: inout, Particle tensor [d0]
+    - this.position: inout, float2 tensor [d0]
+    - this.speed: in, float
+    - dt: in, float
+    """
 
     @overload
-    def __call__(self, this: TensorValue, dt: FloatValue, *, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
-
-        - this: inout, Particle tensor [d0]
-        - dt: in, float
-        """
+    def __call__(self, this: TensorValue, dt: FloatValue, *, stream: Stream | None = None) -> kf.Tensor: ...
     @overload
     def __call__(
         self, this: _ParticleValue, dt: FloatValue, *, stream: Stream | None = None
-    ) -> Particle[kf.Tensor, float]:
-        """Call shape [d0].
-
-        - this.position: inout, float2 tensor [d0]
-        - this.speed: in, float
-        - dt: in, float
-        """
-    @overload
-    def call(self, this: TensorValue, dt: FloatValue, *, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, this: _ParticleValue, dt: FloatValue, *, stream: Stream | None = None
     ) -> Particle[kf.Tensor, float]: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, this: TensorValue, dt: FloatValue) -> kf.Tensor: ...
     @overload
@@ -157,16 +134,13 @@ class _ParticleMove(kf.Function):
 
 @type_check_only
 class _BoundParticleMove(kf.BoundFunction):
-    """Moves on by dt."""
+    """Moves on by dt.
 
-    def __call__(self, dt: FloatValue, *, stream: Stream | None = None) -> None:
-        """Call shape [d0].
+    - dt: in, float
+    """
 
-        - this.position: inout, float2 tensor [d0]
-        - this.speed: in, float
-        - dt: in, float
-        """
-    def call(self, dt: FloatValue, *, stream: Stream | None = None) -> None: ...
+    def __call__(self, dt: FloatValue, *, stream: Stream | None = None) -> None: ...
+    call = __call__
     def append_to(self, encoder: kf.Encoder, /, dt: FloatValue) -> None: ...
     @property
     def backward(self) -> None: ...
@@ -187,13 +161,7 @@ class _ParticleAtBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - this: in, Particle tensor [d0], differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -202,31 +170,8 @@ class _ParticleAtBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - this: in, Particle, differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
-    @overload
-    def call(
-        self,
-        this: TensorValue,
-        module: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
-    @overload
-    def call(
-        self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, this: _ParticleValue, module: TensorValue, out: OutValue | None = None
@@ -238,16 +183,15 @@ class _ParticleAtBackward(kf.Backward):
 
 @type_check_only
 class _ParticleAt(kf.Function):
+    """- this: in, Particle or Particle tensor [d0], differentiable
+    - module: in, float tensor [d0], differentiable
+    - result: returned, float2 tensor [d0], differentiable
+    """
+
     @overload
     def __call__(
         self, this: TensorValue, module: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - this: in, Particle tensor [d0], differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, this: TensorValue, module: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -264,13 +208,7 @@ class _ParticleAt(kf.Function):
         *,
         out: None = None,
         stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - this: in, Particle, differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self,
@@ -289,45 +227,7 @@ class _ParticleAt(kf.Function):
         out: ArrayRequest,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, this: TensorValue, module: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, this: TensorValue, module: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self, this: TensorValue, module: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
-        *,
-        out: _Out,
-        stream: Stream | None = None,
-    ) -> _Out: ...
-    @overload
-    def call(
-        self,
-        this: kf.Differentiable[Any] | _ParticleValue,
-        module: TensorValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, this: TensorValue, module: TensorValue, *, out: None = None
@@ -369,42 +269,27 @@ class _BoundParticleAtBackward(kf.BoundBackward):
 
     def __call__(
         self, module: TensorValue, out: OutValue | None = None, *, stream: Stream | None = None
-    ) -> None:
-        """Call shape [d0].
-
-        - this: in, Particle, differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
-    def call(
-        self, module: TensorValue, out: OutValue | None = None, *, stream: Stream | None = None
     ) -> None: ...
+    call = __call__
     def append_to(self, encoder: kf.Encoder, /, module: TensorValue, out: OutValue | None = None) -> None: ...
 
 @type_check_only
 class _BoundParticleAt(kf.BoundFunction):
-    @overload
-    def __call__(self, module: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
+    """- module: in, float tensor [d0], differentiable
+    - result: returned, float2 tensor [d0], differentiable
+    """
 
-        - this: in, Particle, differentiable
-        - module: in, float tensor [d0], differentiable
-        - result: returned, float2 tensor [d0], differentiable
-        """
+    @overload
+    def __call__(
+        self, module: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, module: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, module: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(self, module: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, module: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, module: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, module: TensorValue, *, out: None = None) -> kf.Tensor: ...
     @overload
@@ -418,27 +303,21 @@ class _BoundParticleAt(kf.BoundFunction):
 
 @type_check_only
 class _ParticleLimit(kf.Function):
-    @overload
-    def __call__(self, speed: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor:
-        """Call shape [d0].
+    """- speed: in, float tensor [d0]
+    - result: returned, float tensor [d0]
+    """
 
-        - speed: in, float tensor [d0]
-        - result: returned, float tensor [d0]
-        """
+    @overload
+    def __call__(
+        self, speed: TensorValue, *, out: None = None, stream: Stream | None = None
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(self, speed: TensorValue, *, out: None = None, stream: Stream | None = None) -> kf.Tensor: ...
-    @overload
-    def call(self, speed: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, speed: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(self, encoder: kf.Encoder, /, speed: TensorValue, *, out: None = None) -> kf.Tensor: ...
     @overload
@@ -452,13 +331,12 @@ class _ParticleLimit(kf.Function):
 
 @type_check_only
 class _ToolsClamp(kf.Function):
-    def __call__(self, x: FloatValue, *, stream: Stream | None = None) -> float:
-        """One call.
+    """- x: in, float
+    - result: returned, float
+    """
 
-        - x: in, float
-        - result: returned, float
-        """
-    def call(self, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    def __call__(self, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    call = __call__
     @property
     def backward(self) -> None: ...
     @property

@@ -45,6 +45,11 @@ struct SplitResult {
 ///
 /// Adds x to total.
 ///
+/// - x: in, float tensor [d0], differentiable
+/// - whole: out, float tensor [d0], differentiable
+/// - total: inout, float tensor [d0], differentiable
+/// - result: returned, float tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class SplitFunction {
@@ -54,10 +59,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - x: in, float tensor [d0], differentiable
-        /// - whole: out, float tensor [d0], differentiable
-        /// - total: inout, float tensor [d0], differentiable
-        /// - result: returned, float tensor [d0], differentiable
         void operator()(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
                         const kf::Tensor<float, 1>& total, const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
@@ -77,10 +78,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - x: in, float tensor [d0], differentiable
-    /// - whole: out, float tensor [d0], differentiable
-    /// - total: inout, float tensor [d0], differentiable
-    /// - result: returned, float tensor [d0], differentiable
     kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
                                     const kf::Tensor<float, 1>& total) const;
     kf::Result<kf::Tensor<float, 1>> try_call(const kf::Tensor<float, 1>& x,
@@ -129,6 +126,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - normal: in, float tensor [d0, 3] or float3 tensor [d0], differentiable
+/// - light: in, float3
+/// - result: returned, float3 tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class ShadeFunction {
@@ -138,9 +139,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - normal: in, float tensor [d0, 3], differentiable
-        /// - light: in, float3
-        /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const kf::Tensor<float, 2>& normal, kf::float3 light,
                         const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<float, 2>& normal, kf::float3 light,
@@ -151,9 +149,6 @@ public:
                                        kf::float3 light, const kf::Tensor<kf::float3, 1>& result) const;
 
         /// Call shape [d0].
-        /// - normal: in, float3 tensor [d0], differentiable
-        /// - light: in, float3
-        /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
                         const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
@@ -171,9 +166,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - normal: in, float tensor [d0, 3], differentiable
-    /// - light: in, float3
-    /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<float, 2>& normal,
                                                        kf::float3 light) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<float, 2>& normal,
@@ -194,9 +186,6 @@ public:
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - normal: in, float3 tensor [d0], differentiable
-    /// - light: in, float3
-    /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<kf::float3, 1>& normal,
                                                        kf::float3 light) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<kf::float3, 1>& normal,
@@ -234,6 +223,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - x: in, half tensor [d1, d0], differentiable
+/// - amount: in, half tensor [d1], differentiable
+/// - result: returned, half tensor [d0, d1], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class SoftenFunction {
@@ -243,9 +236,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0, d1].
-        /// - x: in, half tensor [d1, d0], differentiable
-        /// - amount: in, half tensor [d1], differentiable
-        /// - result: returned, half tensor [d0, d1], differentiable
         void operator()(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
                         const kf::Tensor<kf::half, 2>& result) const;
         kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
@@ -264,9 +254,6 @@ public:
     };
 
     /// Call shape [d0, d1].
-    /// - x: in, half tensor [d1, d0], differentiable
-    /// - amount: in, half tensor [d1], differentiable
-    /// - result: returned, half tensor [d0, d1], differentiable
     [[nodiscard]] kf::Tensor<kf::half, 2> operator()(const kf::Tensor<kf::half, 2>& x,
                                                      const kf::Tensor<kf::half, 1>& amount) const;
     kf::Result<kf::Tensor<kf::half, 2>> try_call(const kf::Tensor<kf::half, 2>& x,
@@ -306,14 +293,15 @@ private:
 
 /// How many flags are set.
 ///
+/// - flags: in, bool4 tensor [d0]
+/// - not_: in, uint8_t or uint8_t tensor [d0]
+/// - result: returned, int64_t tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class CountFunction {
 public:
     /// Call shape [d0].
-    /// - flags: in, bool4 tensor [d0]
-    /// - not_: in, uint8_t
-    /// - result: returned, int64_t tensor [d0]
     [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
                                                          kf::ScalarArg<std::uint8_t> not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
@@ -336,9 +324,6 @@ public:
                                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - flags: in, bool4 tensor [d0]
-    /// - not_: in, uint8_t tensor [d0]
-    /// - result: returned, int64_t tensor [d0]
     [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
                                                          const kf::Tensor<std::uint8_t, 1>& not_) const;
     kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,

@@ -39,14 +39,7 @@ class _SplitBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - x: in, float tensor [d0], differentiable
-        - whole: out, float tensor [d0], differentiable
-        - total: inout, float tensor [d0], differentiable
-        - result: returned, float tensor [d0], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -57,26 +50,7 @@ class _SplitBackward(kf.Backward):
         out: OutValue | None = None,
         stream: Stream | None = None,
     ) -> None: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        whole: OutValue | None,
-        total: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        *,
-        whole: OutValue | None = None,
-        total: TensorValue,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -104,6 +78,11 @@ class _Split(kf.Function):
     """Splits x into its whole part and the rest, which is returned.
 
     Adds x to total.
+
+    - x: in, float tensor [d0], differentiable
+    - whole: out, float tensor [d0], differentiable
+    - total: inout, float tensor [d0], differentiable
+    - result: returned, float tensor [d0], differentiable
     """
 
     @overload
@@ -115,14 +94,7 @@ class _Split(kf.Function):
         *,
         out: OutValue | None = None,
         stream: Stream | None = None,
-    ) -> _SplitResult:
-        """Call shape [d0].
-
-        - x: in, float tensor [d0], differentiable
-        - whole: out, float tensor [d0], differentiable
-        - total: inout, float tensor [d0], differentiable
-        - result: returned, float tensor [d0], differentiable
-        """
+    ) -> _SplitResult: ...
     @overload
     def __call__(
         self,
@@ -133,26 +105,7 @@ class _Split(kf.Function):
         out: OutValue | None = None,
         stream: Stream | None = None,
     ) -> _SplitResult: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        whole: OutValue | None,
-        total: TensorValue,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _SplitResult: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        *,
-        whole: OutValue | None = None,
-        total: TensorValue,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _SplitResult: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -193,27 +146,8 @@ class _ShadeBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - normal: in, float tensor [d0, 3], differentiable
-        - light: in, float3
-        - result: returned, float3 tensor [d0], differentiable
-
-        Call shape [d0].
-
-        - normal: in, float3 tensor [d0], differentiable
-        - light: in, float3
-        - result: returned, float3 tensor [d0], differentiable
-        """
-    def call(
-        self,
-        normal: TensorValue,
-        light: FloatValue | VectorValue | ComponentsValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self,
         encoder: kf.Encoder,
@@ -225,47 +159,13 @@ class _ShadeBackward(kf.Backward):
 
 @type_check_only
 class _Shade(kf.Function):
+    """- normal: in, float tensor [d0, 3] or float3 tensor [d0], differentiable
+    - light: in, float3
+    - result: returned, float3 tensor [d0], differentiable
+    """
+
     @overload
     def __call__(
-        self,
-        normal: TensorValue,
-        light: FloatValue | VectorValue | ComponentsValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - normal: in, float tensor [d0, 3], differentiable
-        - light: in, float3
-        - result: returned, float3 tensor [d0], differentiable
-
-        Call shape [d0].
-
-        - normal: in, float3 tensor [d0], differentiable
-        - light: in, float3
-        - result: returned, float3 tensor [d0], differentiable
-        """
-    @overload
-    def __call__(
-        self,
-        normal: TensorValue,
-        light: FloatValue | VectorValue | ComponentsValue,
-        *,
-        out: _Out,
-        stream: Stream | None = None,
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self,
-        normal: TensorValue,
-        light: FloatValue | VectorValue | ComponentsValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
         self,
         normal: TensorValue,
         light: FloatValue | VectorValue | ComponentsValue,
@@ -274,7 +174,7 @@ class _Shade(kf.Function):
         stream: Stream | None = None,
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self,
         normal: TensorValue,
         light: FloatValue | VectorValue | ComponentsValue,
@@ -283,7 +183,7 @@ class _Shade(kf.Function):
         stream: Stream | None = None,
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self,
         normal: TensorValue,
         light: FloatValue | VectorValue | ComponentsValue,
@@ -291,6 +191,7 @@ class _Shade(kf.Function):
         out: ArrayRequest,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -329,57 +230,32 @@ class _SoftenBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0, d1].
-
-        - x: in, half tensor [d1, d0], differentiable
-        - amount: in, half tensor [d1], differentiable
-        - result: returned, half tensor [d0, d1], differentiable
-        """
-    def call(
-        self,
-        x: TensorValue,
-        amount: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, x: TensorValue, amount: TensorValue, out: OutValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _Soften(kf.Function):
-    @overload
-    def __call__(
-        self, x: TensorValue, amount: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0, d1].
+    """- x: in, half tensor [d1, d0], differentiable
+    - amount: in, half tensor [d1], differentiable
+    - result: returned, half tensor [d0, d1], differentiable
+    """
 
-        - x: in, half tensor [d1, d0], differentiable
-        - amount: in, half tensor [d1], differentiable
-        - result: returned, half tensor [d0, d1], differentiable
-        """
     @overload
     def __call__(
-        self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self, x: TensorValue, amount: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float16]: ...
-    @overload
-    def call(
         self, x: TensorValue, amount: TensorValue, *, out: None = None, stream: Stream | None = None
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self, x: TensorValue, amount: TensorValue, *, out: _Out, stream: Stream | None = None
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self, x: TensorValue, amount: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float16]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, x: TensorValue, amount: TensorValue, *, out: None = None
@@ -397,18 +273,17 @@ class _Soften(kf.Function):
 
 @type_check_only
 class _Count(kf.Function):
-    """How many flags are set."""
+    """How many flags are set.
+
+    - flags: in, bool4 tensor [d0]
+    - not_: in, uint8_t or uint8_t tensor [d0]
+    - result: returned, int64_t tensor [d0]
+    """
 
     @overload
     def __call__(
         self, flags: TensorValue, not_: IntValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - flags: in, bool4 tensor [d0]
-        - not_: in, uint8_t
-        - result: returned, int64_t tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, flags: TensorValue, not_: IntValue, *, out: _Out, stream: Stream | None = None
@@ -420,13 +295,7 @@ class _Count(kf.Function):
     @overload
     def __call__(
         self, flags: TensorValue, not_: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - flags: in, bool4 tensor [d0]
-        - not_: in, uint8_t tensor [d0]
-        - result: returned, int64_t tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, flags: TensorValue, not_: TensorValue, *, out: _Out, stream: Stream | None = None
@@ -435,30 +304,7 @@ class _Count(kf.Function):
     def __call__(
         self, flags: TensorValue, not_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.int64]: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: IntValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: IntValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: IntValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int64]: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: TensorValue, *, out: _Out, stream: Stream | None = None
-    ) -> _Out: ...
-    @overload
-    def call(
-        self, flags: TensorValue, not_: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.int64]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, flags: TensorValue, not_: IntValue, *, out: None = None

@@ -29,6 +29,12 @@ static_assert(sizeof(float) == 4 && std::is_trivially_copyable_v<float>);
 
 /// a * x * x + b * x + c.
 ///
+/// - a: in, float, differentiable
+/// - b: in, float, differentiable
+/// - c: in, float, differentiable
+/// - x: in, float or float tensor [d0] or float tensor [d0, d1], differentiable
+/// - result: returned, float or float tensor [d0] or float tensor [d0, d1], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class PolynomialFunction {
@@ -38,22 +44,12 @@ public:
     class Backward {
     public:
         /// One call.
-        /// - a: in, float, differentiable
-        /// - b: in, float, differentiable
-        /// - c: in, float, differentiable
-        /// - x: in, float, differentiable
-        /// - result: returned, float, differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                         kf::DiffArg<float> x, kf::OutputArg<float> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                                   kf::DiffArg<float> x, kf::OutputArg<float> result = {}) const;
 
         /// Call shape [d0].
-        /// - a: in, float, differentiable
-        /// - b: in, float, differentiable
-        /// - c: in, float, differentiable
-        /// - x: in, float tensor [d0], differentiable
-        /// - result: returned, float tensor [d0], differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                         const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& result) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
@@ -66,11 +62,6 @@ public:
                                        const kf::Tensor<float, 1>& result) const;
 
         /// Call shape [d0, d1].
-        /// - a: in, float, differentiable
-        /// - b: in, float, differentiable
-        /// - c: in, float, differentiable
-        /// - x: in, float tensor [d0, d1], differentiable
-        /// - result: returned, float tensor [d0, d1], differentiable
         void operator()(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
                         const kf::Tensor<float, 2>& x, const kf::Tensor<float, 2>& result) const;
         kf::Result<void> try_call(kf::DiffArg<float> a, kf::DiffArg<float> b, kf::DiffArg<float> c,
@@ -90,22 +81,12 @@ public:
     };
 
     /// One call.
-    /// - a: in, float, differentiable
-    /// - b: in, float, differentiable
-    /// - c: in, float, differentiable
-    /// - x: in, float, differentiable
-    /// - result: returned, float, differentiable
     [[nodiscard]] float operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                    kf::ScalarArg<float> x) const;
     kf::Result<float> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> b, kf::ScalarArg<float> c,
                                kf::ScalarArg<float> x) const;
 
     /// Call shape [d0].
-    /// - a: in, float, differentiable
-    /// - b: in, float, differentiable
-    /// - c: in, float, differentiable
-    /// - x: in, float tensor [d0], differentiable
-    /// - result: returned, float tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<float, 1> operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
                                                   kf::ScalarArg<float> c,
                                                   const kf::Tensor<float, 1>& x) const;
@@ -130,11 +111,6 @@ public:
                                    const kf::Out<kf::Tensor<float, 1>>& result) const;
 
     /// Call shape [d0, d1].
-    /// - a: in, float, differentiable
-    /// - b: in, float, differentiable
-    /// - c: in, float, differentiable
-    /// - x: in, float tensor [d0, d1], differentiable
-    /// - result: returned, float tensor [d0, d1], differentiable
     [[nodiscard]] kf::Tensor<float, 2> operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> b,
                                                   kf::ScalarArg<float> c,
                                                   const kf::Tensor<float, 2>& x) const;

@@ -25,23 +25,7 @@ class _PolynomialBackward(kf.Backward):
         out: OutValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float tensor [d0], differentiable
-        - result: returned, float tensor [d0], differentiable
-
-        Call shape [d0, d1].
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float tensor [d0, d1], differentiable
-        - result: returned, float tensor [d0, d1], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -52,37 +36,8 @@ class _PolynomialBackward(kf.Backward):
         out: DiffValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """One call.
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float, differentiable
-        - result: returned, float, differentiable
-        """
-    @overload
-    def call(
-        self,
-        a: DiffValue,
-        b: DiffValue,
-        c: DiffValue,
-        x: TensorValue,
-        out: OutValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
-    @overload
-    def call(
-        self,
-        a: DiffValue,
-        b: DiffValue,
-        c: DiffValue,
-        x: DiffValue,
-        out: DiffValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     def append_to(
         self,
         encoder: kf.Encoder,
@@ -96,71 +51,17 @@ class _PolynomialBackward(kf.Backward):
 
 @type_check_only
 class _Polynomial(kf.Function):
-    """a * x * x + b * x + c."""
+    """a * x * x + b * x + c.
+
+    - a: in, float, differentiable
+    - b: in, float, differentiable
+    - c: in, float, differentiable
+    - x: in, float or float tensor [d0] or float tensor [d0, d1], differentiable
+    - result: returned, float or float tensor [d0] or float tensor [d0, d1], differentiable
+    """
 
     @overload
     def __call__(
-        self,
-        a: DiffValue,
-        b: DiffValue,
-        c: DiffValue,
-        x: TensorValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float tensor [d0], differentiable
-        - result: returned, float tensor [d0], differentiable
-
-        Call shape [d0, d1].
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float tensor [d0, d1], differentiable
-        - result: returned, float tensor [d0, d1], differentiable
-        """
-    @overload
-    def __call__(
-        self,
-        a: DiffValue,
-        b: DiffValue,
-        c: DiffValue,
-        x: TensorValue,
-        *,
-        out: _Out,
-        stream: Stream | None = None,
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self,
-        a: DiffValue,
-        b: DiffValue,
-        c: DiffValue,
-        x: TensorValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def __call__(
-        self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
-    ) -> float:
-        """One call.
-
-        - a: in, float, differentiable
-        - b: in, float, differentiable
-        - c: in, float, differentiable
-        - x: in, float, differentiable
-        - result: returned, float, differentiable
-        """
-    @overload
-    def call(
         self,
         a: DiffValue,
         b: DiffValue,
@@ -171,7 +72,7 @@ class _Polynomial(kf.Function):
         stream: Stream | None = None,
     ) -> kf.Tensor: ...
     @overload
-    def call(
+    def __call__(
         self,
         a: DiffValue,
         b: DiffValue,
@@ -182,7 +83,7 @@ class _Polynomial(kf.Function):
         stream: Stream | None = None,
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self,
         a: DiffValue,
         b: DiffValue,
@@ -193,9 +94,10 @@ class _Polynomial(kf.Function):
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
     @overload
-    def call(
+    def __call__(
         self, a: DiffValue, b: DiffValue, c: DiffValue, x: DiffValue, *, stream: Stream | None = None
     ) -> float: ...
+    call = __call__
     @overload
     def append_to(
         self,

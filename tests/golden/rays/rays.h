@@ -114,6 +114,12 @@ static_assert(sizeof(std::array<float, 2>) == 8 && std::is_trivially_copyable_v<
 static_assert(sizeof(std::array<kf::half3, 2>) == 12 &&
               std::is_trivially_copyable_v<std::array<kf::half3, 2>>);
 
+/// - ray: in, Ray or Ray tensor [d0], differentiable
+/// - ray.pos: in, float3 tensor [d0], differentiable
+/// - ray.dir: in, float3, differentiable
+/// - t: in, float, differentiable
+/// - result: returned, float3 or float3 tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class RaytraceFunction {
@@ -123,18 +129,12 @@ public:
     class Backward {
     public:
         /// One call.
-        /// - ray: in, Ray, differentiable
-        /// - t: in, float, differentiable
-        /// - result: returned, float3, differentiable
         void operator()(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
                         kf::OutputArg<kf::float3> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
                                   kf::OutputArg<kf::float3> result = {}) const;
 
         /// Call shape [d0].
-        /// - ray: in, Ray tensor [d0], differentiable
-        /// - t: in, float, differentiable
-        /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
                         const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
@@ -145,10 +145,6 @@ public:
                                        kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
 
         /// Call shape [d0].
-        /// - ray.pos: in, float3 tensor [d0], differentiable
-        /// - ray.dir: in, float3, differentiable
-        /// - t: in, float, differentiable
-        /// - result: returned, float3 tensor [d0], differentiable
         void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
                         kf::DiffArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
         kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
@@ -167,16 +163,10 @@ public:
     };
 
     /// One call.
-    /// - ray: in, Ray, differentiable
-    /// - t: in, float, differentiable
-    /// - result: returned, float3, differentiable
     [[nodiscard]] kf::float3 operator()(const Ray& ray, kf::ScalarArg<float> t) const;
     kf::Result<kf::float3> try_call(const Ray& ray, kf::ScalarArg<float> t) const;
 
     /// Call shape [d0].
-    /// - ray: in, Ray tensor [d0], differentiable
-    /// - t: in, float, differentiable
-    /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray,
                                                        kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray,
@@ -196,10 +186,6 @@ public:
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - ray.pos: in, float3 tensor [d0], differentiable
-    /// - ray.dir: in, float3, differentiable
-    /// - t: in, float, differentiable
-    /// - result: returned, float3 tensor [d0], differentiable
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(
         const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(
@@ -239,6 +225,10 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - scene: in, Scene, differentiable
+/// - ray: inout, Ray, differentiable
+/// - result: returned, Ray, differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it. Thread-safe.
 class AdvanceFunction {
 public:
@@ -247,9 +237,6 @@ public:
     class Backward {
     public:
         /// One call.
-        /// - scene: in, Scene, differentiable
-        /// - ray: inout, Ray, differentiable
-        /// - result: returned, Ray, differentiable
         void operator()(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray, kf::OutputArg<Ray> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
                                   kf::OutputArg<Ray> result = {}) const;
@@ -262,9 +249,6 @@ public:
     };
 
     /// One call.
-    /// - scene: in, Scene, differentiable
-    /// - ray: inout, Ray, differentiable
-    /// - result: returned, Ray, differentiable
     Ray operator()(const Scene& scene, Ray& ray) const;
     kf::Result<Ray> try_call(const Scene& scene, Ray& ray) const;
 
@@ -286,6 +270,14 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - scene: in, Scene tensor [d0], differentiable
+/// - ray.pos.x: inout, float tensor [d0], differentiable
+/// - ray.pos.y: inout, float tensor [d0], differentiable
+/// - ray.pos.z: inout, float tensor [d0], differentiable
+/// - ray.dir: inout, float3 tensor [d0], differentiable
+/// - result.pos: returned, float3 tensor [d0], differentiable
+/// - result.dir: returned, float3 tensor [d0], differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class AdvanceAllFunction {
@@ -295,13 +287,6 @@ public:
     class Backward {
     public:
         /// Call shape [d0].
-        /// - scene: in, Scene tensor [d0], differentiable
-        /// - ray.pos.x: inout, float tensor [d0], differentiable
-        /// - ray.pos.y: inout, float tensor [d0], differentiable
-        /// - ray.pos.z: inout, float tensor [d0], differentiable
-        /// - ray.dir: inout, float3 tensor [d0], differentiable
-        /// - result.pos: returned, float3 tensor [d0], differentiable
-        /// - result.dir: returned, float3 tensor [d0], differentiable
         void operator()(
             const kf::Tensor<Scene, 1>& scene,
             const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
@@ -329,13 +314,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - scene: in, Scene tensor [d0], differentiable
-    /// - ray.pos.x: inout, float tensor [d0], differentiable
-    /// - ray.pos.y: inout, float tensor [d0], differentiable
-    /// - ray.pos.z: inout, float tensor [d0], differentiable
-    /// - ray.dir: inout, float3 tensor [d0], differentiable
-    /// - result.pos: returned, float3 tensor [d0], differentiable
-    /// - result.dir: returned, float3 tensor [d0], differentiable
     RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>> operator()(
         const kf::Tensor<Scene, 1>& scene,
         const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray) const;

@@ -135,24 +135,11 @@ class _RaytraceBackward(kf.Backward):
     @overload
     def __call__(
         self, ray: TensorValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
-    ) -> None:
-        """Call shape [d0].
-
-        - ray: in, Ray tensor [d0], differentiable
-        - t: in, float, differentiable
-        - result: returned, float3 tensor [d0], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self, ray: _RayValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
-    ) -> None:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0], differentiable
-        - ray.dir: in, float3, differentiable
-        - t: in, float, differentiable
-        - result: returned, float3 tensor [d0], differentiable
-        """
+    ) -> None: ...
     @overload
     def __call__(
         self,
@@ -161,30 +148,8 @@ class _RaytraceBackward(kf.Backward):
         out: DiffVectorValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """One call.
-
-        - ray: in, Ray, differentiable
-        - t: in, float, differentiable
-        - result: returned, float3, differentiable
-        """
-    @overload
-    def call(
-        self, ray: TensorValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
     ) -> None: ...
-    @overload
-    def call(
-        self, ray: _RayValue, t: DiffValue, out: OutValue | None = None, *, stream: Stream | None = None
-    ) -> None: ...
-    @overload
-    def call(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        t: DiffValue,
-        out: DiffVectorValue | None = None,
-        *,
-        stream: Stream | None = None,
-    ) -> None: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: TensorValue, t: FloatValue, out: OutValue | None = None
@@ -196,16 +161,17 @@ class _RaytraceBackward(kf.Backward):
 
 @type_check_only
 class _Raytrace(kf.Function):
+    """- ray: in, Ray or Ray tensor [d0], differentiable
+    - ray.pos: in, float3 tensor [d0], differentiable
+    - ray.dir: in, float3, differentiable
+    - t: in, float, differentiable
+    - result: returned, float3 or float3 tensor [d0], differentiable
+    """
+
     @overload
     def __call__(
         self, ray: TensorValue, t: DiffValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - ray: in, Ray tensor [d0], differentiable
-        - t: in, float, differentiable
-        - result: returned, float3 tensor [d0], differentiable
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, ray: TensorValue, t: DiffValue, *, out: _Out, stream: Stream | None = None
@@ -222,59 +188,9 @@ class _Raytrace(kf.Function):
         *,
         out: None = None,
         stream: Stream | None = None,
-    ) -> kf.Tensor | npt.NDArray[np.float32]:
-        """One call.
-
-        - ray: in, Ray, differentiable
-        - t: in, float, differentiable
-        - result: returned, float3, differentiable
-
-        Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0], differentiable
-        - ray.dir: in, float3, differentiable
-        - t: in, float, differentiable
-        - result: returned, float3 tensor [d0], differentiable
-        """
-    @overload
-    def __call__(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        t: DiffValue,
-        *,
-        out: _Out,
-        stream: Stream | None = None,
-    ) -> _Out: ...
-    @overload
-    def __call__(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        t: DiffValue,
-        *,
-        out: ArrayRequest,
-        stream: Stream | None = None,
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, ray: TensorValue, t: DiffValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, ray: TensorValue, t: DiffValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, ray: TensorValue, t: DiffValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self,
-        ray: kf.Differentiable[Any] | _RayValue,
-        t: DiffValue,
-        *,
-        out: None = None,
-        stream: Stream | None = None,
     ) -> kf.Tensor | npt.NDArray[np.float32]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: kf.Differentiable[Any] | _RayValue,
         t: DiffValue,
@@ -283,7 +199,7 @@ class _Raytrace(kf.Function):
         stream: Stream | None = None,
     ) -> _Out: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: kf.Differentiable[Any] | _RayValue,
         t: DiffValue,
@@ -291,6 +207,7 @@ class _Raytrace(kf.Function):
         out: ArrayRequest,
         stream: Stream | None = None,
     ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: TensorValue, t: DiffValue, *, out: None = None
@@ -321,44 +238,24 @@ class _AdvanceBackward(kf.Backward):
         out: StructValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """One call.
-
-        - scene: in, Scene, differentiable
-        - ray: inout, Ray, differentiable
-        - result: returned, Ray, differentiable
-        """
-    def call(
-        self,
-        scene: kf.Differentiable[Any] | _SceneValue,
-        ray: kf.Differentiable[Any] | _RayValue,
-        out: StructValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
 
 @type_check_only
 class _Advance(kf.Function):
+    """- scene: in, Scene, differentiable
+    - ray: inout, Ray, differentiable
+    - result: returned, Ray, differentiable
+    """
+
     def __call__(
         self,
         scene: kf.Differentiable[Any] | _SceneValue,
         ray: kf.Differentiable[Any] | _RayValue,
         *,
         stream: Stream | None = None,
-    ) -> _AdvanceResult:
-        """One call.
-
-        - scene: in, Scene, differentiable
-        - ray: inout, Ray, differentiable
-        - result: returned, Ray, differentiable
-        """
-    def call(
-        self,
-        scene: kf.Differentiable[Any] | _SceneValue,
-        ray: kf.Differentiable[Any] | _RayValue,
-        *,
-        stream: Stream | None = None,
     ) -> _AdvanceResult: ...
+    call = __call__
     @property
     def backward(self) -> _AdvanceBackward: ...
     @property
@@ -377,47 +274,27 @@ class _AdvanceAllBackward(kf.Backward):
         out: StructValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """Call shape [d0].
-
-        - scene: in, Scene tensor [d0], differentiable
-        - ray.pos.x: inout, float tensor [d0], differentiable
-        - ray.pos.y: inout, float tensor [d0], differentiable
-        - ray.pos.z: inout, float tensor [d0], differentiable
-        - ray.dir: inout, float3 tensor [d0], differentiable
-        - result.pos: returned, float3 tensor [d0], differentiable
-        - result.dir: returned, float3 tensor [d0], differentiable
-        """
-    def call(
-        self,
-        scene: TensorValue,
-        ray: _RayValue,
-        out: StructValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
     def append_to(
         self, encoder: kf.Encoder, /, scene: TensorValue, ray: _RayValue, out: StructValue | None = None
     ) -> None: ...
 
 @type_check_only
 class _AdvanceAll(kf.Function):
+    """- scene: in, Scene tensor [d0], differentiable
+    - ray.pos.x: inout, float tensor [d0], differentiable
+    - ray.pos.y: inout, float tensor [d0], differentiable
+    - ray.pos.z: inout, float tensor [d0], differentiable
+    - ray.dir: inout, float3 tensor [d0], differentiable
+    - result.pos: returned, float3 tensor [d0], differentiable
+    - result.dir: returned, float3 tensor [d0], differentiable
+    """
+
     def __call__(
         self, scene: TensorValue, ray: _RayValue, *, stream: Stream | None = None
-    ) -> _AdvanceAllResult:
-        """Call shape [d0].
-
-        - scene: in, Scene tensor [d0], differentiable
-        - ray.pos.x: inout, float tensor [d0], differentiable
-        - ray.pos.y: inout, float tensor [d0], differentiable
-        - ray.pos.z: inout, float tensor [d0], differentiable
-        - ray.dir: inout, float3 tensor [d0], differentiable
-        - result.pos: returned, float3 tensor [d0], differentiable
-        - result.dir: returned, float3 tensor [d0], differentiable
-        """
-    def call(
-        self, scene: TensorValue, ray: _RayValue, *, stream: Stream | None = None
     ) -> _AdvanceAllResult: ...
+    call = __call__
     def append_to(self, encoder: kf.Encoder, /, scene: TensorValue, ray: _RayValue) -> _AdvanceAllResult: ...
     @property
     def backward(self) -> _AdvanceAllBackward: ...

@@ -52,6 +52,10 @@ static_assert(offsetof(kf::float3, x) == 0 && offsetof(kf::float3, y) == 4 && of
 
 /// Negative inside.
 ///
+/// - sphere: in, Sphere, differentiable
+/// - p: in, float3, differentiable
+/// - result: returned, float, differentiable
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it. Thread-safe.
 class DistanceToFunction {
 public:
@@ -60,9 +64,6 @@ public:
     class Backward {
     public:
         /// One call.
-        /// - sphere: in, Sphere, differentiable
-        /// - p: in, float3, differentiable
-        /// - result: returned, float, differentiable
         void operator()(kf::DiffArg<Sphere> sphere, kf::DiffArg<kf::float3> p,
                         kf::OutputArg<float> result = {}) const;
         kf::Result<void> try_call(kf::DiffArg<Sphere> sphere, kf::DiffArg<kf::float3> p,
@@ -76,9 +77,6 @@ public:
     };
 
     /// One call.
-    /// - sphere: in, Sphere, differentiable
-    /// - p: in, float3, differentiable
-    /// - result: returned, float, differentiable
     [[nodiscard]] float operator()(const Sphere& sphere, kf::float3 p) const;
     kf::Result<float> try_call(const Sphere& sphere, kf::float3 p) const;
 

@@ -52,25 +52,17 @@ class _DistanceToBackward(kf.Backward):
         out: DiffValue | None = None,
         *,
         stream: Stream | None = None,
-    ) -> None:
-        """One call.
-
-        - sphere: in, Sphere, differentiable
-        - p: in, float3, differentiable
-        - result: returned, float, differentiable
-        """
-    def call(
-        self,
-        sphere: kf.Differentiable[Any] | _SphereValue,
-        p: DiffValue | VectorValue | ComponentsValue,
-        out: DiffValue | None = None,
-        *,
-        stream: Stream | None = None,
     ) -> None: ...
+    call = __call__
 
 @type_check_only
 class _DistanceTo(kf.Function):
-    """Negative inside."""
+    """Negative inside.
+
+    - sphere: in, Sphere, differentiable
+    - p: in, float3, differentiable
+    - result: returned, float, differentiable
+    """
 
     def __call__(
         self,
@@ -78,20 +70,8 @@ class _DistanceTo(kf.Function):
         p: DiffValue | VectorValue | ComponentsValue,
         *,
         stream: Stream | None = None,
-    ) -> float:
-        """One call.
-
-        - sphere: in, Sphere, differentiable
-        - p: in, float3, differentiable
-        - result: returned, float, differentiable
-        """
-    def call(
-        self,
-        sphere: kf.Differentiable[Any] | _SphereValue,
-        p: DiffValue | VectorValue | ComponentsValue,
-        *,
-        stream: Stream | None = None,
     ) -> float: ...
+    call = __call__
     @property
     def backward(self) -> _DistanceToBackward: ...
     @property

@@ -68,6 +68,10 @@ static_assert(offsetof(kf::float3, x) == 0 && offsetof(kf::float3, y) == 4 && of
 static_assert(sizeof(kf::half) == 2 && std::is_trivially_copyable_v<kf::half>);
 static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int32_t>);
 
+/// - a: in, float
+/// - x: in, float or float tensor [d0]
+/// - result: returned, float or float tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class PolynomialFunction {
@@ -78,20 +82,10 @@ public:
     class Jvp {
     public:
         /// One call.
-        /// - a: in, float
-        /// - x: in, float
-        /// - tangents.a: 0 where it isn't given
-        /// - tangents.x: 0 where it isn't given
-        /// - result: returned, float
         [[nodiscard]] kf::Dual<float> operator()(const kf::Dual<float>& a, const kf::Dual<float>& x) const;
         kf::Result<kf::Dual<float>> try_call(const kf::Dual<float>& a, const kf::Dual<float>& x) const;
 
         /// Call shape [d0].
-        /// - a: in, float
-        /// - x: in, float tensor [d0]
-        /// - tangents.a: 0 where it isn't given
-        /// - tangents.x: 0 where it isn't given
-        /// - result: returned, float tensor [d0]
         [[nodiscard]] kf::Dual<kf::Tensor<float, 1>> operator()(
             const kf::Dual<float>& a, const kf::Dual<kf::Tensor<float, 1>>& x) const;
         kf::Result<kf::Dual<kf::Tensor<float, 1>>> try_call(const kf::Dual<float>& a,
@@ -109,16 +103,10 @@ public:
     };
 
     /// One call.
-    /// - a: in, float
-    /// - x: in, float
-    /// - result: returned, float
     [[nodiscard]] float operator()(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const;
     kf::Result<float> try_call(kf::ScalarArg<float> a, kf::ScalarArg<float> x) const;
 
     /// Call shape [d0].
-    /// - a: in, float
-    /// - x: in, float tensor [d0]
-    /// - result: returned, float tensor [d0]
     [[nodiscard]] kf::Tensor<float, 1> operator()(kf::ScalarArg<float> a,
                                                   const kf::Tensor<float, 1>& x) const;
     kf::Result<kf::Tensor<float, 1>> try_call(kf::ScalarArg<float> a, const kf::Tensor<float, 1>& x) const;
@@ -155,6 +143,12 @@ struct SplitResult {
     kf::Tensor<kf::float2, 1> whole;
 };
 
+/// - x: in, float tensor [d0]
+/// - n: in, int
+/// - whole: out, float2 tensor [d0]
+/// - total: inout, half tensor [d0]
+/// - result: returned, int tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class SplitFunction {
@@ -165,13 +159,6 @@ public:
     class Jvp {
     public:
         /// Call shape [d0].
-        /// - x: in, float tensor [d0]
-        /// - n: in, int
-        /// - whole: out, float2 tensor [d0]
-        /// - total: inout, half tensor [d0]
-        /// - tangents.x: 0 where it isn't given
-        /// - tangents.total: 0 where it isn't given
-        /// - result: returned, int tensor [d0]
         kf::Dual<SplitResult> operator()(const kf::Dual<kf::Tensor<float, 1>>& x, std::int32_t n,
                                          const kf::Dual<kf::Tensor<kf::half, 1>>& total) const;
         kf::Result<kf::Dual<SplitResult>> try_call(const kf::Dual<kf::Tensor<float, 1>>& x, std::int32_t n,
@@ -191,11 +178,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - x: in, float tensor [d0]
-    /// - n: in, int
-    /// - whole: out, float2 tensor [d0]
-    /// - total: inout, half tensor [d0]
-    /// - result: returned, int tensor [d0]
     kf::Tensor<std::int32_t, 1> operator()(const kf::Tensor<float, 1>& x, kf::ScalarArg<std::int32_t> n,
                                            const kf::Out<kf::Tensor<kf::float2, 1>>& whole,
                                            const kf::Tensor<kf::half, 1>& total) const;
@@ -249,6 +231,12 @@ private:
     kf::detail::FunctionRef function_;
 };
 
+/// - ray: in, Ray tensor [d0]
+/// - ray.pos: in, float3 tensor [d0]
+/// - ray.dir: in, float3
+/// - t: in, float
+/// - result: returned, float3 tensor [d0]
+///
 /// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
 /// records it, to run when the encoder is submitted. Thread-safe.
 class RaytraceFunction {
@@ -259,11 +247,6 @@ public:
     class Jvp {
     public:
         /// Call shape [d0].
-        /// - ray: in, Ray tensor [d0]
-        /// - t: in, float
-        /// - tangents.ray: 0 where it isn't given
-        /// - tangents.t: 0 where it isn't given
-        /// - result: returned, float3 tensor [d0]
         [[nodiscard]] kf::Dual<kf::Tensor<kf::float3, 1>> operator()(const kf::Dual<kf::Tensor<Ray, 1>>& ray,
                                                                      const kf::Dual<float>& t) const;
         kf::Result<kf::Dual<kf::Tensor<kf::float3, 1>>> try_call(const kf::Dual<kf::Tensor<Ray, 1>>& ray,
@@ -276,13 +259,6 @@ public:
                                                                       const kf::Dual<float>& t) const;
 
         /// Call shape [d0].
-        /// - ray.pos: in, float3 tensor [d0]
-        /// - ray.dir: in, float3
-        /// - t: in, float
-        /// - tangents.ray.pos: 0 where it isn't given
-        /// - tangents.ray.dir: 0 where it isn't given
-        /// - tangents.t: 0 where it isn't given
-        /// - result: returned, float3 tensor [d0]
         [[nodiscard]] kf::Dual<kf::Tensor<kf::float3, 1>> operator()(
             const kf::Dual<RayFields<kf::Tensor<kf::float3, 1>, kf::float3>>& ray,
             const kf::Dual<float>& t) const;
@@ -304,9 +280,6 @@ public:
     };
 
     /// Call shape [d0].
-    /// - ray: in, Ray tensor [d0]
-    /// - t: in, float
-    /// - result: returned, float3 tensor [d0]
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray,
                                                        kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray,
@@ -326,10 +299,6 @@ public:
                                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
 
     /// Call shape [d0].
-    /// - ray.pos: in, float3 tensor [d0]
-    /// - ray.dir: in, float3
-    /// - t: in, float
-    /// - result: returned, float3 tensor [d0]
     [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(
         const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
     kf::Result<kf::Tensor<kf::float3, 1>> try_call(

@@ -85,59 +85,9 @@ class _PolynomialJvp(kf.Jvp):
         out: None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[kf.Tensor, kf.Tensor]:
-        """Call shape [d0].
-
-        - a: in, float
-        - x: in, float tensor [d0]
-        - tangents.a: 0 where it isn't given
-        - tangents.x: 0 where it isn't given
-        - result: returned, float tensor [d0]
-        """
-    @overload
-    def __call__(
-        self,
-        a: FloatValue,
-        x: TensorValue,
-        *,
-        out: _Out,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[_Out, kf.Tensor]: ...
-    @overload
-    def __call__(
-        self,
-        a: FloatValue,
-        x: TensorValue,
-        *,
-        out: ArrayRequest,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
-    @overload
-    def __call__(
-        self, a: FloatValue, x: FloatValue, *, tangents: Tangents | None = None, stream: Stream | None = None
-    ) -> tuple[float, float]:
-        """One call.
-
-        - a: in, float
-        - x: in, float
-        - tangents.a: 0 where it isn't given
-        - tangents.x: 0 where it isn't given
-        - result: returned, float
-        """
-    @overload
-    def call(
-        self,
-        a: FloatValue,
-        x: TensorValue,
-        *,
-        out: None = None,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
     ) -> tuple[kf.Tensor, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         a: FloatValue,
         x: TensorValue,
@@ -147,7 +97,7 @@ class _PolynomialJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         a: FloatValue,
         x: TensorValue,
@@ -157,9 +107,10 @@ class _PolynomialJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
     @overload
-    def call(
+    def __call__(
         self, a: FloatValue, x: FloatValue, *, tangents: Tangents | None = None, stream: Stream | None = None
     ) -> tuple[float, float]: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -185,16 +136,15 @@ class _PolynomialJvp(kf.Jvp):
 
 @type_check_only
 class _Polynomial(kf.Function):
+    """- a: in, float
+    - x: in, float or float tensor [d0]
+    - result: returned, float or float tensor [d0]
+    """
+
     @overload
     def __call__(
         self, a: FloatValue, x: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - a: in, float
-        - x: in, float tensor [d0]
-        - result: returned, float tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, a: FloatValue, x: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
@@ -202,25 +152,8 @@ class _Polynomial(kf.Function):
         self, a: FloatValue, x: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
     @overload
-    def __call__(self, a: FloatValue, x: FloatValue, *, stream: Stream | None = None) -> float:
-        """One call.
-
-        - a: in, float
-        - x: in, float
-        - result: returned, float
-        """
-    @overload
-    def call(
-        self, a: FloatValue, x: TensorValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, a: FloatValue, x: TensorValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, a: FloatValue, x: TensorValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(self, a: FloatValue, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    def __call__(self, a: FloatValue, x: FloatValue, *, stream: Stream | None = None) -> float: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, a: FloatValue, x: TensorValue, *, out: None = None
@@ -249,17 +182,7 @@ class _SplitJvp(kf.Jvp):
         out: OutValue | None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]:
-        """Call shape [d0].
-
-        - x: in, float tensor [d0]
-        - n: in, int
-        - whole: out, float2 tensor [d0]
-        - total: inout, half tensor [d0]
-        - tangents.x: 0 where it isn't given
-        - tangents.total: 0 where it isn't given
-        - result: returned, int tensor [d0]
-        """
+    ) -> tuple[_SplitResult, _SplitResult_2]: ...
     @overload
     def __call__(
         self,
@@ -272,30 +195,7 @@ class _SplitJvp(kf.Jvp):
         tangents: Tangents | None = None,
         stream: Stream | None = None,
     ) -> tuple[_SplitResult, _SplitResult_2]: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        n: IntValue,
-        whole: OutValue | None,
-        total: TensorValue,
-        *,
-        out: OutValue | None = None,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        n: IntValue,
-        *,
-        whole: OutValue | None = None,
-        total: TensorValue,
-        out: OutValue | None = None,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[_SplitResult, _SplitResult_2]: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -325,25 +225,24 @@ class _SplitJvp(kf.Jvp):
 
 @type_check_only
 class _Split(kf.Function):
-    @overload
-    def __call__(
-        self,
-        x: TensorValue,
-        n: IntValue,
-        whole: OutValue | None,
-        total: TensorValue,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _SplitResult:
-        """Call shape [d0].
+    """- x: in, float tensor [d0]
+    - n: in, int
+    - whole: out, float2 tensor [d0]
+    - total: inout, half tensor [d0]
+    - result: returned, int tensor [d0]
+    """
 
-        - x: in, float tensor [d0]
-        - n: in, int
-        - whole: out, float2 tensor [d0]
-        - total: inout, half tensor [d0]
-        - result: returned, int tensor [d0]
-        """
+    @overload
+    def __call__(
+        self,
+        x: TensorValue,
+        n: IntValue,
+        whole: OutValue | None,
+        total: TensorValue,
+        *,
+        out: OutValue | None = None,
+        stream: Stream | None = None,
+    ) -> _SplitResult: ...
     @overload
     def __call__(
         self,
@@ -355,28 +254,7 @@ class _Split(kf.Function):
         out: OutValue | None = None,
         stream: Stream | None = None,
     ) -> _SplitResult: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        n: IntValue,
-        whole: OutValue | None,
-        total: TensorValue,
-        *,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _SplitResult: ...
-    @overload
-    def call(
-        self,
-        x: TensorValue,
-        n: IntValue,
-        *,
-        whole: OutValue | None = None,
-        total: TensorValue,
-        out: OutValue | None = None,
-        stream: Stream | None = None,
-    ) -> _SplitResult: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -421,87 +299,9 @@ class _RaytraceJvp(kf.Jvp):
         out: None = None,
         tangents: Tangents | None = None,
         stream: Stream | None = None,
-    ) -> tuple[kf.Tensor, kf.Tensor]:
-        """Call shape [d0].
-
-        - ray: in, Ray tensor [d0]
-        - t: in, float
-        - tangents.ray: 0 where it isn't given
-        - tangents.t: 0 where it isn't given
-        - result: returned, float3 tensor [d0]
-        """
-    @overload
-    def __call__(
-        self,
-        ray: TensorValue,
-        t: FloatValue,
-        *,
-        out: _Out,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[_Out, kf.Tensor]: ...
-    @overload
-    def __call__(
-        self,
-        ray: TensorValue,
-        t: FloatValue,
-        *,
-        out: ArrayRequest,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
-    @overload
-    def __call__(
-        self,
-        ray: _RayValue,
-        t: FloatValue,
-        *,
-        out: None = None,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[kf.Tensor, kf.Tensor]:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0]
-        - ray.dir: in, float3
-        - t: in, float
-        - tangents.ray.pos: 0 where it isn't given
-        - tangents.ray.dir: 0 where it isn't given
-        - tangents.t: 0 where it isn't given
-        - result: returned, float3 tensor [d0]
-        """
-    @overload
-    def __call__(
-        self,
-        ray: _RayValue,
-        t: FloatValue,
-        *,
-        out: _Out,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[_Out, kf.Tensor]: ...
-    @overload
-    def __call__(
-        self,
-        ray: _RayValue,
-        t: FloatValue,
-        *,
-        out: ArrayRequest,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
-    @overload
-    def call(
-        self,
-        ray: TensorValue,
-        t: FloatValue,
-        *,
-        out: None = None,
-        tangents: Tangents | None = None,
-        stream: Stream | None = None,
     ) -> tuple[kf.Tensor, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: TensorValue,
         t: FloatValue,
@@ -511,7 +311,7 @@ class _RaytraceJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: TensorValue,
         t: FloatValue,
@@ -521,7 +321,7 @@ class _RaytraceJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: _RayValue,
         t: FloatValue,
@@ -531,7 +331,7 @@ class _RaytraceJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[kf.Tensor, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: _RayValue,
         t: FloatValue,
@@ -541,7 +341,7 @@ class _RaytraceJvp(kf.Jvp):
         stream: Stream | None = None,
     ) -> tuple[_Out, kf.Tensor]: ...
     @overload
-    def call(
+    def __call__(
         self,
         ray: _RayValue,
         t: FloatValue,
@@ -550,6 +350,7 @@ class _RaytraceJvp(kf.Jvp):
         tangents: Tangents | None = None,
         stream: Stream | None = None,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
+    call = __call__
     @overload
     def append_to(
         self,
@@ -597,16 +398,17 @@ class _RaytraceJvp(kf.Jvp):
 
 @type_check_only
 class _Raytrace(kf.Function):
+    """- ray: in, Ray tensor [d0]
+    - ray.pos: in, float3 tensor [d0]
+    - ray.dir: in, float3
+    - t: in, float
+    - result: returned, float3 tensor [d0]
+    """
+
     @overload
     def __call__(
         self, ray: TensorValue, t: FloatValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - ray: in, Ray tensor [d0]
-        - t: in, float
-        - result: returned, float3 tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(
         self, ray: TensorValue, t: FloatValue, *, out: _Out, stream: Stream | None = None
@@ -618,40 +420,14 @@ class _Raytrace(kf.Function):
     @overload
     def __call__(
         self, ray: _RayValue, t: FloatValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor:
-        """Call shape [d0].
-
-        - ray.pos: in, float3 tensor [d0]
-        - ray.dir: in, float3
-        - t: in, float
-        - result: returned, float3 tensor [d0]
-        """
+    ) -> kf.Tensor: ...
     @overload
     def __call__(self, ray: _RayValue, t: FloatValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
     @overload
     def __call__(
         self, ray: _RayValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
     ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, ray: TensorValue, t: FloatValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, ray: TensorValue, t: FloatValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, ray: TensorValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
-    @overload
-    def call(
-        self, ray: _RayValue, t: FloatValue, *, out: None = None, stream: Stream | None = None
-    ) -> kf.Tensor: ...
-    @overload
-    def call(self, ray: _RayValue, t: FloatValue, *, out: _Out, stream: Stream | None = None) -> _Out: ...
-    @overload
-    def call(
-        self, ray: _RayValue, t: FloatValue, *, out: ArrayRequest, stream: Stream | None = None
-    ) -> npt.NDArray[np.float32]: ...
+    call = __call__
     @overload
     def append_to(
         self, encoder: kf.Encoder, /, ray: TensorValue, t: FloatValue, *, out: None = None

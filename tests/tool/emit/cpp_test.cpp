@@ -105,10 +105,10 @@ TEST(Cpp, HasNoBackwardWithoutGradients) {
 TEST(Cpp, DocumentsArgumentsAndKeepsTheSourcesComment) {
     const std::string header = emitted(testing::everything()).header;
     EXPECT_THAT(header, HasSubstr("/// Splits x into its whole part and the rest.\n///\n/// Scales `total`"));
-    EXPECT_THAT(header,
-                HasSubstr("    /// Call shape [d0].\n    /// - x: in, float tensor [d0], differentiable\n"
-                          "    /// - whole: out, float tensor [d0], differentiable\n"));
-    EXPECT_THAT(header, HasSubstr("/// - v: in, float tensor [d0, 3], differentiable\n"));
+    EXPECT_THAT(header, HasSubstr("/// - x: in, float tensor [d0] or float, differentiable\n"));
+    EXPECT_THAT(
+        header,
+        HasSubstr("/// - v: in, float tensor [d0, 3] or float3 tensor [d0] or float3, differentiable\n"));
     EXPECT_THAT(header, HasSubstr("/// - m: in, double tensor [d1, d0], contiguous, differentiable\n"));
 }
 

@@ -70,7 +70,8 @@ TEST(Python, EscapesWhatWouldEndADocstring) {
     Plan plan = testing::polynomial();
     plan.functions[0].doc = "Says \"\"\" and C:\\path and ends with \"";
     const std::string stub = modules_of(plan).stub;
-    EXPECT_THAT(stub, HasSubstr(R"("""Says \"\"\" and C:\\path and ends with \"""")"));
+    EXPECT_THAT(stub, HasSubstr(R"("""Says \"\"\" and C:\\path and ends with \")"
+                                "\n"));
 }
 
 /// Checked by mypy: assert_type() fails where the stub says something else, and each ignored error must be
