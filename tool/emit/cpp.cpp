@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "core/join.h"
 #include "emit/cpp_methods.h"
+#include "emit/cpp_overloads.h"
 #include "emit/element.h"
 #include "emit/kinds/questions.h"
 #include "emit/names.h"
@@ -101,8 +103,6 @@ std::string maps_of(const PlannedFunction& function) {
     }
     return text;
 }
-
-View::List if_any(const std::string& text) { return text.empty() ? View::List{} : View::List{text}; }
 
 std::string signature(const CppMethod& method) {
     constexpr std::array parts{"", "backward.", "fused.", "jvp."};
@@ -219,8 +219,8 @@ View::List globals_view(const Plan& plan, const CppStructs& structs) {
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
-    taken.insert({"Module", "artifact_bytes", "artifact_path", "checked", "hook", "loaded", "loaded_",
-                  "options", "try_load"});
+    taken.insert({"Module", "artifact_bytes", "artifact_path", "artifact_sha256", "checked", "hook", "loaded",
+                  "loaded_", "options", "try_load"});
     if (!plan.globals.empty()) taken.insert({"put_values", "set", "with_values"});
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)
@@ -249,12 +249,11 @@ std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& struc
                 if (method.outputs.empty()) continue;
                 const std::string type = method.outputs.size() > 1 ? result_struct(made, method, classes)
                                                                    : method.outputs.front().type;
-                method.result = method.local = "kf::Dual<" + type + ">";
+                method.result = "kf::Dual<" + type + ">";
                 method.outputs.clear();
                 continue;
             }
-            if (method.outputs.size() > 1)
-                method.result = method.local = result_struct(made, method, classes);
+            if (method.outputs.size() > 1) method.result = result_struct(made, method, classes);
         }
     }
     return functions;
@@ -345,26 +344,17 @@ std::string hook_context(const Plan& plan) {
     return plan.globals.empty() ? "kf::HookContext" : "kf::HookContextOf<Globals>";
 }
 
-/// One entry for each call that has methods of this pass.
-View::List overloads(const CppFunction& function, CppPart part) {
-    const std::size_t indent = part == CppPart::function ? 4 : 8;
-    const std::vector<PlannedCall>& calls = function.calls(part);
+/// One text for each overload of this pass, after what the first of a call is told of its shape.
+View::List overloads(const CppFunction& function, CppPart part, const std::string& end) {
+    const std::size_t indent = part == CppPart::function ? 10 : 14;
+    const std::vector<CppOverload> made = cpp_overloads(function.methods, part);
     View::List list;
-    for (std::size_t call = 0; call < calls.size(); ++call) {
-        View::List declarations;
-        for (const CppMethod& method : function.methods) {
-            if (method.call != call || method.part != part) continue;
-            const std::string head = method.result + " " + method.name() + "(";
-            declarations.emplace_back(wrap_list(indent, (method.nodiscard ? "[[nodiscard]] " : "") + head,
-                                                method.parameters(true), ") const;"));
-            declarations.emplace_back(
-                wrap_list(indent, "kf::Result<" + method.result + "> " + method.twin_name() + "(",
-                          method.parameters(true), ") const;"));
-        }
-        if (declarations.empty()) continue;
-        list.emplace_back(View::Object{{"separate", !list.empty()},
-                                       {"doc", describe_shape(calls[call])},
-                                       {"declarations", std::move(declarations)}});
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        if (i == 0 || made[i].call != made[i - 1].call)
+            list.emplace_back(std::string(indent, ' ') + "// " +
+                              describe_shape(function.calls(part)[made[i].call]));
+        list.emplace_back(wrap_list(indent, made[i].head, made[i].parameters,
+                                    made[i].tail + (i + 1 == made.size() ? end : ",")));
     }
     return list;
 }
@@ -386,42 +376,193 @@ void add_passes(const std::vector<CppFunction>& functions, std::vector<CppMember
     }
 }
 
+/// What configures the function, "WithOptions<AddFunction>", and what it is for.
+struct Feature {
+    std::string name;
+    std::string doc;
+};
+
+std::vector<Feature> features_of(const CppFunction& function) {
+    const auto of = [&](const std::string& name) { return name + "<" + function.class_name + ">"; };
+    std::vector<Feature> features;
+    if (reaches_globals(*function.plan))
+        features.push_back({"WithGlobals<" + function.class_name + ", Globals>", ""});
+    if (is_launched(*function.plan)) features.push_back({of("WithThreads"), ""});
+    if (const std::string text = options_of(function); !text.empty())
+        features.push_back({of("WithOptions"), "options(): " + text + "."});
+    if (const std::string text = ways_of(function.plan->choices); !text.empty())
+        features.push_back({of("WithAccumulate"), "accumulate(): " + text + "."});
+    if (const std::string text = maps_of(*function.plan); !text.empty())
+        features.push_back({of("WithMaps"), "map(): " + text + "."});
+    return features;
+}
+
+/// The classes of its derivatives, each with a member of its type.
+View::List derivatives_of(const CppFunction& function) {
+    struct Derivative {
+        CppPart part;
+        const char* name;
+        const char* member;
+        const char* pass;
+        const char* says;
+    };
+    constexpr std::array<Derivative, 3> all{{
+        {CppPart::backward, "Backward", "backward", "backward",
+         "Takes the same arguments, then the result: gradients flow from outputs to inputs."},
+        {CppPart::fused, "Fused", "fused", "fused",
+         "The function and its backward pass in one launch: returns the result, adds to gradients."},
+        {CppPart::jvp, "Jvp", "jvp", "forward",
+         "Takes the arguments with their tangents, returns the result with its."},
+    }};
+    View::List list;
+    for (const Derivative& one : all) {
+        if (!function.has(one.part)) continue;
+        list.emplace_back(View::Object{{"first", list.empty()},
+                                       {"says", one.says},
+                                       {"name", one.name},
+                                       {"member", one.member},
+                                       {"pass", one.pass},
+                                       {"overloads", overloads(function, one.part, "> {")}});
+    }
+    return list;
+}
+
+/// A constructor that makes these members.
+std::string constructor(const std::string& head, const std::vector<std::string>& members) {
+    const std::string list = " : " + join(members) + " {}";
+    if (head.size() + list.size() <= columns) return head + list;
+    if (list.size() + 3 <= columns) return head + "\n   " + list;
+    std::string text = head;
+    for (std::size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "\n    : " : ",\n      ") + members[i];
+    return text + " {}";
+}
+
+std::string indented(std::size_t indent, std::string text) {
+    const std::string blanks(indent, ' ');
+    for (std::size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n', line + 1))
+        text.insert(line + 1, blanks);
+    return blanks + text;
+}
+
+std::string function_constructor(const CppFunction& function) {
+    std::vector<std::string> parts{"Overloads(function)"};
+    if (function.has(CppPart::backward)) parts.emplace_back("backward(function)");
+    if (function.has(CppPart::fused)) parts.emplace_back("fused(function)");
+    if (function.has(CppPart::jvp)) parts.emplace_back("jvp(kf::detail::jvp_of(function))");
+    if (parts.size() == 1) return "    using Overloads::Overloads;";
+    const std::string head = "explicit " + function.class_name + "(const kf::detail::FunctionRef& function)";
+    return indented(4, constructor(head, parts));
+}
+
+// ---- what it includes
+
+void add_text(const View& view, std::string& all) {
+    if (view.text() != nullptr) all += *view.text() + "\n";
+    if (view.list() != nullptr) {
+        for (const View& one : *view.list()) add_text(one, all);
+    }
+    if (view.object() == nullptr) return;
+    for (const auto& [name, one] : *view.object()) {
+        if (name != "doc") add_text(one, all);
+    }
+}
+
+struct Provided {
+    const char* header;
+    std::vector<const char*> words;
+};
+
+void add_headers(const std::string& text, const std::vector<Provided>& all, std::set<std::string>& headers) {
+    for (const auto& [header, words] : all) {
+        if (std::ranges::any_of(words,
+                                [&](const char* word) { return text.find(word) != std::string::npos; }))
+            headers.insert(header);
+    }
+}
+
+/// Vectors' and matrices' names: "kf::float3", "kf::half2x2".
+void add_blocks(const std::string& text, std::set<std::string>& headers) {
+    for (std::size_t at = text.find("kf::"); at != std::string::npos; at = text.find("kf::", at + 4)) {
+        const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at + 4);
+        const std::string name = text.substr(at + 4, end - at - 4);
+        if (name.empty() || std::isdigit(static_cast<unsigned char>(name.back())) == 0) continue;
+        const bool matrix = name.size() > 2 && name[name.size() - 2] == 'x' &&
+                            std::isdigit(static_cast<unsigned char>(name[name.size() - 3])) != 0;
+        headers.insert(matrix ? "matrix.h" : "types.h");
+    }
+}
+
+View::List in_order(const std::set<std::string>& headers) { return {headers.begin(), headers.end()}; }
+
+View::List runtime_headers(const std::string& text) {
+    std::set<std::string> headers{"configured.h", "device.h", "error.h", "hook.h", "module.h", "options.h", "overload.h"};
+    add_headers(text,
+                {{"buffer.h", {"kf::Buffer<", "kf::RWBuffer<"}},
+                 {"dual.h", {"kf::Dual<"}},
+                 {"generator.h", {"kf::Grid<", "kf::Range", "kf::WangHash", "kf::RandFloat", "kf::Made"}},
+                 {"global_values.h", {"kf::HookContextOf<"}},
+                 {"half.h", {"kf::half>", "kf::half ", "kf::half,"}},
+                 {"matrix.h", {"std::array<"}},
+                 {"pointer.h", {"kf::Pointer<"}},
+                 {"scalar_arg.h", {"kf::ScalarArg<"}},
+                 {"tensor.h", {"kf::Tensor<"}},
+                 {"types.h", {"kf::StructElement<"}},
+                 {"value.h", {"kf::DiffArg<", "kf::OutputArg<", "kf::Out<", "kf::detail::FieldOf<"}}},
+                headers);
+    add_blocks(text, headers);
+    return in_order(headers);
+}
+
+View::List standard_headers(const std::string& text) {
+    std::set<std::string> headers{"functional", "string"};
+    add_headers(text,
+                {{"array", {"std::array<"}},
+                 {"cstddef", {"offsetof("}},
+                 {"cstdint", {"std::int", "std::uint"}},
+                 {"optional", {"std::optional<"}},
+                 {"tuple", {"std::tie("}},
+                 {"type_traits", {"std::is_trivially_copyable"}},
+                 {"utility", {"std::forward<"}}},
+                headers);
+    return in_order(headers);
+}
+
 View header_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppStructs& structs,
                  bool embedded) {
     View::List views;
     for (const CppFunction& function : functions) {
-        View::List doc = doc_comment(function_doc(*function.plan, structs));
+        std::vector<std::string> doc = function_doc(*function.plan, structs);
+        View::List features;
+        for (const Feature& feature : features_of(function)) {
+            features.emplace_back(feature.name);
+            if (feature.doc.empty()) continue;
+            if (!doc.empty()) doc.emplace_back();
+            doc.push_back(feature.doc);
+        }
         View::List results;
         for (const auto& [name, outputs] : function.results) {
             View::List fields;
+            std::vector<std::string> names;
             for (const CppOutput& output : outputs) {
                 const std::string initial = output.is_value ? "{}" : "";
                 fields.emplace_back(View::Object{{"type", output.type}, {"field", output.name + initial}});
+                names.push_back(output.name);
             }
-            results.emplace_back(View::Object{{"struct", name}, {"fields", std::move(fields)}});
+            results.emplace_back(View::Object{{"struct", name},
+                                              {"member", function.member},
+                                              {"fields", std::move(fields)},
+                                              {"parts", parts_text(name, std::move(names))}});
         }
-        const auto derivative = [&](CppPart part) {
-            View::List made;
-            if (function.has(part)) made.emplace_back(View::Object{{"overloads", overloads(function, part)}});
-            return made;
-        };
         views.emplace_back(
             View::Object{{"class", function.class_name},
                          {"member", function.member},
-                         {"context", hook_context(plan)},
+                         {"context", plan.globals.empty() ? "" : ", kf::HookContextOf<Globals>"},
                          {"results", std::move(results)},
-                         {"has_doc", !doc.empty()},
-                         {"doc", std::move(doc)},
-                         {"records", function.has(CppPart::function, CppMethodKind::append_to)},
-                         {"backward", derivative(CppPart::backward)},
-                         {"fused", derivative(CppPart::fused)},
-                         {"jvp", derivative(CppPart::jvp)},
-                         {"sets_globals", reaches_globals(*function.plan)},
-                         {"launched", is_launched(*function.plan)},
-                         {"options", if_any(options_of(function))},
-                         {"accumulate", if_any(ways_of(function.plan->choices))},
-                         {"maps", if_any(maps_of(*function.plan))},
-                         {"overloads", overloads(function, CppPart::function)}});
+                         {"doc", doc_comment(doc)},
+                         {"features", std::move(features)},
+                         {"derivatives", derivatives_of(function)},
+                         {"constructor", function_constructor(function)},
+                         {"overloads", overloads(function, CppPart::function, ">,")}});
     }
     View::List asserts = layouts(plan);
     std::vector<CppMember> members;
@@ -433,103 +574,30 @@ View header_view(const Plan& plan, const std::vector<CppFunction>& functions, co
     View::List owners = structs.owners_view(members);
     View::List by_field = structs.templates_view(members);
     View::List definitions = structs.definitions_view(members);
-    View::List headers{"cstddef", "cstdint", "functional", "string", "type_traits"};
     View::List globals = globals_view(plan, structs);
-    if (!globals.empty()) headers.insert(headers.begin() + 3, "optional");
-    if (std::any_of(functions.begin(), functions.end(), [](const CppFunction& function) {
-            return !function.plan->choices.empty() || !maps_of(*function.plan).empty();
-        }))
-        headers.insert(headers.begin() + 3, "initializer_list");
-    if (!whole.empty()) headers.insert(headers.begin(), "array");
-    if (!definitions.empty()) headers.emplace_back("utility");
-    return View::Object{{"name", plan.name},
-                        {"namespace", plan.cpp_namespace},
-                        {"context", hook_context(plan)},
-                        {"standard_headers", std::move(headers)},
-                        {"has_globals", !globals.empty()},
-                        {"globals", std::move(globals)},
-                        {"has_members", !definitions.empty()},
-                        {"definitions", std::move(definitions)},
-                        {"has_structs", !whole.empty()},
-                        {"structs", std::move(whole)},
-                        {"owners", std::move(owners)},
-                        {"templates", std::move(by_field)},
-                        {"has_layouts", !asserts.empty()},
-                        {"layouts", std::move(asserts)},
-                        {"embedded", embedded},
-                        {"functions", std::move(views)}};
+    View::Object view{{"name", plan.name},
+                      {"namespace", plan.cpp_namespace},
+                      {"context", hook_context(plan)},
+                      {"has_globals", !globals.empty()},
+                      {"globals", std::move(globals)},
+                      {"has_members", !definitions.empty()},
+                      {"definitions", std::move(definitions)},
+                      {"has_structs", !whole.empty()},
+                      {"structs", std::move(whole)},
+                      {"owners", std::move(owners)},
+                      {"templates", std::move(by_field)},
+                      {"has_layouts", !asserts.empty()},
+                      {"layouts", std::move(asserts)},
+                      {"embedded", embedded},
+                      {"functions", std::move(views)}};
+    std::string text;
+    add_text(view, text);
+    view.emplace("headers", runtime_headers(text));
+    view.emplace("standard_headers", standard_headers(text));
+    return view;
 }
 
 // ---- the source
-
-std::string packed_arguments(const std::vector<std::string>& arguments) {
-    if (arguments.empty()) return "    std::array<Arg, 0> args{};";
-    if (std::string line = "    std::array args{" + join(arguments) + "};"; line.size() <= columns)
-        return line;
-    std::string text = "    std::array args{";
-    for (const std::string& argument : arguments) text += "\n        " + argument + ",";
-    return text + "\n    };";
-}
-
-/// The body of a twin: the member function that throws, called inside kf::attempt().
-std::string forwarding(const CppMethod& method) {
-    const std::string target = method.kind == CppMethodKind::call ? "(*this)(" : method.name() + "(";
-    const std::string call = "[&] { return " + target + join(method.names) + "); });";
-    const std::string head = "    return kf::attempt(";
-    if (head.size() + call.size() <= columns) return head + call;
-    if (8 + call.size() <= columns) return head + "\n        " + call;
-    return head + "[&] {\n" + wrap_list(8, "return " + target, method.names, ");") + "\n    });";
-}
-
-View method_view(const CppFunction& function, const CppMethod& method) {
-    constexpr std::array passes{"forward", "backward", "fused", "forward"};
-    constexpr std::array owners{"", "::Backward", "::Fused", "::Jvp"};
-    const std::string owner = function.class_name + owners.at(static_cast<std::size_t>(method.part)) + "::";
-    View::List local;
-    View::List returns;
-    View::List gathered;
-    for (const CppOutput& output : method.outputs) {
-        if (method.outputs.size() == 1 || output.is_value) continue;
-        gathered.emplace_back(
-            View::Object{{"statement", "result." + output.name + " = " + output.type + "(std::move(args[" +
-                                           std::to_string(output.at) + "].allocated));"}});
-    }
-    for (const std::string& assign : method.assigns)
-        gathered.emplace_back(View::Object{{"statement", assign + ";"}});
-    View::List shape;
-    if (!method.shape.empty())
-        shape.emplace_back(View::Object{{"shape", method.shape}, {"extents", method.extents}});
-    if (!method.local.empty()) {
-        local.emplace_back(View::Object{{"type", method.local}});
-        returns.emplace_back(View::Object{{"value", "result"}});
-    } else if (method.result != "void") {
-        returns.emplace_back(View::Object{{"value", method.result + "(std::move(args[" +
-                                                        std::to_string(method.result_at) + "].allocated))"}});
-    }
-    return View::Object{
-        {"head", wrap_list(0, method.result + " " + owner + method.name() + "(", method.parameters(false),
-                           ") const {")},
-        {"twin_head", wrap_list(0, "kf::Result<" + method.result + "> " + owner + method.twin_name() + "(",
-                                method.parameters(false), ") const {")},
-        {"has_local", std::move(local)},
-        {"args", packed_arguments(method.arguments)},
-        {"call", std::to_string(method.call)},
-        {"pass", passes.at(static_cast<std::size_t>(method.part))},
-        {"records", method.kind == CppMethodKind::append_to},
-        {"has_shape", std::move(shape)},
-        {"gathered", std::move(gathered)},
-        {"returns", std::move(returns)},
-        {"forwarded", forwarding(method)}};
-}
-
-std::string constructor(const std::string& head, const std::vector<std::string>& members) {
-    const std::string list = " : " + join(members) + " {}";
-    if (head.size() + list.size() <= columns) return head + list;
-    if (list.size() + 3 <= columns) return head + "\n   " + list;
-    std::string text = head;
-    for (std::size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "\n    : " : ",\n      ") + members[i];
-    return text + " {}";
-}
 
 /// The artifact as little-endian words: few tokens, so that compilers are quick.
 View embedded_view(std::span<const std::byte> bytes) {
@@ -563,75 +631,60 @@ std::string variable_name(std::string name, const std::vector<CppFunction>& func
 }
 
 View source_view(const Plan& plan, const std::vector<CppFunction>& functions, const CppOptions& options) {
-    View::List views;
     std::vector<std::string> members{"loaded_(std::move(loaded))"};
     View::List configured;
     View::List reaching;
     View::List hooked;
-    const std::string hook = plan.globals.empty()
-                                 ? "kf::detail::hooked(function_, std::move(callback))"
-                                 : "kf::detail::hooked<Globals>(function_, std::move(callback), put_values)";
     for (const CppFunction& function : functions) {
         hooked.emplace_back(function.member);
         if (reaches_globals(*function.plan)) reaching.emplace_back(function.member);
         if (!options_of(function).empty()) configured.emplace_back(function.member);
-        View::List methods;
-        for (const CppMethod& method : function.methods) methods.push_back(method_view(function, method));
-        std::vector<std::string> parts;
-        if (function.has(CppPart::backward)) parts.emplace_back("backward(function)");
-        if (function.has(CppPart::fused)) parts.emplace_back("fused(function)");
-        if (function.jvp != nullptr) parts.emplace_back("jvp(kf::detail::jvp_of(function))");
-        parts.emplace_back("function_(function)");
-        views.emplace_back(
-            View::Object{{"class", function.class_name},
-                         {"context", hook_context(plan)},
-                         {"hooked", hook},
-                         {"sets_globals", reaches_globals(*function.plan)},
-                         {"constructor", constructor(function.class_name + "::" + function.class_name +
-                                                         "(const kf::detail::FunctionRef& function)",
-                                                     parts)},
-                         {"methods", std::move(methods)}});
         members.push_back(function.member + "(loaded_.function(\"" + function.plan->name + "\"))");
     }
     View::List digest;
     if (!options.sha256.empty()) digest.emplace_back(View::Object{{"digest", options.sha256}});
-    View::List headers{"array"};
-    const std::vector<std::string> needed =
-        options.artifact ? std::vector<std::string>{"bit", "cstddef", "cstdint", "span"}
-                         : std::vector<std::string>{"filesystem"};
-    headers.insert(headers.end(), needed.begin(), needed.end());
-    if (!options.sha256.empty()) headers.emplace_back("string_view");
-    if (!options.artifact) headers.emplace_back("system_error");
+    View::List headers;
+    if (options.artifact) headers = {"array", "bit", "cstddef", "cstdint", "span"};
     headers.emplace_back("utility");
+    const std::string artifact = variable_name("artifact", functions);
+    const std::string device = variable_name("device", functions);
+    const std::string given = "(" + device + ", " + artifact + (digest.empty() ? ")" : ", artifact_sha256)");
+    // What lies in this library.
+    const std::string here = digest.empty() ? "\"\"" : "artifact_sha256";
     View embedded = false;
     if (options.artifact) embedded = embedded_view(*options.artifact);
-    return View::Object{{"name", plan.name},
-                        {"namespace", plan.cpp_namespace},
-                        {"device", variable_name("device", functions)},
-                        {"artifact", variable_name("artifact", functions)},
-                        {"callback", variable_name("callback", functions)},
-                        {"chosen", variable_name("chosen", functions)},
-                        {"context", hook_context(plan)},
-                        {"hooked", std::move(hooked)},
-                        {"copy", variable_name("copy", functions)},
-                        {"standard_headers", std::move(headers)},
-                        {"embedded", std::move(embedded)},
-                        {"sha256", std::move(digest)},
-                        {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
-                        {"has_options", !configured.empty()},
-                        {"configured", std::move(configured)},
-                        {"has_globals", !reaching.empty()},
-                        {"globals", global_names(plan)},
-                        {"reaching", std::move(reaching)},
-                        {"functions", std::move(views)}};
+    return View::Object{
+        {"name", plan.name},
+        {"namespace", plan.cpp_namespace},
+        {"device", device},
+        {"artifact", artifact},
+        {"loading", (digest.empty() ? "kf::Module::load_file" : "kf::detail::load_own") + given},
+        {"callback", variable_name("callback", functions)},
+        {"chosen", variable_name("chosen", functions)},
+        {"context", hook_context(plan)},
+        {"hooked", std::move(hooked)},
+        {"copy", variable_name("copy", functions)},
+        {"standard_headers", std::move(headers)},
+        {"anonymous", options.artifact || !digest.empty()},
+        {"here", here},
+        {"embedded", std::move(embedded)},
+        {"sha256", std::move(digest)},
+        {"module_constructor", constructor("Module::Module(kf::Module loaded)", members)},
+        {"has_options", !configured.empty()},
+        {"configured", std::move(configured)},
+        {"has_globals", !reaching.empty()},
+        {"globals", global_names(plan)},
+        {"reaching", std::move(reaching)}};
 }
 
 }  // namespace
 
 Outcome<CppFiles> emit_cpp(const Plan& plan, const CppOptions& options) {
     Diagnostics errors;
-    std::set<std::string> taken{"Module"};
-    if (!plan.globals.empty()) taken.insert("Globals");
+    // What functions are made of has these names inside them.
+    std::set<std::string> taken{"Module",    "Overloads", "WithAccumulate", "WithGlobals",
+                                "WithHooks", "WithMaps",  "WithOptions",    "WithThreads"};
+    if (!plan.globals.empty()) taken.insert({"Globals", "put_values"});
     UniqueNames classes(std::move(taken));
     const CppStructs structs(with_globals(plan), classes);
     const std::vector<CppFunction> functions = cpp_functions(plan, structs, classes);

@@ -108,10 +108,26 @@ private:
         return method;
     }
 
-    static void add(CppMethod& method, std::string type, std::string name, std::string value = {}) {
+    static void add(CppMethod& method, std::string type, std::string name) {
         method.types.push_back(std::move(type));
         method.names.push_back(std::move(name));
-        method.defaults.push_back(std::move(value));
+    }
+
+    /// One that is itself what stands for an item.
+    static void add_whole(CppMethod& method, std::string type, const std::string& name) {
+        add(method, std::move(type), name);
+        method.places.push_back(name);
+    }
+
+    /// `place`: of what stands for an item.
+    [[nodiscard]] CppItem item_at(std::size_t at, CppItem::How how, std::string place) const {
+        return {how, std::move(place), passes_value(items_[at].host)};
+    }
+
+    static CppItem::How how(Role role) {
+        return role == Role::in      ? CppItem::How::in
+               : role == Role::inout ? CppItem::How::inout
+                                     : CppItem::How::out;
     }
 
     /// Runs over the parameters; `at` counts their items.
@@ -144,8 +160,13 @@ private:
                 return;
             }
             const std::string& name = names_[at];
+            const Role role = items_[at].host.role;
             if (!passes_elements(items_[at].host)) {
-                method.arguments.push_back(add_source(method, at));
+                method.items.push_back(add_source(method, at));
+                return;
+            }
+            if (role == Role::result) {
+                add_result(method, give_result, at);
                 return;
             }
             const bool value = passes_value(items_[at].host);
@@ -153,25 +174,17 @@ private:
             const std::string type = type_of(at);
             const std::string tensor = "const " + tensor_of(at) + "&";
             // What `this` is given by value is only read.
-            switch (items_[at].host.role) {
-                case Role::in: {
-                    const std::string full = part == CppPart::fused ? backward_type(kind, at) : type;
-                    const std::string plain = structure ? "const " + type + "&" : given_type(at);
-                    const std::string passed = "const " + passed_type(at) + "&";
-                    add(method, !value ? passed : full == type ? plain : full, name);
-                    method.arguments.push_back("Arg::in(" + name + ")");
-                    break;
-                }
-                case Role::inout:
-                    add(method, value ? type + "&" : tensor, name);
-                    method.arguments.push_back("Arg::inout(" + name + ")");
-                    break;
-                case Role::out:
-                    add(method, value ? type + "&" : "const kf::Out<" + tensor_of(at) + ">&", name);
-                    method.arguments.push_back("Arg::out(" + name + ")");
-                    break;
-                case Role::result: add_result(method, give_result, at); break;
+            if (role == Role::in) {
+                const std::string full = part == CppPart::fused ? backward_type(kind, at) : type;
+                const std::string plain = structure ? "const " + type + "&" : given_type(at);
+                const std::string passed = "const " + passed_type(at) + "&";
+                add_whole(method, !value ? passed : full == type ? plain : full, name);
+            } else if (role == Role::inout) {
+                add_whole(method, value ? type + "&" : tensor, name);
+            } else {
+                add_whole(method, value ? type + "&" : "const kf::Out<" + tensor_of(at) + ">&", name);
             }
+            method.items.push_back(item_at(at, how(role), name));
         });
         if (!give_result) add_shape(method, true);
         return method;
@@ -179,35 +192,32 @@ private:
 
     /// The call that returns its out parameters, after the result, instead of writing to what is given.
     CppMethod gathering(CppMethodKind kind) const {
-        CppMethod method = forward(kind, false);
-        const CppMethod plain = std::exchange(method, start(kind, CppPart::function));
+        const CppMethod plain = forward(kind, false);
+        CppMethod method = start(kind, CppPart::function);
+        method.items = plain.items;
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
-            const std::size_t end = at + manifest::item_count(parameter.host);
-            method.arguments.insert(method.arguments.end(),
-                                    plain.arguments.begin() + static_cast<std::ptrdiff_t>(at),
-                                    plain.arguments.begin() + static_cast<std::ptrdiff_t>(end));
             if (is_only_written(parameter.role)) {
                 const bool value = passes_value(items_[at].host);
                 method.outputs.push_back({value ? type_of(at) : tensor_of(at), names_[at], at, value});
-                method.arguments.back() = value ? "Arg::out(result." + names_[at] + ")" : "Arg::none()";
                 return;
             }
-            const auto found =
-                std::find(plain.names.begin(), plain.names.end(), manifest::root_of(names_[at]));
-            if (found != plain.names.end())
-                add(method, plain.types[static_cast<std::size_t>(found - plain.names.begin())], *found);
+            const std::string name = manifest::root_of(names_[at]);
+            const auto found = std::find(plain.names.begin(), plain.names.end(), name);
+            if (found == plain.names.end()) return;
+            add(method, plain.types[static_cast<std::size_t>(found - plain.names.begin())], name);
+            for (const std::string& place : plain.places)
+                if (manifest::root_of(place) == name) method.places.push_back(place);
         });
         std::stable_partition(method.outputs.begin(), method.outputs.end(),
                               [](const CppOutput& output) { return output.name == "result"; });
-        if (method.outputs.size() == 1) {
-            const CppOutput& only = method.outputs.front();
-            method.result = only.type;
-            method.result_at = only.at;
-            if (only.is_value) {
-                method.local = only.type;
-                method.arguments[only.at] = "Arg::out(result)";
-            }
+        const bool one = method.outputs.size() == 1;
+        for (const CppOutput& output : method.outputs) {
+            const std::string place = one ? "result" : "result." + output.name;
+            method.places.push_back(place);
+            method.items[output.at] =
+                item_at(output.at, output.is_value ? CppItem::How::out : CppItem::How::made, place);
         }
+        if (one) method.result = method.outputs.front().type;
         add_shape(method, false);
         return method;
     }
@@ -216,7 +226,6 @@ private:
         if (!needs_shape(outs_given)) return;
         UniqueNames names(parameter_names());
         method.shape = names.claim("shape");
-        method.extents = names.claim("extents");
         add(method, "const kf::Shape<" + std::to_string(call_.rank) + ">&", method.shape);
     }
 
@@ -228,10 +237,10 @@ private:
     }
 
     /// What the kernel makes values from.
-    std::string add_source(CppMethod& method, std::size_t item) const {
-        if (!has_host_value(items_[item].host)) return "Arg::none()";
-        add(method, "const " + passed_type(item) + "&", names_[item]);
-        return "Arg::in(" + names_[item] + ")";
+    CppItem add_source(CppMethod& method, std::size_t item) const {
+        if (!has_host_value(items_[item].host)) return {};
+        add_whole(method, "const " + passed_type(item) + "&", names_[item]);
+        return item_at(item, CppItem::How::in, names_[item]);
     }
 
     /// Whether some dimension of the call is given by no tensor, generator or batched value.
@@ -248,17 +257,14 @@ private:
     }
 
     void add_result(CppMethod& method, bool give, std::size_t at) const {
-        method.result_at = at;
+        const bool value = passes_value(items_[at].host);
         if (give) {
             add(method, "const kf::Out<" + tensor_of(at) + ">&", "result");
-            method.arguments.emplace_back("Arg::out(result)");
-        } else if (passes_value(items_[at].host)) {
-            method.result = method.local = type_of(at);
-            method.arguments.emplace_back("Arg::out(result)");
         } else {
-            method.result = tensor_of(at);
-            method.arguments.emplace_back("Arg::none()");
+            method.result = value ? type_of(at) : tensor_of(at);
         }
+        method.places.emplace_back("result");
+        method.items.push_back(item_at(at, give || value ? CppItem::How::out : CppItem::How::made, "result"));
     }
 
     // ---- what is given field by field
@@ -292,26 +298,21 @@ private:
             if (method.part == CppPart::fused && host.role == Role::in) return backward_type(kind, item);
             return passed_type(item);
         });
-        if (parameter.role == Role::result) {
-            method.result = method.local = type;
-            method.result_at = at;
+        const bool returned = parameter.role == Role::result;
+        if (returned) {
+            method.result = type;
         } else {
             add(method, (writes_values ? "" : "const ") + type + "&", manifest::root_of(names_[at]));
         }
         for (; at < end; ++at) {
             const Argument& host = items_[at].host;
-            if (parameter.role == Role::result && !passes_value(host)) {
-                method.arguments.emplace_back("Arg::none()");
-                method.assigns.push_back(names_[at] + " = " + tensor_of(at) + "(std::move(args[" +
-                                         std::to_string(at) + "].allocated))");
-                continue;
-            }
+            method.places.push_back(names_[at]);
             if (!has_host_value(host)) {
-                method.arguments.emplace_back("Arg::none()");
+                method.items.emplace_back();
                 continue;
             }
-            const std::string how = host.role == Role::in ? "in" : host.role == Role::inout ? "inout" : "out";
-            method.arguments.push_back("Arg::" + how + "(" + names_[at] + ")");
+            const bool made = returned && !passes_value(host);
+            method.items.push_back(item_at(at, made ? CppItem::How::made : how(host.role), names_[at]));
         }
     }
 
@@ -346,7 +347,7 @@ private:
 
     CppMethod backward(CppMethodKind kind) const {
         CppMethod method = start(kind, CppPart::backward);
-        method.arguments.assign(items_.size(), "Arg::none()");
+        method.items.resize(items_.size());
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             const bool fields = parameter.host.form == Form::fields;
             const std::size_t end = at + manifest::item_count(parameter.host);
@@ -355,7 +356,8 @@ private:
             for (std::size_t i = at; i < end; ++i) any = any || items_[i].host.differentiable;
             if (!any) return;
             if (!fields && !passes_elements(items_[at].host)) {
-                method.arguments[at] = add_source(method, at);
+                method.items[at] = add_source(method, at);
+                if (has_host_value(items_[at].host)) method.optional = 0;
                 return;
             }
             std::size_t item = at;
@@ -366,14 +368,15 @@ private:
             const bool by_reference = !value || (type == type_of(at) && holds_structs(items_[at].type));
             const std::string name = fields ? manifest::root_of(names_[at]) : names_[at];
             const std::string by_value = type == type_of(at) ? given_type(at) : type;
-            add(method, by_reference ? "const " + type + "&" : by_value, name, output && value ? "{}" : "");
+            add(method, by_reference ? "const " + type + "&" : by_value, name);
+            method.optional = output && value ? method.optional + 1 : 0;
             for (std::size_t i = at; i < end; ++i) {
+                method.places.push_back(names_[i]);
                 if (!has_host_value(items_[i].host)) continue;
                 if (!is_only_written(items_[i].host.role) || items_[i].host.differentiable)
-                    method.arguments[i] = "Arg::in(" + names_[i] + ")";
+                    method.items[i] = item_at(i, CppItem::How::in, names_[i]);
             }
         });
-        keep_trailing_defaults(method);
         return method;
     }
 
@@ -416,16 +419,43 @@ private:
                 return one.host.role == Role::inout && passes_value(one.host);
             });
             add(method, by_value ? full : changes ? full + "&" : "const " + full + "&", root(at));
+            const std::size_t items = manifest::item_count(parameter.host);
+            if (!has_tangent(parameter)) {
+                add_places(method, "", at, items);
+                return;
+            }
+            for (const char* member : {".value", ".tangent"}) add_places(method, member, at, items);
         });
         method.nodiscard = method.nodiscard && !method.outputs.empty();
         std::stable_partition(method.outputs.begin(), method.outputs.end(),
                               [](const CppOutput& output) { return output.name == "result"; });
+        for (const char* member : {".value", ".tangent"}) {
+            for (const CppOutput& output : method.outputs) {
+                for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
+                    if (at != output.at) return;
+                    const std::string own = method.outputs.size() > 1 ? "." + output.name : "";
+                    for (std::size_t i = 0; i < manifest::item_count(parameter.host); ++i)
+                        method.places.push_back(std::string("result") + member + own + path_in(at, at + i));
+                });
+            }
+        }
         for_each_parameter([&](const PlannedParameter& parameter, std::size_t at) {
             for (std::size_t i = 0; i < manifest::item_count(parameter.host); ++i)
                 pass_dual(method, parameter, at, at + i);
         });
         add_shape(method, false);
         return method;
+    }
+
+    /// Adds "ray.value.pos" and so on: the places of a parameter's items in one of a Dual's members.
+    void add_places(CppMethod& method, const std::string& member, std::size_t at, std::size_t items) const {
+        for (std::size_t i = at; i < at + items; ++i)
+            method.places.push_back(root(at) + member + path_in(at, i));
+    }
+
+    /// ".pos": an item in the parameter whose first is at `first`.
+    [[nodiscard]] std::string path_in(std::size_t first, std::size_t item) const {
+        return names_[item].substr(root(first).size());
     }
 
     /// The name of the C++ parameter that an item belongs to.
@@ -442,7 +472,7 @@ private:
                    std::size_t item) const {
         const Argument& host = items_[item].host;
         const bool tangent = parameter.tangent_of >= 0;
-        method.arguments.emplace_back("Arg::none()");
+        method.items.emplace_back();
         const bool nothing = tangent && host.role == Role::in && !host.differentiable;
         if (nothing || !has_host_value(host)) return;
         // Tangents lie in the member beside what they belong to.
@@ -455,20 +485,13 @@ private:
         const std::string path = names_[primal + item - first].substr(root(primal).size());
         const std::string member = tangent ? ".tangent" : has_tangent(*owner) ? ".value" : "";
         if (owner->role == Role::in || owner->role == Role::inout) {
-            const char* how = host.role == Role::in      ? "Arg::in("
-                              : host.role == Role::inout ? "Arg::inout("
-                                                         : "Arg::out(";
-            method.arguments.back() = how + root(primal) + member + path + ")";
+            method.items.back() = item_at(item, how(host.role), root(primal) + member + path);
             return;
         }
         const std::string place = std::string("result") + (tangent ? ".tangent" : ".value") +
                                   (method.outputs.size() > 1 ? "." + root(primal) : "") + path;
-        if (passes_value(host)) {
-            method.arguments.back() = "Arg::out(" + place + ")";
-        } else {
-            method.assigns.push_back(place + " = " + tensor_of(item) + "(std::move(args[" +
-                                     std::to_string(item) + "].allocated))");
-        }
+        method.items.back() =
+            item_at(item, passes_value(host) ? CppItem::How::out : CppItem::How::made, place);
     }
 
     [[nodiscard]] std::size_t first_item(const PlannedParameter& wanted) const {
@@ -477,14 +500,6 @@ private:
             if (&parameter == &wanted) first = at;
         });
         return first;
-    }
-
-    static void keep_trailing_defaults(CppMethod& method) {
-        bool trailing = true;
-        for (auto value = method.defaults.rbegin(); value != method.defaults.rend(); ++value) {
-            trailing = trailing && !value->empty();
-            if (!trailing) value->clear();
-        }
     }
 
     const PlannedCall& call_;
@@ -515,16 +530,9 @@ void add_names(const manifest::ParameterTree& parameter, const Type& type, const
 
 std::string CppMethod::name() const { return kind == CppMethodKind::call ? "operator()" : "append_to"; }
 
-std::string CppMethod::twin_name() const {
-    return kind == CppMethodKind::call ? "try_call" : "try_append_to";
-}
-
-std::vector<std::string> CppMethod::parameters(bool with_defaults) const {
+std::vector<std::string> CppMethod::parameters() const {
     std::vector<std::string> list;
-    for (std::size_t i = 0; i < types.size(); ++i) {
-        const bool value = with_defaults && !defaults[i].empty();
-        list.push_back(types[i] + " " + names[i] + (value ? " = " + defaults[i] : ""));
-    }
+    for (std::size_t i = 0; i < types.size(); ++i) list.push_back(types[i] + " " + names[i]);
     return list;
 }
 
@@ -533,7 +541,7 @@ std::vector<CppMethod> cpp_methods(const PlannedCall& call, std::size_t index, c
     std::size_t items = 0;
     for (const PlannedGlobal& global : call.globals) items += manifest::item_count(global.parameter.host);
     // What .set() has given stands in their place.
-    for (CppMethod& method : methods) method.arguments.insert(method.arguments.end(), items, "Arg::none()");
+    for (CppMethod& method : methods) method.items.insert(method.items.end(), items, CppItem());
     return methods;
 }
 

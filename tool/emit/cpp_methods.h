@@ -16,6 +16,15 @@ enum class CppMethodKind { call, append_to };
 /// those of the function of its forward derivatives.
 enum class CppPart { function, backward, fused, jvp };
 
+/// What stands for one item of a call.
+struct CppItem {
+    enum class How { none, in, out, inout, made };
+
+    How how = How::none;     ///< `made`: a tensor that the call makes, and returns
+    std::string place = {};  ///< "ray.pos", "result.value"
+    bool is_value = false;   ///< a host value
+};
+
 /// An output that a member function returns.
 struct CppOutput {
     std::string type;
@@ -26,7 +35,7 @@ struct CppOutput {
     bool operator==(const CppOutput&) const = default;
 };
 
-/// One member function: what its declaration and its definition are made of.
+/// One member function: what its signature is made of.
 struct CppMethod {
     CppMethodKind kind = CppMethodKind::call;
     CppPart part = CppPart::function;
@@ -35,21 +44,17 @@ struct CppMethod {
     std::string result;              ///< its type; "void"
     std::vector<std::string> types;  ///< of the parameters
     std::vector<std::string> names;
-    std::vector<std::string> defaults;   ///< empty where there is none
-    std::string local;                   ///< type of the host value that is returned; empty: none
-    std::vector<std::string> arguments;  ///< "Arg::in(a)", one for each item of the call
-    std::size_t result_at = 0;           ///< which item the result is
+    std::size_t optional = 0;         ///< how many parameters at the end may be left out
+    std::vector<std::string> places;  ///< of all that is given and returned, structs by fields field by field
+    std::vector<CppItem> items;       ///< the call's
     /// What the function returns where nothing is given to write to; forward derivatives return all of it.
     std::vector<CppOutput> outputs;
-    std::vector<std::string> assigns;  ///< statements that put allocated tensors into the local
-    std::string shape;    ///< the parameter that gives the call its shape, where nothing else does; or empty
-    std::string extents;  ///< a local variable with that shape
+    std::string shape;  ///< the parameter that gives the call its shape, where nothing else does; or empty
 
     /// "operator()" or "append_to".
     [[nodiscard]] std::string name() const;
-    [[nodiscard]] std::string twin_name() const;  ///< of the one that returns a kf::Result
-    /// "std::int32_t a, float grad = 1.0F", one entry each.
-    [[nodiscard]] std::vector<std::string> parameters(bool with_defaults) const;
+    /// "std::int32_t a, float grad", one entry each.
+    [[nodiscard]] std::vector<std::string> parameters() const;
 };
 
 /// Returns the methods of a call: the forward pass's, then the backward pass's where there is one; a forward

@@ -26,6 +26,15 @@ View::List doc_comment(const std::vector<std::string>& lines) {
     return list;
 }
 
+std::string parts_text(const std::string& name, std::vector<std::string> fields) {
+    UniqueNames names;  // compilers warn of a parameter that is called as a field
+    for (const std::string& field : fields) names.claim(field);
+    const std::string whole = names.claim("whole");
+    for (std::string& field : fields) field.insert(0, whole + ".");
+    return wrap_list(4, "friend auto kf_parts(" + name + "& " + whole + ") { return std::tie(", fields,
+                     "); }");
+}
+
 namespace {
 
 /// Returns a struct's documentation, and an empty line before the one that says what it is.
@@ -282,6 +291,7 @@ View::List CppStructs::templates_view(const std::vector<CppMember>& members_of) 
             View::Object{{"name", name},
                          {"conversion", conversion_text(used.type, names, name)},
                          {"guide", guide_text(used.type, name)},
+                         {"parts", parts_text(name, names.fields)},
                          {"slang", used.type.name},
                          {"doc", struct_comment(used)},
                          {"parameters", template_parameters(used.type).first},

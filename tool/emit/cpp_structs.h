@@ -17,6 +17,8 @@ std::string cpp_struct_name(const Type& type);
 
 /// What stands behind "///".
 View::List doc_comment(const std::vector<std::string>& lines);
+/// The friend that gives the parts of a struct which calls take or give field by field.
+std::string parts_text(const std::string& name, std::vector<std::string> fields);
 
 /// A function of the module that is a member of a struct, or a pass of one.
 struct CppMember {

@@ -88,7 +88,7 @@ std::string_view root(const ArgumentDoc& text) {
 }
 
 /// Adds what is said of an argument to what other calls say of it, in its argument's place.
-void add_text(const ArgumentDoc& text, std::vector<ArgumentDocs>& all) {
+void add_said(const ArgumentDoc& text, std::vector<ArgumentDocs>& all) {
     auto place = all.end();
     for (auto known = all.begin(); known != all.end(); ++known) {
         if (known->front().name == text.name) {
@@ -131,7 +131,7 @@ void add_wrapped(std::string item, std::vector<std::string>& lines) {
 std::vector<std::string> describe_function(const std::vector<ArgumentDocs>& calls) {
     std::vector<ArgumentDocs> all;
     for (const ArgumentDocs& call : calls)
-        for (const ArgumentDoc& text : call) add_text(text, all);
+        for (const ArgumentDoc& text : call) add_said(text, all);
     std::vector<std::string> lines;
     for (const ArgumentDocs& texts : all)
         add_wrapped("- " + texts.front().name + ": " + all_said(texts), lines);

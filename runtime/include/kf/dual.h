@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -40,6 +41,12 @@ struct Dual {
     requires std::convertible_to<V, T> && std::convertible_to<D, T> Dual(V given, D along)
         : value(detail::fitting<T>(std::move(given))), tangent(detail::fitting<T>(std::move(along))) {}
 };
+
+/// What forward derivatives take one by one.
+template <class T>
+auto kf_parts(Dual<T>& dual) {
+    return std::tie(dual.value, dual.tangent);
+}
 
 template <class T>
 Dual(T) -> Dual<T>;

@@ -61,4 +61,15 @@ private:
     std::shared_ptr<detail::ModuleState> state_;
 };
 
+namespace detail {
+
+/// The path of a file in the folder of the library that `symbol` is in: of the program, where it is linked
+/// into that.
+[[nodiscard]] std::string beside(const void* symbol, std::string_view file);
+
+/// Loads a generated library's own file, which has this SHA-256: calls are found by their place in it.
+/// Throws ArtifactError (artifact_version) for another one.
+[[nodiscard]] Module load_own(const Device& device, const std::string& path, std::string_view sha256);
+
+}  // namespace detail
 }  // namespace kf

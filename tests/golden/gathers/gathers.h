@@ -7,17 +7,14 @@
 #include <string>
 #include <type_traits>
 
+#include <kf/configured.h>
 #include <kf/device.h>
-#include <kf/dual.h>
-#include <kf/encoder.h>
 #include <kf/error.h>
-#include <kf/generator.h>
+#include <kf/half.h>
 #include <kf/hook.h>
-#include <kf/invoke.h>
-#include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/options.h>
-#include <kf/scalar_arg.h>
+#include <kf/overload.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
 #include <kf/value.h>
@@ -38,210 +35,106 @@ static_assert(sizeof(std::int32_t) == 4 && std::is_trivially_copyable_v<std::int
 /// - at: in, int tensor [d0]
 /// - result: returned, float tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class LookUpFunction {
+/// options(): `deterministic` is for its backward pass.
+class LookUpFunction
+    : public kf::Overloads<
+          LookUpFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<float, 1>(const kf::Tensor<float, 1>& table,
+                                               const kf::Tensor<std::int32_t, 1>& at)>,
+          kf::Overload<0, void(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
+                               const kf::Out<kf::Tensor<float, 1>>& result)>>,
+      public kf::WithOptions<LookUpFunction>,
+      public kf::WithHooks<LookUpFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
+                                   const kf::Tensor<float, 1>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                        const kf::Tensor<float, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                                  const kf::Tensor<float, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                       const kf::Tensor<std::int32_t, 1>& at, const kf::Tensor<float, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                                       const kf::Tensor<std::int32_t, 1>& at,
-                                       const kf::Tensor<float, 1>& result) const;
-
-    private:
-        friend class LookUpFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& table,
-                                                  const kf::Tensor<std::int32_t, 1>& at) const;
-    kf::Result<kf::Tensor<float, 1>> try_call(const kf::Tensor<float, 1>& table,
-                                              const kf::Tensor<std::int32_t, 1>& at) const;
-    void operator()(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                    const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<float, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                              const kf::Out<kf::Tensor<float, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<float, 1> append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                                                 const kf::Tensor<std::int32_t, 1>& at) const;
-    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                                                   const kf::Tensor<std::int32_t, 1>& at) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                   const kf::Tensor<std::int32_t, 1>& at, const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& table,
-                                   const kf::Tensor<std::int32_t, 1>& at,
-                                   const kf::Out<kf::Tensor<float, 1>>& result) const;
+    explicit LookUpFunction(const kf::detail::FunctionRef& function) : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] LookUpFunction options(const kf::Options& chosen) const {
-        return LookUpFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] LookUpFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit LookUpFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - table: in, half tensor [any, any], differentiable
 /// - at: in, int2 tensor [d0]
 /// - result: returned, half tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class LookUpHalfFunction {
+/// options(): `deterministic` is for its backward pass.
+class LookUpHalfFunction
+    : public kf::Overloads<
+          LookUpHalfFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<kf::half, 1>(const kf::Tensor<kf::half, 2>& table,
+                                                  const kf::Tensor<kf::int2, 1>& at)>,
+          kf::Overload<0, void(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
+                               const kf::Out<kf::Tensor<kf::half, 1>>& result)>>,
+      public kf::WithOptions<LookUpHalfFunction>,
+      public kf::WithHooks<LookUpHalfFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
+                                   const kf::Tensor<kf::half, 1>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
-                        const kf::Tensor<kf::half, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
-                                  const kf::Tensor<kf::half, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& table,
-                       const kf::Tensor<kf::int2, 1>& at, const kf::Tensor<kf::half, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& table,
-                                       const kf::Tensor<kf::int2, 1>& at,
-                                       const kf::Tensor<kf::half, 1>& result) const;
-
-    private:
-        friend class LookUpHalfFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<kf::half, 1> operator()(const kf::Tensor<kf::half, 2>& table,
-                                                     const kf::Tensor<kf::int2, 1>& at) const;
-    kf::Result<kf::Tensor<kf::half, 1>> try_call(const kf::Tensor<kf::half, 2>& table,
-                                                 const kf::Tensor<kf::int2, 1>& at) const;
-    void operator()(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
-                    const kf::Out<kf::Tensor<kf::half, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& table, const kf::Tensor<kf::int2, 1>& at,
-                              const kf::Out<kf::Tensor<kf::half, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::half, 1> append_to(kf::Encoder& encoder,
-                                                    const kf::Tensor<kf::half, 2>& table,
-                                                    const kf::Tensor<kf::int2, 1>& at) const;
-    kf::Result<kf::Tensor<kf::half, 1>> try_append_to(kf::Encoder& encoder,
-                                                      const kf::Tensor<kf::half, 2>& table,
-                                                      const kf::Tensor<kf::int2, 1>& at) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& table,
-                   const kf::Tensor<kf::int2, 1>& at, const kf::Out<kf::Tensor<kf::half, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& table,
-                                   const kf::Tensor<kf::int2, 1>& at,
-                                   const kf::Out<kf::Tensor<kf::half, 1>>& result) const;
+    explicit LookUpHalfFunction(const kf::detail::FunctionRef& function)
+        : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] LookUpHalfFunction options(const kf::Options& chosen) const {
-        return LookUpHalfFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] LookUpHalfFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit LookUpHalfFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - table: in, double tensor [any], differentiable
 /// - at: in, int tensor [d0]
 /// - result: returned, double tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class LookUpDoubleFunction {
+/// options(): `deterministic` is for its backward pass.
+class LookUpDoubleFunction
+    : public kf::Overloads<
+          LookUpDoubleFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<double, 1>(const kf::Tensor<double, 1>& table,
+                                                const kf::Tensor<std::int32_t, 1>& at)>,
+          kf::Overload<0, void(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
+                               const kf::Out<kf::Tensor<double, 1>>& result)>>,
+      public kf::WithOptions<LookUpDoubleFunction>,
+      public kf::WithHooks<LookUpDoubleFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
+                                   const kf::Tensor<double, 1>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                        const kf::Tensor<double, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                                  const kf::Tensor<double, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                       const kf::Tensor<std::int32_t, 1>& at, const kf::Tensor<double, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                                       const kf::Tensor<std::int32_t, 1>& at,
-                                       const kf::Tensor<double, 1>& result) const;
-
-    private:
-        friend class LookUpDoubleFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<double, 1> operator()(const kf::Tensor<double, 1>& table,
-                                                   const kf::Tensor<std::int32_t, 1>& at) const;
-    kf::Result<kf::Tensor<double, 1>> try_call(const kf::Tensor<double, 1>& table,
-                                               const kf::Tensor<std::int32_t, 1>& at) const;
-    void operator()(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                    const kf::Out<kf::Tensor<double, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<double, 1>& table, const kf::Tensor<std::int32_t, 1>& at,
-                              const kf::Out<kf::Tensor<double, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<double, 1> append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                                                  const kf::Tensor<std::int32_t, 1>& at) const;
-    kf::Result<kf::Tensor<double, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                                                    const kf::Tensor<std::int32_t, 1>& at) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                   const kf::Tensor<std::int32_t, 1>& at, const kf::Out<kf::Tensor<double, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<double, 1>& table,
-                                   const kf::Tensor<std::int32_t, 1>& at,
-                                   const kf::Out<kf::Tensor<double, 1>>& result) const;
+    explicit LookUpDoubleFunction(const kf::detail::FunctionRef& function)
+        : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] LookUpDoubleFunction options(const kf::Options& chosen) const {
-        return LookUpDoubleFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] LookUpDoubleFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit LookUpDoubleFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// The functions of gathers on one device. Copies share the kernels. Thread-safe. Tensors given to the
 /// functions must be on this device.
 class Module {
 public:
-    /// Loads gathers.kfa from the folder of the running program.
+    /// Loads gathers.kfa from the folder of the library that this is part of, of the program where it is linked
+    /// into that.
     /// Throws kf::ArtifactError where the file is missing or isn't the one generated with this header, or no
     /// kernel in it fits the device.
     explicit Module(const kf::Device& device);

@@ -5,18 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
+#include <kf/configured.h>
 #include <kf/device.h>
-#include <kf/dual.h>
-#include <kf/encoder.h>
 #include <kf/error.h>
-#include <kf/generator.h>
+#include <kf/half.h>
 #include <kf/hook.h>
-#include <kf/invoke.h>
-#include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/options.h>
+#include <kf/overload.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -39,6 +38,8 @@ static_assert(sizeof(std::uint8_t) == 1 && std::is_trivially_copyable_v<std::uin
 struct SplitResult {
     kf::Tensor<float, 1> result;
     kf::Tensor<float, 1> whole;
+
+    friend auto kf_parts(SplitResult& whole_) { return std::tie(whole_.result, whole_.whole); }
 };
 
 /// Splits x into its whole part and the rest, which is returned.
@@ -50,245 +51,108 @@ struct SplitResult {
 /// - total: inout, float tensor [d0], differentiable
 /// - result: returned, float tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class SplitFunction {
+/// options(): `deterministic` is for its backward pass.
+class SplitFunction
+    : public kf::Overloads<
+          SplitFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<float, 1>(const kf::Tensor<float, 1>& x,
+                                               const kf::Out<kf::Tensor<float, 1>>& whole,
+                                               const kf::Tensor<float, 1>& total)>,
+          kf::Overload<0, void(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
+                               const kf::Tensor<float, 1>& total,
+                               const kf::Out<kf::Tensor<float, 1>>& result)>,
+          kf::Overload<0, SplitResult(
+              const kf::Tensor<float, 1>& x,
+              const kf::Tensor<float, 1>& total), kf::InPlace, kf::Items<0, 3, 1, 2>>>,
+      public kf::WithOptions<SplitFunction>,
+      public kf::WithHooks<SplitFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
+                                   const kf::Tensor<float, 1>& total, const kf::Tensor<float, 1>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
-                        const kf::Tensor<float, 1>& total, const kf::Tensor<float, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
-                                  const kf::Tensor<float, 1>& total,
-                                  const kf::Tensor<float, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& whole,
-                       const kf::Tensor<float, 1>& total, const kf::Tensor<float, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                       const kf::Tensor<float, 1>& whole, const kf::Tensor<float, 1>& total,
-                                       const kf::Tensor<float, 1>& result) const;
-
-    private:
-        friend class SplitFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    kf::Tensor<float, 1> operator()(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
-                                    const kf::Tensor<float, 1>& total) const;
-    kf::Result<kf::Tensor<float, 1>> try_call(const kf::Tensor<float, 1>& x,
-                                              const kf::Out<kf::Tensor<float, 1>>& whole,
-                                              const kf::Tensor<float, 1>& total) const;
-    void operator()(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
-                    const kf::Tensor<float, 1>& total, const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<float, 1>& x, const kf::Out<kf::Tensor<float, 1>>& whole,
-                              const kf::Tensor<float, 1>& total,
-                              const kf::Out<kf::Tensor<float, 1>>& result) const;
-    SplitResult operator()(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& total) const;
-    kf::Result<SplitResult> try_call(const kf::Tensor<float, 1>& x, const kf::Tensor<float, 1>& total) const;
-    kf::Tensor<float, 1> append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                   const kf::Out<kf::Tensor<float, 1>>& whole,
-                                   const kf::Tensor<float, 1>& total) const;
-    kf::Result<kf::Tensor<float, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                                   const kf::Out<kf::Tensor<float, 1>>& whole,
-                                                   const kf::Tensor<float, 1>& total) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                   const kf::Out<kf::Tensor<float, 1>>& whole, const kf::Tensor<float, 1>& total,
-                   const kf::Out<kf::Tensor<float, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                   const kf::Out<kf::Tensor<float, 1>>& whole,
-                                   const kf::Tensor<float, 1>& total,
-                                   const kf::Out<kf::Tensor<float, 1>>& result) const;
-    SplitResult append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                          const kf::Tensor<float, 1>& total) const;
-    kf::Result<SplitResult> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 1>& x,
-                                          const kf::Tensor<float, 1>& total) const;
+    explicit SplitFunction(const kf::detail::FunctionRef& function) : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] SplitFunction options(const kf::Options& chosen) const {
-        return SplitFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] SplitFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit SplitFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - normal: in, float tensor [d0, 3] or float3 tensor [d0], differentiable
 /// - light: in, float3
 /// - result: returned, float3 tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class ShadeFunction {
+/// options(): `deterministic` is for its backward pass.
+class ShadeFunction
+    : public kf::Overloads<
+          ShadeFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<kf::float3, 1>(const kf::Tensor<float, 2>& normal, kf::float3 light)>,
+          kf::Overload<0, void(const kf::Tensor<float, 2>& normal, kf::float3 light,
+                               const kf::Out<kf::Tensor<kf::float3, 1>>& result)>,
+          // Call shape [d0].
+          kf::Overload<1, kf::Tensor<kf::float3, 1>(const kf::Tensor<kf::float3, 1>& normal,
+                                                    kf::float3 light)>,
+          kf::Overload<1, void(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
+                               const kf::Out<kf::Tensor<kf::float3, 1>>& result)>>,
+      public kf::WithOptions<ShadeFunction>,
+      public kf::WithHooks<ShadeFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(const kf::Tensor<float, 2>& normal, kf::float3 light,
+                                   const kf::Tensor<kf::float3, 1>& result)>,
+              // Call shape [d0].
+              kf::Overload<1, void(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
+                                   const kf::Tensor<kf::float3, 1>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<float, 2>& normal, kf::float3 light,
-                        const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<float, 2>& normal, kf::float3 light,
-                                  const kf::Tensor<kf::float3, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<float, 2>& normal, kf::float3 light,
-                       const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 2>& normal,
-                                       kf::float3 light, const kf::Tensor<kf::float3, 1>& result) const;
-
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                        const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                                  const kf::Tensor<kf::float3, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                       const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::float3, 1>& normal,
-                                       kf::float3 light, const kf::Tensor<kf::float3, 1>& result) const;
-
-    private:
-        friend class ShadeFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<float, 2>& normal,
-                                                       kf::float3 light) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<float, 2>& normal,
-                                                   kf::float3 light) const;
-    void operator()(const kf::Tensor<float, 2>& normal, kf::float3 light,
-                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<float, 2>& normal, kf::float3 light,
-                              const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(kf::Encoder& encoder,
-                                                      const kf::Tensor<float, 2>& normal,
-                                                      kf::float3 light) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(kf::Encoder& encoder,
-                                                        const kf::Tensor<float, 2>& normal,
-                                                        kf::float3 light) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<float, 2>& normal, kf::float3 light,
-                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<float, 2>& normal, kf::float3 light,
-                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<kf::float3, 1>& normal,
-                                                       kf::float3 light) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<kf::float3, 1>& normal,
-                                                   kf::float3 light) const;
-    void operator()(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                              const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(kf::Encoder& encoder,
-                                                      const kf::Tensor<kf::float3, 1>& normal,
-                                                      kf::float3 light) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(kf::Encoder& encoder,
-                                                        const kf::Tensor<kf::float3, 1>& normal,
-                                                        kf::float3 light) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::float3, 1>& normal, kf::float3 light,
-                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::float3, 1>& normal,
-                                   kf::float3 light, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+    explicit ShadeFunction(const kf::detail::FunctionRef& function) : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] ShadeFunction options(const kf::Options& chosen) const {
-        return ShadeFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] ShadeFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit ShadeFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - x: in, half tensor [d1, d0], differentiable
 /// - amount: in, half tensor [d1], differentiable
 /// - result: returned, half tensor [d0, d1], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class SoftenFunction {
+/// options(): `deterministic` is for its backward pass.
+class SoftenFunction
+    : public kf::Overloads<
+          SoftenFunction, kf::PassKind::forward,
+          // Call shape [d0, d1].
+          kf::Overload<0, kf::Tensor<kf::half, 2>(const kf::Tensor<kf::half, 2>& x,
+                                                  const kf::Tensor<kf::half, 1>& amount)>,
+          kf::Overload<0, void(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
+                               const kf::Out<kf::Tensor<kf::half, 2>>& result)>>,
+      public kf::WithOptions<SoftenFunction>,
+      public kf::WithHooks<SoftenFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0, d1].
+              kf::Overload<0, void(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
+                                   const kf::Tensor<kf::half, 2>& result)>> {
     public:
-        /// Call shape [d0, d1].
-        void operator()(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
-                        const kf::Tensor<kf::half, 2>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
-                                  const kf::Tensor<kf::half, 2>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                       const kf::Tensor<kf::half, 1>& amount, const kf::Tensor<kf::half, 2>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                                       const kf::Tensor<kf::half, 1>& amount,
-                                       const kf::Tensor<kf::half, 2>& result) const;
-
-    private:
-        friend class SoftenFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0, d1].
-    [[nodiscard]] kf::Tensor<kf::half, 2> operator()(const kf::Tensor<kf::half, 2>& x,
-                                                     const kf::Tensor<kf::half, 1>& amount) const;
-    kf::Result<kf::Tensor<kf::half, 2>> try_call(const kf::Tensor<kf::half, 2>& x,
-                                                 const kf::Tensor<kf::half, 1>& amount) const;
-    void operator()(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
-                    const kf::Out<kf::Tensor<kf::half, 2>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::half, 2>& x, const kf::Tensor<kf::half, 1>& amount,
-                              const kf::Out<kf::Tensor<kf::half, 2>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::half, 2> append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                                                    const kf::Tensor<kf::half, 1>& amount) const;
-    kf::Result<kf::Tensor<kf::half, 2>> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                                                      const kf::Tensor<kf::half, 1>& amount) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                   const kf::Tensor<kf::half, 1>& amount,
-                   const kf::Out<kf::Tensor<kf::half, 2>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::half, 2>& x,
-                                   const kf::Tensor<kf::half, 1>& amount,
-                                   const kf::Out<kf::Tensor<kf::half, 2>>& result) const;
+    explicit SoftenFunction(const kf::detail::FunctionRef& function) : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] SoftenFunction options(const kf::Options& chosen) const {
-        return SoftenFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] SoftenFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit SoftenFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// How many flags are set.
@@ -296,71 +160,30 @@ private:
 /// - flags: in, bool4 tensor [d0]
 /// - not_: in, uint8_t or uint8_t tensor [d0]
 /// - result: returned, int64_t tensor [d0]
-///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class CountFunction {
+class CountFunction
+    : public kf::Overloads<
+          CountFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, kf::Tensor<std::int64_t, 1>(const kf::Tensor<kf::bool4, 1>& flags,
+                                                      kf::ScalarArg<std::uint8_t> not_)>,
+          kf::Overload<0, void(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
+                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result)>,
+          // Call shape [d0].
+          kf::Overload<1, kf::Tensor<std::int64_t, 1>(const kf::Tensor<kf::bool4, 1>& flags,
+                                                      const kf::Tensor<std::uint8_t, 1>& not_)>,
+          kf::Overload<1, void(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
+                               const kf::Out<kf::Tensor<std::int64_t, 1>>& result)>>,
+      public kf::WithHooks<CountFunction> {
 public:
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                         kf::ScalarArg<std::uint8_t> not_) const;
-    kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                     kf::ScalarArg<std::uint8_t> not_) const;
-    void operator()(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
-                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, kf::ScalarArg<std::uint8_t> not_,
-                              const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<std::int64_t, 1> append_to(kf::Encoder& encoder,
-                                                        const kf::Tensor<kf::bool4, 1>& flags,
-                                                        kf::ScalarArg<std::uint8_t> not_) const;
-    kf::Result<kf::Tensor<std::int64_t, 1>> try_append_to(kf::Encoder& encoder,
-                                                          const kf::Tensor<kf::bool4, 1>& flags,
-                                                          kf::ScalarArg<std::uint8_t> not_) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                   kf::ScalarArg<std::uint8_t> not_,
-                   const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                   kf::ScalarArg<std::uint8_t> not_,
-                                   const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<std::int64_t, 1> operator()(const kf::Tensor<kf::bool4, 1>& flags,
-                                                         const kf::Tensor<std::uint8_t, 1>& not_) const;
-    kf::Result<kf::Tensor<std::int64_t, 1>> try_call(const kf::Tensor<kf::bool4, 1>& flags,
-                                                     const kf::Tensor<std::uint8_t, 1>& not_) const;
-    void operator()(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
-                    const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<kf::bool4, 1>& flags, const kf::Tensor<std::uint8_t, 1>& not_,
-                              const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<std::int64_t, 1> append_to(kf::Encoder& encoder,
-                                                        const kf::Tensor<kf::bool4, 1>& flags,
-                                                        const kf::Tensor<std::uint8_t, 1>& not_) const;
-    kf::Result<kf::Tensor<std::int64_t, 1>> try_append_to(kf::Encoder& encoder,
-                                                          const kf::Tensor<kf::bool4, 1>& flags,
-                                                          const kf::Tensor<std::uint8_t, 1>& not_) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                   const kf::Tensor<std::uint8_t, 1>& not_,
-                   const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<kf::bool4, 1>& flags,
-                                   const kf::Tensor<std::uint8_t, 1>& not_,
-                                   const kf::Out<kf::Tensor<std::int64_t, 1>>& result) const;
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] CountFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit CountFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
+    using Overloads::Overloads;
 };
 
 /// The functions of mixed on one device. Copies share the kernels. Thread-safe. Tensors given to the
 /// functions must be on this device.
 class Module {
 public:
-    /// Loads mixed.kfa from the folder of the running program.
+    /// Loads mixed.kfa from the folder of the library that this is part of, of the program where it is linked
+    /// into that.
     /// Throws kf::ArtifactError where the file is missing or isn't the one generated with this header, or no
     /// kernel in it fits the device.
     explicit Module(const kf::Device& device);

@@ -3,21 +3,19 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
+#include <kf/configured.h>
 #include <kf/device.h>
-#include <kf/dual.h>
-#include <kf/encoder.h>
 #include <kf/error.h>
-#include <kf/generator.h>
 #include <kf/hook.h>
-#include <kf/invoke.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/options.h>
+#include <kf/overload.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>
@@ -81,6 +79,8 @@ struct RayFields {
         kf::detail::FieldTypes<PosType, DirType>,
         kf::detail::FieldTypes<Others...>>
     operator RayFields<Others...>() const { return {pos, dir}; }
+
+    friend auto kf_parts(RayFields& whole) { return std::tie(whole.pos, whole.dir); }
 };
 template <class PosType, class DirType>
 RayFields(PosType, DirType)
@@ -99,6 +99,8 @@ struct Float3Fields {
         kf::detail::FieldTypes<XType, YType, ZType>,
         kf::detail::FieldTypes<Others...>>
     operator Float3Fields<Others...>() const { return {x, y, z}; }
+
+    friend auto kf_parts(Float3Fields& whole) { return std::tie(whole.x, whole.y, whole.z); }
 };
 template <class XType, class YType, class ZType>
 Float3Fields(XType, YType, ZType)
@@ -120,154 +122,85 @@ static_assert(sizeof(std::array<kf::half3, 2>) == 12 &&
 /// - t: in, float, differentiable
 /// - result: returned, float3 or float3 tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class RaytraceFunction {
+/// options(): `deterministic` is for its backward pass.
+class RaytraceFunction
+    : public kf::Overloads<
+          RaytraceFunction, kf::PassKind::forward,
+          // One call.
+          kf::Overload<0, kf::float3(const Ray& ray, kf::ScalarArg<float> t), kf::CallOnly>,
+          // Call shape [d0].
+          kf::Overload<1, kf::Tensor<kf::float3, 1>(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t)>,
+          kf::Overload<1, void(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
+                               const kf::Out<kf::Tensor<kf::float3, 1>>& result)>,
+          // Call shape [d0].
+          kf::Overload<2, kf::Tensor<kf::float3, 1>(
+              const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t)>,
+          kf::Overload<2, void(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                               kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result)>>,
+      public kf::WithOptions<RaytraceFunction>,
+      public kf::WithHooks<RaytraceFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // One call.
+              kf::Overload<0, void(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
+                                   kf::OutputArg<kf::float3> result), kf::CallOnly>,
+              kf::Overload<0, void(kf::DiffArg<Ray> ray,
+                                   kf::DiffArg<float> t), kf::CallOnly, kf::Items<0, 1, kf::item::none>>,
+              // Call shape [d0].
+              kf::Overload<1, void(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
+                                   const kf::Tensor<kf::float3, 1>& result), kf::CallOnly>,
+              kf::Overload<1, void(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
+                                   const kf::Tensor<kf::float3, 1>& result), kf::RecordOnly>,
+              // Call shape [d0].
+              kf::Overload<2, void(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
+                                   kf::DiffArg<float> t,
+                                   const kf::Tensor<kf::float3, 1>& result), kf::CallOnly>,
+              kf::Overload<2, void(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
+                                   kf::ScalarArg<float> t,
+                                   const kf::Tensor<kf::float3, 1>& result), kf::RecordOnly>> {
     public:
-        /// One call.
-        void operator()(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                        kf::OutputArg<kf::float3> result = {}) const;
-        kf::Result<void> try_call(kf::DiffArg<Ray> ray, kf::DiffArg<float> t,
-                                  kf::OutputArg<kf::float3> result = {}) const;
-
-        /// Call shape [d0].
-        void operator()(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
-                        const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::DiffArg<float> t,
-                                  const kf::Tensor<kf::float3, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
-                       const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
-
-        /// Call shape [d0].
-        void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
-                        kf::DiffArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::DiffArg<kf::float3>>& ray,
-                                  kf::DiffArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
-        void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
-        kf::Result<void> try_append_to(kf::Encoder& encoder,
-                                       const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                       kf::ScalarArg<float> t, const kf::Tensor<kf::float3, 1>& result) const;
-
-    private:
-        friend class RaytraceFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// One call.
-    [[nodiscard]] kf::float3 operator()(const Ray& ray, kf::ScalarArg<float> t) const;
-    kf::Result<kf::float3> try_call(const Ray& ray, kf::ScalarArg<float> t) const;
-
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(const kf::Tensor<Ray, 1>& ray,
-                                                       kf::ScalarArg<float> t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(const kf::Tensor<Ray, 1>& ray,
-                                                   kf::ScalarArg<float> t) const;
-    void operator()(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
-                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
-                              const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                      kf::ScalarArg<float> t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                                        kf::ScalarArg<float> t) const;
-    void append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray, kf::ScalarArg<float> t,
-                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder, const kf::Tensor<Ray, 1>& ray,
-                                   kf::ScalarArg<float> t,
-                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-
-    /// Call shape [d0].
-    [[nodiscard]] kf::Tensor<kf::float3, 1> operator()(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_call(
-        const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t) const;
-    void operator()(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray, kf::ScalarArg<float> t,
-                    const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_call(const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                              kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    [[nodiscard]] kf::Tensor<kf::float3, 1> append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-        kf::ScalarArg<float> t) const;
-    kf::Result<kf::Tensor<kf::float3, 1>> try_append_to(
-        kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-        kf::ScalarArg<float> t) const;
-    void append_to(kf::Encoder& encoder, const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                   kf::ScalarArg<float> t, const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
-    kf::Result<void> try_append_to(kf::Encoder& encoder,
-                                   const RayFields<kf::Tensor<kf::float3, 1>, kf::float3>& ray,
-                                   kf::ScalarArg<float> t,
-                                   const kf::Out<kf::Tensor<kf::float3, 1>>& result) const;
+    explicit RaytraceFunction(const kf::detail::FunctionRef& function)
+        : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] RaytraceFunction options(const kf::Options& chosen) const {
-        return RaytraceFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] RaytraceFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit RaytraceFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - scene: in, Scene, differentiable
 /// - ray: inout, Ray, differentiable
 /// - result: returned, Ray, differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it. Thread-safe.
-class AdvanceFunction {
+/// options(): `deterministic` is for its backward pass.
+class AdvanceFunction
+    : public kf::Overloads<
+          AdvanceFunction, kf::PassKind::forward,
+          // One call.
+          kf::Overload<0, Ray(const Scene& scene,
+                              Ray& ray), kf::CallOnly, kf::Items<0, kf::item::inout(1), 2>>>,
+      public kf::WithOptions<AdvanceFunction>,
+      public kf::WithHooks<AdvanceFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // One call.
+              kf::Overload<0, void(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
+                                   kf::OutputArg<Ray> result), kf::CallOnly>,
+              kf::Overload<0, void(kf::DiffArg<Scene> scene,
+                                   kf::DiffArg<Ray> ray), kf::CallOnly, kf::Items<0, 1, kf::item::none>>> {
     public:
-        /// One call.
-        void operator()(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray, kf::OutputArg<Ray> result = {}) const;
-        kf::Result<void> try_call(kf::DiffArg<Scene> scene, kf::DiffArg<Ray> ray,
-                                  kf::OutputArg<Ray> result = {}) const;
-
-    private:
-        friend class AdvanceFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// One call.
-    Ray operator()(const Scene& scene, Ray& ray) const;
-    kf::Result<Ray> try_call(const Scene& scene, Ray& ray) const;
+    explicit AdvanceFunction(const kf::detail::FunctionRef& function) : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] AdvanceFunction options(const kf::Options& chosen) const {
-        return AdvanceFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] AdvanceFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit AdvanceFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// - scene: in, Scene tensor [d0], differentiable
@@ -278,80 +211,42 @@ private:
 /// - result.pos: returned, float3 tensor [d0], differentiable
 /// - result.dir: returned, float3 tensor [d0], differentiable
 ///
-/// Calling it runs it; try_call() does too, and returns its error instead of throwing it; append_to()
-/// records it, to run when the encoder is submitted. Thread-safe.
-class AdvanceAllFunction {
+/// options(): `deterministic` is for its backward pass.
+class AdvanceAllFunction
+    : public kf::Overloads<
+          AdvanceAllFunction, kf::PassKind::forward,
+          // Call shape [d0].
+          kf::Overload<0, RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>(
+              const kf::Tensor<Scene, 1>& scene,
+              const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray), kf::InPlace>>,
+      public kf::WithOptions<AdvanceAllFunction>,
+      public kf::WithHooks<AdvanceAllFunction> {
 public:
-    /// The backward pass: takes the same arguments, then the result. Gradients of outputs flow in (1 where an
-    /// output has none), those that inputs have are added to. Inputs must be as they were before the call.
-    class Backward {
+    /// Takes the same arguments, then the result: gradients flow from outputs to inputs.
+    class Backward
+        : public kf::Overloads<
+              Backward, kf::PassKind::backward,
+              // Call shape [d0].
+              kf::Overload<0, void(
+                  const kf::Tensor<Scene, 1>& scene,
+                  const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
+                  const RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>& result)>> {
     public:
-        /// Call shape [d0].
-        void operator()(
-            const kf::Tensor<Scene, 1>& scene,
-            const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
-            const RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>& result) const;
-        kf::Result<void> try_call(
-            const kf::Tensor<Scene, 1>& scene,
-            const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
-            const RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>& result) const;
-        void append_to(
-            kf::Encoder& encoder,
-            const kf::Tensor<Scene, 1>& scene,
-            const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
-            const RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>& result) const;
-        kf::Result<void> try_append_to(
-            kf::Encoder& encoder,
-            const kf::Tensor<Scene, 1>& scene,
-            const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray,
-            const RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>& result) const;
-
-    private:
-        friend class AdvanceAllFunction;
-        explicit Backward(const kf::detail::FunctionRef& function) : function_(function) {}
-
-        kf::detail::FunctionRef function_;
+        using Overloads::Overloads;
     };
 
-    /// Call shape [d0].
-    RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>> operator()(
-        const kf::Tensor<Scene, 1>& scene,
-        const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray) const;
-    kf::Result<RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>> try_call(
-        const kf::Tensor<Scene, 1>& scene,
-        const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray) const;
-    RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>> append_to(
-        kf::Encoder& encoder,
-        const kf::Tensor<Scene, 1>& scene,
-        const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray) const;
-    kf::Result<RayFields<kf::Tensor<kf::float3, 1>, kf::Tensor<kf::float3, 1>>> try_append_to(
-        kf::Encoder& encoder,
-        const kf::Tensor<Scene, 1>& scene,
-        const RayFields<Float3Fields<kf::Tensor<float, 1>, kf::Tensor<float, 1>, kf::Tensor<float, 1>>, kf::Tensor<kf::float3, 1>>& ray) const;
+    explicit AdvanceAllFunction(const kf::detail::FunctionRef& function)
+        : Overloads(function), backward(function) {}
 
     Backward backward;
-
-    /// A copy that is called so: `deterministic` is for its backward pass.
-    [[nodiscard]] AdvanceAllFunction options(const kf::Options& chosen) const {
-        return AdvanceAllFunction(function_.with(chosen));
-    }
-
-    /// A copy that calls `callback` before each dispatch, its derivatives' too, after the hooks that it has. What
-    /// the callback throws, the call throws, and nothing of it runs.
-    [[nodiscard]] AdvanceAllFunction hook(std::function<void(kf::HookContext&)> callback) const;
-
-private:
-    friend class Module;
-    explicit AdvanceAllFunction(const kf::detail::FunctionRef& function);
-
-    kf::detail::FunctionRef function_;
 };
 
 /// The functions of rays on one device. Copies share the kernels. Thread-safe. Tensors given to the
 /// functions must be on this device.
 class Module {
 public:
-    /// Loads rays.kfa from the folder of the running program.
+    /// Loads rays.kfa from the folder of the library that this is part of, of the program where it is linked
+    /// into that.
     /// Throws kf::ArtifactError where the file is missing or isn't the one generated with this header, or no
     /// kernel in it fits the device.
     explicit Module(const kf::Device& device);
