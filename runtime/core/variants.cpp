@@ -152,4 +152,10 @@ FunctionRef variant_of(const FunctionRef& function, std::string_view name) {
     return made;
 }
 
+FunctionRef FunctionRef::with(const Options& chosen) const {
+    FunctionRef made = chosen.variant.empty() ? *this : variant_of(*this, chosen.variant);
+    made.options = options.with(chosen);
+    return made;
+}
+
 }  // namespace kf::detail

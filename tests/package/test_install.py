@@ -47,6 +47,29 @@ def test_kernels_beside_the_program(consumer: Path, tmp_path: Path) -> None:
     assert "offset.kfa" in done.stdout
 
 
+def test_kernels_beside_a_library(consumer: Path, tmp_path: Path) -> None:
+    assert run(consumer / "bin" / "apart") == "3"
+
+    run("cmake", "--install", consumer, "--prefix", tmp_path)
+    assert run(tmp_path / "bin" / "apart") == "3"
+
+    # The loader may have found it by a path that leads elsewhere by now.
+    done = subprocess.run(
+        [tmp_path / "bin" / "apart"],
+        cwd=tmp_path,
+        env={**os.environ, "LD_LIBRARY_PATH": "lib"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "3"
+
+    (tmp_path / "lib" / "offset.kfa").unlink()
+    done = subprocess.run([tmp_path / "bin" / "apart"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "lib/offset.kfa" in done.stdout
+
+
 def test_second_build_does_nothing(consumer: Path) -> None:
     assert "no work to do" in run("cmake", "--build", consumer)
 

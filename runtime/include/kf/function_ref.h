@@ -41,12 +41,6 @@ struct FunctionRef {
 /// The variant of that name, with the function's options and ways to accumulate. Throws as with().
 FunctionRef variant_of(const FunctionRef& function, std::string_view name);
 
-inline FunctionRef FunctionRef::with(const Options& chosen) const {
-    FunctionRef made = chosen.variant.empty() ? *this : variant_of(*this, chosen.variant);
-    made.options = options.with(chosen);
-    return made;
-}
-
 /// The function that combines them so; what isn't named stays as it is. Throws ArgumentError (unknown_name)
 /// for what the call spec doesn't offer.
 FunctionRef accumulated(const FunctionRef& function, std::span<const Accumulation> chosen);

@@ -4,13 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,36 +37,35 @@ public:
         if (!value) return;
         std::vector<std::byte> bytes(sizeof(T));
         std::memcpy(bytes.data(), &*value, sizeof(T));
-        values_.insert_or_assign(name, std::move(bytes));
+        put(name, std::move(bytes));
     }
     /// Sets a tensor; a null one stays as it is.
     template <class T, std::size_t N>
     void set(const std::string& name, const Tensor<T, N>& tensor) {
-        if (tensor.any()) values_.insert_or_assign(name, tensor.any());
+        if (tensor.any()) put(name, tensor.any());
     }
     /// Sets a buffer; a null one stays as it is.
     template <class T>
     void set(const std::string& name, const Buffer<T>& buffer) {
-        if (buffer) values_.insert_or_assign(name, buffer.any());
+        if (buffer) put(name, buffer.any());
     }
     template <class T>
     void set(const std::string& name, const RWBuffer<T>& buffer) {
-        if (buffer) values_.insert_or_assign(name, buffer.any());
+        if (buffer) put(name, buffer.any());
     }
     /// Sets a pointer; one that is absent stays as it is.
     template <class T>
     void set(const std::string& name, const std::optional<Pointer<T>>& pointer) {
-        if (pointer) values_.insert_or_assign(name, Address{pointer->address_, pointer->memory_});
+        if (pointer) put(name, Address{pointer->address_, pointer->memory_});
     }
 
     /// Null where it isn't set.
-    [[nodiscard]] const Value* find(std::string_view name) const {
-        const auto found = values_.find(name);
-        return found == values_.end() ? nullptr : &found->second;
-    }
+    [[nodiscard]] const Value* find(std::string_view name) const;
 
 private:
-    std::map<std::string, Value, std::less<>> values_;
+    void put(const std::string& name, Value value);
+
+    std::vector<std::pair<std::string, Value>> values_;  ///< by name: <map> takes long to compile
 };
 
 }  // namespace kf::detail

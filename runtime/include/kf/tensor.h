@@ -1,7 +1,6 @@
 // kf::Tensor<T, N>: a typed, strided, N-dimensional tensor in device memory.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -120,7 +119,7 @@ public:
 private:
     static Shape<N> to_array(const Dims& dims) {
         Shape<N> result{};
-        std::copy(dims.begin(), dims.end(), result.begin());
+        for (std::size_t i = 0; i < N; ++i) result[i] = dims[i];
         return result;
     }
     AnyTensor any_;
