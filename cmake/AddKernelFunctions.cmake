@@ -7,7 +7,8 @@
 #     [INCLUDE_DIRECTORIES <dir> ...]   # searched for Slang modules
 #     [DEFINITIONS <A> <B=1> ...]       # for Slang's preprocessor
 #     [PYTHON <package>]                # also <output directory>/<package>/{NAME.py,NAME.pyi,NAME.kfa,py.typed}
-#     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it
+#     [NO_EMBED]                        # NAME.kfa beside the library instead of inside it: the shared library
+#                                       # or program that it is linked into looks in its own folder
 #     [OUTPUT_DIRECTORY <dir>]          # default: <target>.generated in KF_GENERATED_DIRECTORY, or where that
 #                                       # isn't set in the current binary dir
 #     [OPTIONS <option> ...]            # passed on to kfgen

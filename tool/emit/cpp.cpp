@@ -495,7 +495,8 @@ void add_blocks(const std::string& text, std::set<std::string>& headers) {
 View::List in_order(const std::set<std::string>& headers) { return {headers.begin(), headers.end()}; }
 
 View::List runtime_headers(const std::string& text) {
-    std::set<std::string> headers{"configured.h", "device.h", "error.h", "hook.h", "module.h", "options.h", "overload.h"};
+    std::set<std::string> headers{"configured.h", "device.h",  "error.h",   "hook.h",
+                                  "module.h",     "options.h", "overload.h"};
     add_headers(text,
                 {{"buffer.h", {"kf::Buffer<", "kf::RWBuffer<"}},
                  {"dual.h", {"kf::Dual<"}},
