@@ -16,9 +16,9 @@ namespace kf {
 std::span<const Backend> backends() {
     static constexpr std::array list{
         Backend{"cuda", [](std::string& why_not) { return cuda::enumerate_cuda(&why_not); },
-                [](int index) { return cuda::open_cuda(index); }},
+                [](std::string& why_not) { return cuda::find_cuda(why_not); }},
         Backend{"vulkan", [](std::string& why_not) { return vulkan::enumerate_vulkan(&why_not); },
-                [](int index) { return vulkan::open_vulkan(index); }},
+                [](std::string& why_not) { return vulkan::find_vulkan(why_not); }},
     };
     return list;
 }

@@ -1,13 +1,13 @@
 // The drivers there are, in order of preference. A new one is a line in backends.cpp.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/driver.h"
+#include "core/usable.h"
 
 namespace kf {
 
@@ -16,7 +16,8 @@ struct Backend {
     /// The devices, in the order of open(); when there are none, `why_not` says why, in a line that begins
     /// with the backend's name.
     std::vector<driver::Info> (*enumerate)(std::string& why_not);
-    std::shared_ptr<driver::Device> (*open)(int index);
+    /// The same, ready to be opened, each once.
+    std::vector<driver::Candidate> (*find)(std::string& why_not);
 };
 
 [[nodiscard]] std::span<const Backend> backends();

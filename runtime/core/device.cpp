@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 
 #include "core/backends.h"
 #include "core/device_state.h"
@@ -21,26 +22,33 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-struct Found {
-    const Backend* backend = nullptr;
-    driver::Info info;
-};
+using Found = driver::Candidate;
 
-/// Every device of the backends named `only` (all when empty), and why the others have none.
+bool is_gpu(const Found& device) { return !device.info.is_cpu; }
+
+void add_reason(std::string& why_not, const std::string& reason) {
+    if (!reason.empty()) why_not += (why_not.empty() ? "" : "; ") + reason;
+}
+
+/// The devices of one backend.
 std::vector<Found> find_devices(std::string_view only, std::string& why_not) {
+    detail::start_drivers();
+    for (const Backend& backend : backends()) {
+        if (backend.name == only) return backend.find(why_not);
+    }
+    return {};
+}
+
+/// Every device up to those of the first backend that has a GPU, which is the one to open: starting another
+/// driver for nothing takes long. And why backends have none.
+std::vector<Found> find_first(std::string& why_not) {
     detail::start_drivers();
     std::vector<Found> found;
     for (const Backend& backend : backends()) {
-        if (!only.empty() && backend.name != only) {
-            continue;
-        }
         std::string reason;
-        for (driver::Info& info : backend.enumerate(reason)) {
-            found.push_back({&backend, std::move(info)});
-        }
-        if (!reason.empty()) {
-            why_not += (why_not.empty() ? "" : "; ") + reason;
-        }
+        std::ranges::move(backend.find(reason), std::back_inserter(found));
+        add_reason(why_not, reason);
+        if (std::ranges::any_of(found, is_gpu)) break;
     }
     return found;
 }
@@ -69,9 +77,8 @@ bool matches(const driver::Info& info, std::string_view selector) {
 
 /// GPUs before CPU drivers; otherwise the order of backends and of their devices.
 Device open_first(std::vector<Found> found) {
-    std::stable_partition(found.begin(), found.end(),
-                          [](const Found& device) { return !device.info.is_cpu; });
-    return detail::make_device(found.front().backend->open(found.front().info.index));
+    std::stable_partition(found.begin(), found.end(), is_gpu);
+    return detail::make_device(found.front().open());
 }
 
 }  // namespace
@@ -82,7 +89,7 @@ Device Device::open() {
         return open(name);
     }
     std::string why_not;
-    std::vector<Found> found = find_devices({}, why_not);
+    std::vector<Found> found = find_first(why_not);
     if (found.empty()) {
         throw DeviceError(ErrorCode::no_driver, "no device to run kernels on: " + why_not);
     }
@@ -120,10 +127,13 @@ Device Device::open(std::string_view name) {
 }
 
 std::vector<DeviceInfo> devices() {
-    std::string why_not;
+    detail::start_drivers();
     std::vector<DeviceInfo> infos;
-    for (const Found& device : find_devices({}, why_not)) {
-        infos.push_back(detail::device_info(device.info));
+    for (const Backend& backend : backends()) {
+        std::string why_not;
+        for (const driver::Info& info : backend.enumerate(why_not)) {
+            infos.push_back(detail::device_info(info));
+        }
     }
     return infos;
 }

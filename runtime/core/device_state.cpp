@@ -57,7 +57,10 @@ std::shared_ptr<LazyKernel> DeviceState::kernel(const manifest::Kernel& kernel) 
     if (!shared) {
         shared = std::make_shared<LazyKernel>();
         entry = shared;
-        std::erase_if(kernels_, [](const auto& item) { return item.second.expired(); });
+        if (kernels_.size() > 2 * kept_kernels_) {
+            std::erase_if(kernels_, [](const auto& item) { return item.second.expired(); });
+            kept_kernels_ = kernels_.size();
+        }
     }
     return shared;
 }

@@ -83,6 +83,7 @@ private:
     DeviceInfo info_;  ///< of the root
     std::mutex mutex_;
     std::unordered_map<std::string, std::weak_ptr<LazyKernel>> kernels_;
+    std::size_t kept_kernels_ = 16;  ///< when those of modules that are gone were last removed
 };
 
 /// A handle over a driver's device; how tests put in one of their own.

@@ -17,7 +17,7 @@
 namespace kf::manifest {
 
 /// Raised whenever the meaning of anything below changes; a runtime refuses newer artifacts.
-inline constexpr std::int64_t abi_version = 15;
+inline constexpr std::int64_t abi_version = 16;
 
 /// 64-bit words of one exact sum: of doubles, and of everything else that gradients are. See kf_exact.slang.
 constexpr std::int64_t exact_words(ScalarType scalar) { return scalar == ScalarType::float64 ? 90 : 13; }
@@ -75,7 +75,8 @@ struct Image {
     std::string entry_point;            ///< ends with what its code relies on: see core/interface.h
     std::vector<std::string> features;  ///< what the device must offer
     std::array<std::uint8_t, 32> sha256{};
-    SharedBytes bytes;  ///< one cubin or PTX is shared by all the kernels in it
+    SharedBytes bytes;       ///< one cubin or PTX is shared by all the kernels in it
+    bool is_checked = true;  ///< that they are what sha256 says; else checked_bytes() finds out
 
     bool operator==(const Image&) const = default;
 };

@@ -6,24 +6,22 @@
 #include "core/items.h"
 #include "core/join.h"
 #include "core/module_state.h"
-#include "core/sha256.h"
 
 namespace kf {
 namespace detail {
 
-ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : device_(std::move(device)) {
+ModuleState::ModuleState(Device device, std::shared_ptr<const LoadedArtifact> artifact)
+    : device_(std::move(device)), artifact_(std::move(artifact)) {
     if (!device_) {
         throw ArgumentError(ErrorCode::missing_argument, "Module: the device is null");
     }
-    manifest_ = artifact::read(artifact);
-    digest_ = hex(kf::sha256(artifact));
     const DeviceInfo& info = device_.info();
-    for (const manifest::Kernel& kernel : manifest_.kernels) {
+    for (const manifest::Kernel& kernel : manifest().kernels) {
         const auto layout = kernel.layouts.find(info.backend);
         if (layout == kernel.layouts.end()) {
             const auto target = [](const auto& one) { return one.first; };
             throw ArtifactError(ErrorCode::artifact_no_image,
-                                "the artifact '" + manifest_.name + "' was generated for " +
+                                "the artifact '" + manifest().name + "' was generated for " +
                                     join(kernel.layouts, target) + " and has no kernel '" + kernel.name +
                                     "' for device " + info.id + " (" + info.name + "); add \"" +
                                     info.backend + "\" to the spec's targets");
@@ -31,12 +29,12 @@ ModuleState::ModuleState(Device device, std::span<const std::byte> artifact) : d
         layouts_.push_back(&layout->second);
         kernels_.push_back(device_.state()->kernel(kernel));
     }
-    plans_ = std::make_unique<LaunchPlans>(manifest_, layouts_);
-    launches_ = std::make_unique<LaunchCache>(manifest_);
+    plans_ = std::make_unique<LaunchPlans>(manifest(), layouts_);
+    launches_ = std::make_unique<LaunchCache>(manifest());
 }
 
 const std::shared_ptr<driver::Kernel>& ModuleState::kernel(std::size_t index, driver::Device& driver) const {
-    return kernels_[index]->get(driver, manifest_.kernels[index]);
+    return kernels_[index]->get(driver, artifact_->manifest.kernels[index]);
 }
 
 FunctionRef jvp_of(const FunctionRef& function) {
@@ -46,14 +44,20 @@ FunctionRef jvp_of(const FunctionRef& function) {
     return made;
 }
 
+Module load_module(const Device& device, std::shared_ptr<const LoadedArtifact> artifact) {
+    return Module(std::make_shared<ModuleState>(device, std::move(artifact)));
+}
+
 }  // namespace detail
 
 Module Module::load(const Device& device, std::span<const std::byte> artifact) {
-    return Module(std::make_shared<detail::ModuleState>(device, artifact));
+    return detail::load_module(device, std::make_shared<const detail::LoadedArtifact>(
+                                           std::vector(artifact.begin(), artifact.end())));
 }
 
 Module Module::load_file(const Device& device, const std::string& path) {
-    return load(device, artifact::read_file(path));
+    return detail::load_module(device,
+                               std::make_shared<const detail::LoadedArtifact>(artifact::map_file(path)));
 }
 
 const Device& Module::device() const { return state_->device(); }

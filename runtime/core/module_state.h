@@ -10,6 +10,7 @@
 #include "core/device_state.h"
 #include "core/launch_cache.h"
 #include "core/launch_plan.h"
+#include "core/loaded_artifact.h"
 #include "core/manifest.h"
 
 namespace kf::detail {
@@ -17,12 +18,12 @@ namespace kf::detail {
 /// Immutable but for the kernels, which become ready on first use. Thread-safe.
 class ModuleState {
 public:
-    /// Throws ArtifactError.
-    ModuleState(Device device, std::span<const std::byte> artifact);
+    /// Throws ArtifactError (artifact_no_image).
+    ModuleState(Device device, std::shared_ptr<const LoadedArtifact> artifact);
 
     [[nodiscard]] const Device& device() const { return device_; }
-    [[nodiscard]] const manifest::Manifest& manifest() const { return manifest_; }
-    [[nodiscard]] const std::string& digest() const { return digest_; }
+    [[nodiscard]] const manifest::Manifest& manifest() const { return artifact_->manifest; }
+    [[nodiscard]] const std::string& digest() const { return artifact_->digest(); }
 
     /// Ready on the device, whose driver (on whatever stream) is asked when it isn't yet; throws DeviceError.
     [[nodiscard]] const std::shared_ptr<driver::Kernel>& kernel(std::size_t index,
@@ -35,8 +36,7 @@ public:
 
 private:
     Device device_;
-    manifest::Manifest manifest_;
-    std::string digest_;
+    std::shared_ptr<const LoadedArtifact> artifact_;
     std::vector<std::shared_ptr<LazyKernel>> kernels_;
     std::vector<const manifest::BlockLayout*> layouts_;
     std::unique_ptr<LaunchPlans> plans_;

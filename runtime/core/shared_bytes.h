@@ -1,6 +1,7 @@
 // Bytes that several owners share and none changes: one cubin holds many kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -12,22 +13,31 @@ namespace kf {
 /// A value: copies are cheap and equal when their bytes are. Thread-safe, as it never changes.
 class SharedBytes {
 public:
-    SharedBytes() : bytes_(std::make_shared<const std::vector<std::byte>>()) {}
-    SharedBytes(std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor)
-        : bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+    SharedBytes() = default;
+    SharedBytes(std::vector<std::byte> bytes) {  // NOLINT(google-explicit-constructor)
+        auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        bytes_ = *kept;
+        owner_ = std::move(kept);
+    }
+    /// Bytes that `owner` keeps alive.
+    SharedBytes(std::shared_ptr<const void> owner, std::span<const std::byte> bytes)
+        : owner_(std::move(owner)), bytes_(bytes) {}
 
-    [[nodiscard]] const std::byte* data() const { return bytes_->data(); }
-    [[nodiscard]] std::size_t size() const { return bytes_->size(); }
-    [[nodiscard]] bool empty() const { return bytes_->empty(); }
-    [[nodiscard]] std::span<const std::byte> span() const { return *bytes_; }
-    [[nodiscard]] std::vector<std::byte> copy() const { return *bytes_; }
+    [[nodiscard]] const std::byte* data() const { return bytes_.data(); }
+    [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+    [[nodiscard]] bool empty() const { return bytes_.empty(); }
+    [[nodiscard]] std::span<const std::byte> span() const { return bytes_; }
+    [[nodiscard]] std::vector<std::byte> copy() const { return {bytes_.begin(), bytes_.end()}; }
+    /// Some of these, which stay alive with all of them.
+    [[nodiscard]] SharedBytes part(std::span<const std::byte> bytes) const { return {owner_, bytes}; }
 
     bool operator==(const SharedBytes& other) const {
-        return bytes_ == other.bytes_ || *bytes_ == *other.bytes_;
+        return size() == other.size() && (data() == other.data() || std::ranges::equal(bytes_, other.bytes_));
     }
 
 private:
-    std::shared_ptr<const std::vector<std::byte>> bytes_;
+    std::shared_ptr<const void> owner_;
+    std::span<const std::byte> bytes_;
 };
 
 }  // namespace kf

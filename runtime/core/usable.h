@@ -3,6 +3,8 @@
 
 #include <kf/error.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +46,23 @@ std::vector<Info> infos_of(Find find, std::string* why_not) {
     }
     if (why_not != nullptr) *why_not = reason;
     return infos;
+}
+
+/// A device that was found, and how it is opened with what finding it has opened already.
+struct Candidate {
+    Info info;
+    std::function<std::shared_ptr<Device>()> open;
+};
+
+/// Returns what find(why_not) returns; none where it throws a DeviceError.
+template <class Find>
+std::vector<Candidate> candidates_of(Find find, std::string& why_not) {
+    try {
+        return find(why_not);
+    } catch (const DeviceError& error) {
+        why_not = error.what();
+        return {};
+    }
 }
 
 /// Throws DeviceError (no_device) where there is no device of that index.

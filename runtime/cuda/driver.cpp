@@ -33,17 +33,36 @@ std::vector<driver::Info> enumerate_cuda(std::string* why_not, const OpenOptions
                             why_not);
 }
 
-std::shared_ptr<driver::Device> open_cuda(int index, const OpenOptions& options) {
-    const std::shared_ptr<const Library> library = open_library(options);
-    std::string why_not;
-    std::vector<Physical> devices = usable(*library, why_not);
-    Physical& physical = driver::device_at(devices, index, why_not);
+namespace {
+
+std::shared_ptr<driver::Device> open(const std::shared_ptr<const Library>& library, Physical physical) {
     driver::Info info = physical.info;
     auto context = std::make_shared<Context>(library, std::move(physical));
     const Current current(*context);
     auto shared = std::make_shared<Shared>(context, std::move(info));
     std::shared_ptr<Stream> own = shared->own;
     return std::make_shared<CudaDevice>(std::move(shared), std::move(own));
+}
+
+}  // namespace
+
+std::vector<driver::Candidate> find_cuda(std::string& why_not, const OpenOptions& options) {
+    const auto find = [&](std::string& reason) {
+        const std::shared_ptr<const Library> library = open_library(options);
+        std::vector<driver::Candidate> found;
+        for (Physical& physical : usable(*library, reason)) {
+            found.push_back({physical.info, [library, physical] { return open(library, physical); }});
+        }
+        return found;
+    };
+    return driver::candidates_of(find, why_not);
+}
+
+std::shared_ptr<driver::Device> open_cuda(int index, const OpenOptions& options) {
+    const std::shared_ptr<const Library> library = open_library(options);
+    std::string why_not;
+    std::vector<Physical> devices = usable(*library, why_not);
+    return open(library, std::move(driver::device_at(devices, index, why_not)));
 }
 
 Statistics statistics(const driver::Device& device) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "core/usable.h"
 
 namespace kf::cuda {
 
@@ -26,6 +27,9 @@ struct Statistics {
 /// CUDA_VISIBLE_DEVICES). When there are none, `why_not` (if given) gets one line that says why. Makes no
 /// context. Never throws for want of a driver.
 std::vector<driver::Info> enumerate_cuda(std::string* why_not, const OpenOptions& options = {});
+
+/// The same, ready to be opened.
+std::vector<driver::Candidate> find_cuda(std::string& why_not, const OpenOptions& options = {});
 
 /// Retains the device's primary context. Throws kf::DeviceError: no_driver, no_device (an index out of
 /// range), or the driver's.

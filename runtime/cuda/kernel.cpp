@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/checked_image.h"
 #include "core/dispatch.h"
 #include "cuda/images.h"
 #include "cuda/result.h"
@@ -91,7 +92,7 @@ Modules::~Modules() {
     }
 }
 
-CUmodule Modules::load(const manifest::Image& image, std::string& refusal) {
+CUmodule Modules::load(const manifest::Image& image, const std::string& kernel, std::string& refusal) {
     std::shared_ptr<Entry> entry;
     {
         const std::lock_guard lock(mutex_);
@@ -105,8 +106,9 @@ CUmodule Modules::load(const manifest::Image& image, std::string& refusal) {
     if (entry->module == nullptr) {
         CUmodule module = nullptr;
         std::string log;
+        const SharedBytes bytes = manifest::checked_bytes(image, kernel);
         const CUresult result =
-            image.format == "ptx" ? load_ptx(image, module, log) : load_cubin(image, module);
+            image.format == "ptx" ? load_ptx(bytes, module, log) : load_cubin(bytes, module);
         if (is_refusal(result)) {
             refusal = result_text(context_->cu, result) + (log.empty() ? "" : ": " + log);
             return nullptr;
@@ -120,16 +122,16 @@ CUmodule Modules::load(const manifest::Image& image, std::string& refusal) {
     return entry->module;
 }
 
-CUresult Modules::load_cubin(const manifest::Image& image, CUmodule& module) const {
+CUresult Modules::load_cubin(const SharedBytes& bytes, CUmodule& module) const {
     // The driver reads as far as the header says: only what looks like one goes there.
-    if (image.bytes.size() < 64 || std::memcmp(image.bytes.data(), elf_magic.data(), elf_magic.size()) != 0) {
+    if (bytes.size() < 64 || std::memcmp(bytes.data(), elf_magic.data(), elf_magic.size()) != 0) {
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    return context_->cu.cuModuleLoadDataEx(&module, image.bytes.data(), 0, nullptr, nullptr);
+    return context_->cu.cuModuleLoadDataEx(&module, bytes.data(), 0, nullptr, nullptr);
 }
 
-CUresult Modules::load_ptx(const manifest::Image& image, CUmodule& module, std::string& log) const {
-    const std::string text(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+CUresult Modules::load_ptx(const SharedBytes& bytes, CUmodule& module, std::string& log) const {
+    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     std::string buffer(log_size, '\0');
     std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     // A number in a pointer's place, as the driver wants it.
@@ -162,7 +164,7 @@ void CudaKernel::load(const manifest::Kernel& kernel) {
     std::map<const manifest::Image*, std::string> refusals;
     for (const manifest::Image* image : choose_images(kernel, device.capability)) {
         check_features(*context(), kernel, *image);
-        const CUmodule module = modules_->load(*image, refusals[image]);
+        const CUmodule module = modules_->load(*image, name_, refusals[image]);
         if (module == nullptr) {
             continue;
         }

@@ -24,7 +24,7 @@ public:
 
     /// Null where the driver can't take the image (made for another GPU, or by a newer toolkit); `refusal`
     /// is then its reason. Throws kf::DeviceError for all other failures. Needs the context to be current.
-    CUmodule load(const manifest::Image& image, std::string& refusal);
+    CUmodule load(const manifest::Image& image, const std::string& kernel, std::string& refusal);
     [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
 
 private:
@@ -33,8 +33,8 @@ private:
         CUmodule module = nullptr;
     };
 
-    CUresult load_cubin(const manifest::Image& image, CUmodule& module) const;
-    CUresult load_ptx(const manifest::Image& image, CUmodule& module, std::string& log) const;
+    CUresult load_cubin(const SharedBytes& bytes, CUmodule& module) const;
+    CUresult load_ptx(const SharedBytes& bytes, CUmodule& module, std::string& log) const;
 
     std::shared_ptr<Context> context_;
     std::mutex mutex_;

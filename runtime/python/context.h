@@ -10,16 +10,13 @@
 #include <memory>
 #include <mutex>
 
-#include "core/manifest.h"
+#include "core/loaded_artifact.h"
 #include "python/common.h"
 
 namespace kf::python {
 
 /// An artifact in memory, read and verified once; loaded on devices on demand. Immutable.
-struct Artifact {
-    std::vector<std::byte> bytes;
-    manifest::Manifest manifest;
-};
+using Artifact = detail::LoadedArtifact;
 
 /// Shared by every Python object of the device; the device closes, and its modules go, with the last one.
 class Context {

@@ -136,7 +136,7 @@ Module Context::module(const std::shared_ptr<const Artifact>& artifact) {
     const auto found = modules_.find(artifact);
     if (found != modules_.end()) return found->second.module;
     std::erase_if(modules_, [](const auto& entry) { return entry.first.expired(); });
-    Module module = Module::load(device_, artifact->bytes);
+    Module module = detail::load_module(device_, artifact);
     modules_.emplace(artifact, Loaded{module, {}});
     return module;
 }

@@ -24,6 +24,7 @@ public:
         all_->artifact = std::move(artifact);
     }
     void add_struct(const std::string& name, const py::object& type) { (*all_->classes)[name] = type; }
+    [[nodiscard]] const std::shared_ptr<const Artifact>& artifact() const { return all_->artifact; }
     [[nodiscard]] const manifest::Manifest& manifest() const { return all_->artifact->manifest; }
     [[nodiscard]] Function function(const std::string& name) const;
 
@@ -44,10 +45,7 @@ Function LoadedModule::function(const std::string& name) const {
 
 LoadedModule load_module(const std::filesystem::path& path) {
     const GilRelease release;
-    auto artifact = std::make_shared<Artifact>();
-    artifact->bytes = artifact::read_file(path.string());
-    artifact->manifest = artifact::read(artifact->bytes);
-    return LoadedModule(std::move(artifact));
+    return LoadedModule(std::make_shared<const Artifact>(artifact::map_file(path.string())));
 }
 
 }  // namespace
@@ -55,8 +53,7 @@ LoadedModule load_module(const std::filesystem::path& path) {
 void bind_loaded_module(py::module_& module) {
     py::class_<LoadedModule>(
         module, "Module",
-        "An artifact's functions. Verified when loaded; kernels are made ready per device, on "
-        "first use.")
+        "An artifact's functions. Kernels are verified and made ready per device, on first use or by load().")
         .def_property_readonly("name", [](const LoadedModule& self) { return self.manifest().name; })
         .def_property_readonly(
             "functions", [](const LoadedModule& self) { return manifest::function_names(self.manifest()); })
@@ -66,6 +63,17 @@ void bind_loaded_module(py::module_& module) {
                 return make_function(self.function(wanted));
             },
             py::arg("name"))
+        .def(
+            "load",
+            [](const LoadedModule& self, const py::object& device) {
+                const ContextPtr context = context_of(device, {self.manifest().name, "device"});
+                const Module module = context->module(self.artifact());
+                const GilRelease release;
+                module.load_all();
+            },
+            py::arg("device") = py::none(),
+            "Makes every kernel ready on the device (the default one) now, so that no later call waits for "
+            "it.")
         .def("add_struct", &LoadedModule::add_struct, py::arg("name"), py::arg("type"),
              "The class that structs of this Slang type come back as.")
         .def("__repr__",

@@ -44,15 +44,37 @@ std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptio
         [&](std::string& reason) { return usable(Instance(open_library(options), false), reason); }, why_not);
 }
 
+namespace {
+
+std::shared_ptr<driver::Device> open(std::shared_ptr<Instance> instance, Physical physical,
+                                     bool direct_mapping) {
+    driver::Info info = physical.info;
+    auto context = std::make_shared<Context>(std::move(instance), std::move(physical), direct_mapping);
+    return std::make_shared<VulkanDevice>(std::move(context), std::move(info), nullptr, nullptr);
+}
+
+}  // namespace
+
+std::vector<driver::Candidate> find_vulkan(std::string& why_not, const OpenOptions& options) {
+    const auto find = [&](std::string& reason) {
+        const auto instance = std::make_shared<Instance>(open_library(options), validation_wanted());
+        std::vector<driver::Candidate> found;
+        for (Physical& physical : usable(*instance, reason)) {
+            found.push_back({physical.info, [instance, physical, direct = options.direct_mapping] {
+                                 return open(instance, physical, direct);
+                             }});
+        }
+        return found;
+    };
+    return driver::candidates_of(find, why_not);
+}
+
 std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& options) {
     auto instance = std::make_shared<Instance>(open_library(options), validation_wanted());
     std::string why_not;
     std::vector<Physical> devices = usable(*instance, why_not);
     Physical& physical = driver::device_at(devices, index, why_not);
-    driver::Info info = physical.info;
-    auto context =
-        std::make_shared<Context>(std::move(instance), std::move(physical), options.direct_mapping);
-    return std::make_shared<VulkanDevice>(std::move(context), std::move(info), nullptr, nullptr);
+    return open(std::move(instance), std::move(physical), options.direct_mapping);
 }
 
 std::shared_ptr<driver::Device> adopt_vulkan(const AdoptedVulkan& adopted, const OpenOptions& options) {

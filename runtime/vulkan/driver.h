@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/driver.h"
+#include "core/usable.h"
 
 namespace kf::vulkan {
 
@@ -49,6 +50,10 @@ struct Statistics {
 /// The devices that can run kernels, in the order of open_vulkan(). When there are none, `why_not` (if
 /// given) gets one line that says why. Never throws for want of a driver.
 std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptions& options = {});
+
+/// The same, ready to be opened: an instance is created once for finding and opening, which takes longer than
+/// most of what follows.
+std::vector<driver::Candidate> find_vulkan(std::string& why_not, const OpenOptions& options = {});
 
 /// Throws kf::DeviceError: no_driver, no_device (an index out of range), or the driver's.
 std::shared_ptr<driver::Device> open_vulkan(int index, const OpenOptions& options = {});

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/checked_image.h"
 #include "core/dispatch.h"
 #include "core/interface.h"
 #include "core/join.h"
@@ -43,17 +44,18 @@ bool offers(const Context& context, std::string_view feature) {
 
 /// The image as this device can run it.
 Words adapted(const Context& context, const manifest::Kernel& kernel, const manifest::Image& image) {
+    const SharedBytes bytes = manifest::checked_bytes(image, kernel.name);
     // The bytes may lie anywhere; SPIR-V words must be aligned.
-    Words words(image.bytes.size() / 4);
+    Words words(bytes.size() / 4);
     if (!words.empty()) {
-        std::memcpy(words.data(), image.bytes.data(), words.size() * 4);
+        std::memcpy(words.data(), bytes.data(), words.size() * 4);
     }
-    if (image.bytes.size() < 20 || image.bytes.size() % 4 != 0 || words.front() != spirv::magic) {
+    if (bytes.size() < 20 || bytes.size() % 4 != 0 || words.front() != spirv::magic) {
         throw ArtifactError(ErrorCode::artifact_corrupt,
                             "vulkan: the image of kernel '" + kernel.name + "' is not SPIR-V");
     }
     // Drivers take the name on trust.
-    if (manifest::spirv_entry_points(image.bytes.span()) != std::vector{image.entry_point}) {
+    if (manifest::spirv_entry_points(bytes.span()) != std::vector{image.entry_point}) {
         throw ArtifactError(ErrorCode::artifact_corrupt, "vulkan: the image of kernel '" + kernel.name +
                                                              "' has no entry point '" + image.entry_point +
                                                              "' alone");

@@ -213,7 +213,7 @@ def test_artifacts(calls: ModuleType, tmp_path: Path) -> None:
     for name, content in {
         "empty": b"",
         "truncated": source[: len(source) // 2],
-        "altered": source[:-100] + bytes([source[-100] ^ 1]) + source[-99:],
+        "altered": source[:100] + bytes([source[100] ^ 1]) + source[101:],
         "other": b"not an artifact at all",
     }.items():
         path = tmp_path / name
@@ -221,6 +221,33 @@ def test_artifacts(calls: ModuleType, tmp_path: Path) -> None:
         with pytest.raises(kf.ArtifactError) as caught:
             kf.load_module(path)
         assert caught.value.code == "artifact-corrupt"
+
+
+def test_damaged_images(calls: ModuleType, tmp_path: Path) -> None:
+    source = Path(str(calls.__file__)).with_name("calls.kfa").read_bytes()
+    place = source.rindex(b"\x66images") + 20  # in the first image, behind its magic number
+    path = tmp_path / "damaged.kfa"
+    path.write_bytes(source[:place] + bytes([source[place] ^ 1]) + source[place + 1 :])
+    module = kf.load_module(path)
+    device = kf.Device.open("vulkan")  # one that has none of these kernels yet
+    for _ in range(2):
+        with pytest.raises(kf.ArtifactError, match=r"image of kernel '.+' isn't what its SHA-256") as caught:
+            module.load(device)
+        assert caught.value.code == "artifact-corrupt"
+
+
+def test_files_that_change_after_loading(calls: ModuleType, tmp_path: Path) -> None:
+    source = Path(str(calls.__file__)).with_name("calls.kfa").read_bytes()
+    path = tmp_path / "changed.kfa"
+    path.write_bytes(source)
+    module = kf.load_module(path)
+    place = source.rindex(b"\x66images") + 20
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(bytes(64))
+    device = kf.Device.open("vulkan")  # one that has none of these kernels yet
+    with pytest.raises(kf.ArtifactError, match="changed after it was loaded"):
+        module.load(device)
 
 
 def test_device_names() -> None:

@@ -13,9 +13,13 @@
 
 namespace kf {
 
+class Module;
+
 namespace detail {
+class LoadedArtifact;
 class ModuleState;
 struct FunctionRef;
+Module load_module(const Device& device, std::shared_ptr<const LoadedArtifact> artifact);
 }  // namespace detail
 
 /// A handle over shared state; thread-safe. Kernels are made ready on first use, or all at once by
@@ -24,10 +28,11 @@ class Module {
 public:
     Module() = default;
 
-    /// Reads and verifies an artifact. Throws ArtifactError: artifact_corrupt, artifact_version, or
-    /// artifact_no_image when it holds nothing for the device's backend. The bytes are copied.
+    /// Reads and verifies an artifact, but for its kernels' images, each of which is verified before its
+    /// kernel is made ready. Throws ArtifactError: artifact_corrupt, artifact_version, or artifact_no_image
+    /// when it holds nothing for the device's backend. The bytes are copied.
     static Module load(const Device& device, std::span<const std::byte> artifact);
-    /// The same from a file (`NAME.kfa`); artifact_missing when it can't be read.
+    /// The same from a file (`NAME.kfa`), which is mapped; artifact_missing when it can't be read.
     static Module load_file(const Device& device, const std::string& path);
     static Result<Module> try_load(const Device& device, std::span<const std::byte> artifact) {
         return attempt([&] { return load(device, artifact); });
@@ -57,6 +62,8 @@ public:
     [[nodiscard]] const std::shared_ptr<detail::ModuleState>& state() const { return state_; }
 
 private:
+    friend Module detail::load_module(const Device& device,
+                                      std::shared_ptr<const detail::LoadedArtifact> artifact);
     explicit Module(std::shared_ptr<detail::ModuleState> state) : state_(std::move(state)) {}
     std::shared_ptr<detail::ModuleState> state_;
 };

@@ -506,13 +506,16 @@ class Function:
         """
 
 class Module:
-    """An artifact's functions. Verified when loaded; kernels are made ready per device, on first use."""
+    """An artifact's functions. Kernels are verified and made ready per device, on first use or by load()."""
 
     @property
     def name(self) -> str: ...
     @property
     def functions(self) -> list[str]: ...
     def function(self, name: str) -> Function: ...
+    def load(self, device: Device | None = None) -> None:
+        """Makes every kernel ready on the device (the default one) now: no later call waits for it."""
+
     def add_struct(self, name: str, type: Any) -> None:
         """The class that structs of this Slang type come back as."""
 

@@ -4,11 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include <kf/error.h>
 
+#include "core/checked_image.h"
 #include "core/items.h"
 #include "core/sha256.h"
 #include "runtime/core/manifests.h"
@@ -111,6 +117,98 @@ TEST(Artifact, ReportsAMissingFile) {
     EXPECT_EQ(code_of([] { (void)artifact::read_file("/"); }), ErrorCode::artifact_missing);
 }
 
+// ---- Images that are checked when they are first needed ----
+
+/// Where the image's bytes lie in the artifact.
+std::size_t place_of(const SharedBytes& artifact, const Image& image) {
+    return static_cast<std::size_t>(image.bytes.data() - artifact.data());
+}
+
+TEST(LazyArtifact, ReadsTheSame) {
+    const SharedBytes bytes(artifact::write(with_digests(polynomial())));
+    Manifest lazy = artifact::read_lazily(bytes);
+    for (Kernel& kernel : lazy.kernels) {
+        for (Image& image : kernel.images) {
+            EXPECT_FALSE(image.is_checked);
+            EXPECT_LT(place_of(bytes, image), bytes.size());
+            EXPECT_EQ(checked_bytes(image, kernel.name), image.bytes);
+            image.is_checked = true;
+        }
+    }
+    EXPECT_EQ(lazy, artifact::read(bytes.span()));
+}
+
+TEST(LazyArtifact, ChecksAllButTheImagesWhenItIsRead) {
+    const SharedBytes whole(artifact::write(with_digests(small())));
+    int in_images = 0;
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::vector<std::byte> changed = whole.copy();
+        changed[at] ^= std::byte{0x20};
+        Manifest read;
+        try {
+            read = artifact::read_lazily(changed);
+        } catch (const ArtifactError&) {
+            continue;
+        }
+        // What was let pass lies in an image, which is refused before it is used, by its kernel's name.
+        int refused = 0;
+        for (const Kernel& kernel : read.kernels) {
+            for (const Image& image : kernel.images) {
+                try {
+                    (void)checked_bytes(image, kernel.name);
+                } catch (const ArtifactError& error) {
+                    ++refused;
+                    EXPECT_EQ(error.code(), ErrorCode::artifact_corrupt);
+                    EXPECT_THAT(error.what(), HasSubstr("image of kernel '" + kernel.name +
+                                                        "' isn't what its SHA-256 says"));
+                }
+            }
+        }
+        EXPECT_GT(refused, 0) << at;
+        ++in_images;
+    }
+    EXPECT_GT(in_images, 0);
+}
+
+TEST(LazyArtifact, FindsAFileThatChangedAfterItWasMapped) {
+    const std::vector<std::byte> bytes = artifact::write(with_digests(small()));
+    const std::string path = testing::TempDir() + "kf_lazy_" + std::to_string(::getpid()) + ".kfa";
+    const auto put = [&](std::size_t at, std::byte byte) {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(at));
+        file.put(static_cast<char>(byte));
+    };
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const SharedBytes mapped = artifact::map_file(path);
+    const Manifest manifest = artifact::read_lazily(mapped);
+    const Image& image = manifest.kernels.front().images.front();
+    const std::size_t at = place_of(mapped, image);
+    const SharedBytes kept = checked_bytes(image, "negate");
+    put(at, bytes[at] ^ std::byte{1});
+    EXPECT_EQ(code_of([&] { (void)checked_bytes(image, "negate"); }), ErrorCode::artifact_corrupt);
+    EXPECT_TRUE(std::ranges::equal(kept.span(), std::span(bytes).subspan(at, kept.size())));
+    put(at, bytes[at]);
+    EXPECT_EQ(checked_bytes(image, "negate"), kept);
+    std::filesystem::remove(path);
+    EXPECT_EQ(checked_bytes(image, "negate"), kept);  // the mapping keeps what was there
+}
+
+TEST(Artifact, RefusesKeysOutOfOrderAndLengthsBeyondTheEnd) {
+    const auto refused = [](std::initializer_list<int> document) {
+        std::vector<std::byte> bytes;
+        for (const int byte : document) bytes.push_back(static_cast<std::byte>(byte));
+        return code_of([&] { (void)artifact::read(bytes); }) == ErrorCode::artifact_corrupt;
+    };
+    EXPECT_TRUE(refused({0xa2, 0x61, 'b', 0x01, 0x61, 'a', 0x01}));  // {"b": 1, "a": 1}
+    EXPECT_TRUE(refused({0xa2, 0x61, 'a', 0x01, 0x61, 'a', 0x01}));  // one key twice
+    EXPECT_TRUE(refused({0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}));
+    EXPECT_TRUE(refused({0x5b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}));
+    EXPECT_TRUE(refused({0x9f, 0x01, 0xff}));  // of no stated length
+    EXPECT_TRUE(refused({0xc0, 0x60}));        // a tag
+    EXPECT_TRUE(refused({0x1c}));
+}
+
 // ---- A body whose digest is right, but which makes no sense ----
 
 std::vector<std::byte> with_body(const std::function<void(nlohmann::json&)>& edit) {
@@ -154,7 +252,9 @@ TEST(Artifact, RefusesMissingKeysAndWrongTypes) {
              [](auto& b) {
                  b["blobs"][0]["sha256"] = nlohmann::json::binary({1, 2});
              },
-             [](auto& b) { b["blobs"][0]["bytes"] = "text"; },
+             [](auto& b) { b["blobs"][0]["size"] = "text"; }, [](auto& b) { b["blobs"][0]["size"] = 1; },
+             [](auto& b) { b["blobs"][0]["size"] = -1; }, [](auto& b) { b["blobs"][0]["size"] = 1 << 30; },
+             [](auto& b) { b["blobs"].push_back(b["blobs"][0]); },
              [](auto& b) { b["kernels"][0]["images"][0]["blob"] = 99; },
              [](auto& b) { b["kernels"][0]["images"][0]["blob"] = -1; },
              [](auto& b) { b["kernels"][0]["resources"] = nlohmann::json::array({"table"}); },

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "core/sha256_blocks.h"
 
 namespace kf {
 namespace {
@@ -24,6 +27,22 @@ TEST(Sha256, PadsAtEveryLengthAroundABlock) {
               "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
     EXPECT_EQ(hex_digest(std::string(64, 'a')),
               "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+TEST(Sha256, IsTheSameByTheProcessorsInstructions) {
+    const detail::AddBlocks quick = detail::processors_add_blocks();
+    if (quick == nullptr) GTEST_SKIP() << "this processor has none";
+    std::vector<std::byte> bytes(1 + 64 * 9);
+    std::uint32_t random = 1;
+    for (std::byte& byte : bytes)
+        byte = static_cast<std::byte>((random = random * 1664525 + 1013904223) >> 24U);
+    for (std::size_t count = 0; count <= 9; ++count) {
+        detail::Sha256State one{1, 2, 3, 4, 5, 6, 7, 0xffffffff};
+        detail::Sha256State other = one;
+        detail::add_blocks_portably(one, bytes.data() + 1, count);
+        quick(other, bytes.data() + 1, count);
+        EXPECT_EQ(one, other) << count;
+    }
 }
 
 }  // namespace

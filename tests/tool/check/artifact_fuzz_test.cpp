@@ -172,13 +172,14 @@ private:
     std::mt19937_64 random_;
 };
 
-std::vector<std::byte> signed_anew(const json& body) {
+std::vector<std::byte> signed_anew(const json& body, const json& images) {
     const std::vector<std::uint8_t> bytes = json::to_cbor(body);
     const auto digest = sha256(std::as_bytes(std::span(bytes)));
     const json document = {{"format", "kernelfunctions artifact"},
                            {"abi", manifest::abi_version},
                            {"sha256", json::binary({digest.begin(), digest.end()})},
-                           {"body", json::binary(bytes)}};
+                           {"body", json::binary(bytes)},
+                           {"images", images}};
     const std::vector<std::uint8_t> whole = json::to_cbor(document);
     const auto view = std::as_bytes(std::span(whole));
     return {view.begin(), view.end()};
@@ -357,6 +358,7 @@ protected:
         std::size_t at = bases_.size();
         Ran expected;
         json body;
+        json images;
         std::shared_ptr<detail::ModuleState> kept;  // and its kernels
         std::map<std::string, int> reasons;
         for (; board.next < end; ++board.next) {
@@ -364,13 +366,15 @@ protected:
             if (at != i / each) {
                 ::alarm(600);  // its kernels are compiled
                 at = i / each;
-                kept = std::make_shared<detail::ModuleState>(runner.device(), bases_[at]);
+                kept = std::make_shared<detail::ModuleState>(
+                    runner.device(), std::make_shared<const detail::LoadedArtifact>(bases_[at]));
                 expected = runner.run(bases_[at]);
                 body = body_of(bases_[at]);
+                images = json::from_cbor(bytes_of(bases_[at])).at("images");
             }
             ::alarm(120);
             std::string said;
-            board.outcomes.at(i) = judge(runner, expected, Mutator(body, seed + i).mutated(), said);
+            board.outcomes.at(i) = judge(runner, expected, Mutator(body, seed + i).mutated(), images, said);
             if (board.outcomes.at(i) == Outcome::refused) ++reasons[reason_of(said)];
             if (board.outcomes.at(i) == Outcome::fault)
                 std::cerr << "mutation " << i << ": " << said << ": " << changes_of(i, count, seed) << '\n';
@@ -406,9 +410,10 @@ protected:
         return body;
     }
 
-    static Outcome judge(const Runner& runner, const Ran& expected, const json& body, std::string& said) {
+    static Outcome judge(const Runner& runner, const Ran& expected, const json& body, const json& images,
+                         std::string& said) {
         try {
-            const Ran ran = runner.run(signed_anew(body));
+            const Ran ran = runner.run(signed_anew(body, images));
             said = ran.fault;
             if (!ran.fault.empty()) return Outcome::fault;
             if (!ran.finite && expected.finite) {
