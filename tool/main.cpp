@@ -52,7 +52,9 @@ int generate(const Options& options, DiskFileSystem& disk) {
 
     const Outcome<std::string> state_text = disk.read(paths.state);
     const auto state = state_text ? parse_run_state(state_text.value()) : std::nullopt;
-    if (state && is_current(disk, *state, key)) {
+    const auto recorded = disk.status(paths.state).value_or(FileStatus()).changed;
+    if (state && is_current(disk, *state, key, recorded)) {
+        if (!options.dry_run && !is_settled(disk, *state, recorded)) settle(disk, *state, paths.state);
         const int code = report(findings(state->warnings, {}, options));
         if (code != exit_done) return code;
         if (options.verbosity == Verbosity::verbose) std::cout << "nothing changed\n";
@@ -66,6 +68,7 @@ int generate(const Options& options, DiskFileSystem& disk) {
     const auto written =
         sink.write(with_records(generated.value(), generated.warnings(), paths, options, key, disk));
     if (const int code = report(findings(written, options)); code != exit_done) return code;
+    if (!options.dry_run) settle(disk, paths.state);
     say(written.value(), options);
     return exit_done;
 }

@@ -67,9 +67,9 @@ void bind_loaded_module(py::module_& module) {
             "load",
             [](const LoadedModule& self, const py::object& device) {
                 const ContextPtr context = context_of(device, {self.manifest().name, "device"});
-                const Module module = context->module(self.artifact());
+                const Module loaded = context->module(self.artifact());
                 const GilRelease release;
-                module.load_all();
+                loaded.load_all();
             },
             py::arg("device") = py::none(),
             "Makes every kernel ready on the device (the default one) now, so that no later call waits for "

@@ -2,6 +2,8 @@
 #include "cache/run_state.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "cache/hash.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view header = "kfgen-state 2";
+constexpr std::string_view header = "kfgen-state 3";
 
 std::string content_fingerprint(std::string_view content) { return "sha256:" + hash_parts({content}); }
 
@@ -24,6 +26,23 @@ std::string fingerprint(const FileSystem& file_system, const fs::path& path, boo
     }
     const Outcome<std::string> content = file_system.read(path);
     return content ? content_fingerprint(content.value()) : "absent";
+}
+
+std::string look_of(const FileStatus& status) {
+    return std::to_string(status.size) + ':' + std::to_string(status.modified) + ':' +
+           std::to_string(status.changed) + ':' + std::to_string(status.serial);
+}
+
+std::string look_at(const FileSystem& file_system, const fs::path& path) {
+    const auto status = file_system.status(path);
+    return status && !status->is_directory ? look_of(*status) : std::string();
+}
+
+/// Whether the file, without reading it, is what was recorded.
+bool looks_unchanged(const FileSystem& file_system, const RecordedFile& file, std::int64_t recorded) {
+    if (file.look.empty()) return false;
+    const auto status = file_system.status(file.path);
+    return status && std::max(status->modified, status->changed) < recorded && look_of(*status) == file.look;
 }
 
 bool is_unchanged(const FileSystem& file_system, const RecordedFile& file) {
@@ -87,10 +106,39 @@ RunState record_run(const FileSystem& file_system, std::string key, const RunInp
     return state;
 }
 
-bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key) {
+bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key,
+                std::int64_t recorded) {
     const auto unchanged = [&](const RecordedFile& file) { return is_unchanged(file_system, file); };
+    const auto output_unchanged = [&](const RecordedFile& file) {
+        return looks_unchanged(file_system, file, recorded) || is_unchanged(file_system, file);
+    };
     return state.key == key && std::all_of(state.inputs.begin(), state.inputs.end(), unchanged) &&
-           std::all_of(state.outputs.begin(), state.outputs.end(), unchanged);
+           std::all_of(state.outputs.begin(), state.outputs.end(), output_unchanged);
+}
+
+bool is_settled(const FileSystem& file_system, const RunState& state, std::int64_t recorded) {
+    return std::all_of(state.outputs.begin(), state.outputs.end(), [&](const RecordedFile& file) {
+        return looks_unchanged(file_system, file, recorded);
+    });
+}
+
+void settle(FileSystem& file_system, RunState state, const fs::path& path) {
+    constexpr auto tick = std::chrono::milliseconds(12);  // of most file systems' clocks, and more
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        for (RecordedFile& file : state.outputs) file.look = look_at(file_system, file.path);
+        const bool unchanged =
+            std::all_of(state.outputs.begin(), state.outputs.end(),
+                        [&](const RecordedFile& file) { return is_unchanged(file_system, file); });
+        if (!unchanged) return;
+        const fs::path temporary = file_system.temporary_beside(path);
+        if (file_system.write(temporary, run_state_text(state)) || file_system.rename(temporary, path)) {
+            file_system.remove(temporary);
+            return;
+        }
+        const auto status = file_system.status(path);
+        if (!status || is_settled(file_system, state, status->changed)) return;
+        std::this_thread::sleep_for(tick);
+    }
 }
 
 std::string run_state_text(const RunState& state) {
@@ -99,6 +147,7 @@ std::string run_state_text(const RunState& state) {
     for (const auto& [word, files] : {std::pair{"in ", &state.inputs}, std::pair{"out ", &state.outputs}}) {
         for (const RecordedFile& file : *files) {
             text += word + file.fingerprint + ' ' + escaped(file.path.string()) + '\n';
+            if (!file.look.empty()) text += "look " + file.look + '\n';
         }
     }
     for (const Diagnostic& warning : state.warnings) {
@@ -130,6 +179,8 @@ std::optional<RunState> parse_run_state(std::string_view text) {
             state.key = line;
         } else if ((word == "in" || word == "out") && cut(line, ' ', mark)) {
             (word == "in" ? state.inputs : state.outputs).push_back({unescaped(line), std::string(mark)});
+        } else if (word == "look" && !state.outputs.empty()) {
+            state.outputs.back().look = line;
         } else if (word == "warning") {
             const std::optional<Diagnostic> warning = parse_json(line);
             if (!warning) {
@@ -141,6 +192,12 @@ std::optional<RunState> parse_run_state(std::string_view text) {
         }
     }
     return state;
+}
+
+void settle(FileSystem& file_system, const fs::path& path) {
+    const Outcome<std::string> text = file_system.read(path);
+    const auto state = text ? parse_run_state(text.value()) : std::nullopt;
+    if (state) settle(file_system, *state, path);
 }
 
 }  // namespace kf::gen

@@ -17,6 +17,7 @@ namespace kf::gen {
 struct RecordedFile {
     std::filesystem::path path;
     std::string fingerprint;
+    std::string look = {};  ///< of an output that holds that: its status, "SIZE:MODIFIED:CHANGED:SERIAL"
 
     bool operator==(const RecordedFile&) const = default;
 };
@@ -44,8 +45,20 @@ struct RunInputs {
 RunState record_run(const FileSystem& file_system, std::string key, const RunInputs& inputs,
                     const std::vector<OutputFile>& outputs, Diagnostics warnings = {});
 
-/// Whether all inputs and outputs are as recorded and the key is the same.
-bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key);
+/// Whether all inputs and outputs are as recorded and the key is the same. Outputs, which are large, aren't
+/// read where their status is the recorded one and older than `recorded`: when the state's file was changed
+/// last. Files that are changed within a tick of the file system's clock look alike.
+bool is_current(const FileSystem& file_system, const RunState& state, std::string_view key,
+                std::int64_t recorded = 0);
+
+/// Whether is_current() reads no output.
+[[nodiscard]] bool is_settled(const FileSystem& file_system, const RunState& state, std::int64_t recorded);
+
+/// Writes the state, if its outputs are as recorded, so that the next run needn't read them. What can't be
+/// written stays as it is.
+void settle(FileSystem& file_system, RunState state, const std::filesystem::path& path);
+/// The same of the state that was just written.
+void settle(FileSystem& file_system, const std::filesystem::path& path);
 
 /// The state file's text. parse_run_state gives nothing when the text is damaged or of another version:
 /// then the run is simply not current.

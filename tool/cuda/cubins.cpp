@@ -184,11 +184,14 @@ private:
 
     void run() {
         std::atomic<std::size_t> next{0};
+        std::atomic<std::size_t> done{0};
         const auto work = [&] {
             for (;;) {
                 const std::size_t index = next.fetch_add(1);
                 if (index >= tasks_.size()) return;
                 compile_one(tasks_[index]);
+                if (!job_.tell) continue;
+                job_.tell(done.fetch_add(1) + 1, tasks_.size(), "kernels for " + tasks_[index].architecture);
             }
         };
         std::vector<std::jthread> threads;

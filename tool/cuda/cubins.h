@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct CudaJob {
     KernelStore* store = nullptr;  ///< not owned; may be null
     /// What cuda_headers() returned: stored cubins are for these.
     std::vector<std::filesystem::path> headers = {};
+    /// Told of each unit that is done, for each architecture: how many are, of how many, and what it is. From
+    /// any thread.
+    std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
 };
 
 /// What a spec that states no architectures is compiled for, as far as the compiler knows them.

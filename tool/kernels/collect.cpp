@@ -2,7 +2,9 @@
 #include "kernels/collect.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <unordered_map>
 
 #include "core/interface.h"
 #include "core/sha256.h"
@@ -121,6 +123,7 @@ private:
         unit.group_size = request.call.group_size;
         unit.exact = request.sums == Sums::exact;
         std::string text;
+        std::size_t codes = 0;
         for (const CodeTarget target : targets_) {
             request.target = target;
             Outcome<EmittedKernel> emitted = emit_kernel(request);
@@ -130,13 +133,18 @@ private:
             }
             text += emitted.value().source.text;
             unit.name = emitted.value().name;
-            text += emitted.value().source.code_text();
+            const std::string code = emitted.value().source.code_text();
+            codes = codes * 31 + std::hash<std::string>()(code);
+            text += code;
             unit.sources.emplace(target, std::move(emitted.value()));
         }
         unit.interface = interface_of(unit, request.call);
-        const auto known = std::find_if(set_.units.begin(), set_.units.end(),
-                                        [&](const KernelUnit& other) { return same_kernel(unit, other); });
-        if (known != set_.units.end()) return known - set_.units.begin();
+        std::vector<std::size_t>& alike = by_codes_[codes];
+        const auto known = std::find_if(alike.begin(), alike.end(), [&](std::size_t other) {
+            return same_kernel(unit, set_.units[other]);
+        });
+        if (known != alike.end()) return static_cast<std::int64_t>(*known);
+        alike.push_back(set_.units.size());
         unit.source_hash = hex_digest(text);
         set_.units.push_back(std::move(unit));
         return static_cast<std::int64_t>(set_.units.size()) - 1;
@@ -156,6 +164,7 @@ private:
     const Plan& plan_;
     const std::vector<CodeTarget>& targets_;
     KernelSet set_;
+    std::unordered_map<std::size_t, std::vector<std::size_t>> by_codes_;  ///< units, by a hash of their code
     Diagnostics errors_;
 };
 

@@ -35,14 +35,20 @@ std::vector<Task> tasks_of(const KernelSet& kernels, const CompileJob& job) {
     return tasks;
 }
 
-void work(Compiler& compiler, std::vector<Task*>& missing, std::atomic<std::size_t>& next,
-          const CompileJob& job) {
+/// How far the workers are.
+struct Counts {
+    std::atomic<std::size_t> next{0};
+    std::atomic<std::size_t> done{0};
+};
+
+void work(Compiler& compiler, std::vector<Task*>& missing, Counts& counts, const CompileJob& job) {
     for (;;) {
-        const std::size_t index = next.fetch_add(1);
+        const std::size_t index = counts.next.fetch_add(1);
         if (index >= missing.size()) return;
         Task& task = *missing[index];
         Outcome<CompiledKernel> compiled = compiler.compile(*task.source, task.target);
         task.warnings = compiled.warnings();
+        if (job.tell) job.tell(counts.done.fetch_add(1) + 1, missing.size(), task.source->entry_point);
         if (!compiled) {
             task.errors = compiled.errors();
             continue;
@@ -69,12 +75,12 @@ Outcome<std::vector<std::unique_ptr<Compiler>>> make_compilers(std::size_t kerne
 
 void run(std::vector<Task*>& missing, std::vector<std::unique_ptr<Compiler>>& compilers,
          const CompileJob& job) {
-    std::atomic<std::size_t> next{0};
+    Counts counts;
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < compilers.size(); ++i) {
-        threads.emplace_back([&, i] { work(*compilers[i], missing, next, job); });
+        threads.emplace_back([&, i] { work(*compilers[i], missing, counts, job); });
     }
-    work(*compilers.front(), missing, next, job);
+    work(*compilers.front(), missing, counts, job);
 }
 
 }  // namespace

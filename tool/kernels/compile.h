@@ -30,6 +30,8 @@ struct CompileJob {
     std::string environment_hash;
     unsigned workers = 1;
     KernelStore* store = nullptr;  ///< not owned; may be null
+    /// Told of each kernel that is compiled: how many are, of how many, and its name. From any thread.
+    std::function<void(std::size_t, std::size_t, const std::string&)> tell = {};
 };
 
 /// One entry a unit, in order. All kernels are tried; all errors and warnings come back. A kernel with

@@ -17,6 +17,8 @@ struct FileStatus {
     bool is_directory = false;
     std::uint64_t size = 0;     ///< bytes
     std::int64_t modified = 0;  ///< nanoseconds; only good for comparing with itself
+    std::int64_t changed = 0;   ///< when anything about the file changed last, which no program can set
+    std::uint64_t serial = 0;   ///< another one for every file of a disk
 };
 
 /// Bytes; far above any spec, module or artifact.

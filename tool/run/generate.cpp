@@ -15,6 +15,7 @@
 #include "emit/python.h"
 #include "kernels/compile.h"
 #include "kernels/reach.h"
+#include "output/progress.h"
 #include "run/device_header.h"
 #include "run/session.h"
 #include "slang/library.h"
@@ -114,7 +115,11 @@ public:
           settings_(compiler_options(spec, options)),
           workers_(options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency())),
           cache_(disk, options.cache),
-          store_(cache_) {
+          store_(cache_),
+          progress_(options.verbosity != Verbosity::quiet && options.error_format == ErrorFormat::text),
+          tell_([this](std::size_t done, std::size_t total, const std::string& name) {
+              progress_.tell(done, total, name);
+          }) {
         settings_.sources = sources;
     }
 
@@ -200,6 +205,7 @@ private:
             if (first) return std::move(first);
             return make_slang_compiler(settings_, support_modules());
         };
+        job.tell = tell_;
         return compile_kernels(kernels, job);
     }
 
@@ -259,7 +265,7 @@ private:
         }
         const auto headers = cuda_headers(sources, *nvrtc.value());
         cuda_files_.insert(cuda_files_.end(), headers.begin(), headers.end());
-        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store(), headers});
+        return compile_cuda(sources, {*target, *nvrtc.value(), workers_, store(), headers, tell_});
     }
 
     std::string kernel_environment() const {
@@ -279,6 +285,8 @@ private:
     unsigned workers_;
     ContentCache cache_;
     CachedKernelStore store_;
+    Progress progress_;
+    TellProgress tell_;
     Diagnostics warnings_;
     std::map<std::string, std::string> producers_;
     std::shared_ptr<const CudaCompiler> cuda_;

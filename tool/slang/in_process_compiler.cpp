@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
 #include <iterator>
 #include <optional>
@@ -42,8 +43,10 @@ namespace kf::gen {
 
 namespace {
 
-// A session keeps all that it compiled, so it is replaced after so many kernels.
+// A session keeps all that it compiled, so it is replaced after so many kernels, and when the modules, which
+// the next one loads again, have taken only so small a part of the time.
 constexpr int kernels_per_session = 64;
+constexpr int times_of_loading = 20;
 
 Diagnostic internal_error(const std::string& what) {
     return {Severity::error, "slang-internal", {}, "Slang failed: " + what, {}};
@@ -308,9 +311,18 @@ private:
         }
     }
 
+    using Clock = std::chrono::steady_clock;
+
     struct Entry {
         std::optional<Session> session;
         int kernels = 0;
+        Clock::duration loading{};
+        Clock::time_point loaded{};
+
+        [[nodiscard]] bool is_fresh() const {
+            return session &&
+                   (kernels < kernels_per_session || Clock::now() - loaded < times_of_loading * loading);
+        }
     };
 
     void drop_sessions() {
@@ -329,10 +341,11 @@ private:
         if (!started_) started_ = start_slang();
         sources_.set_globals(form.sets_globals ? globals_ : std::vector<GlobalForm>());
         Entry& kept = entry(form);
-        if (kept.session && kept.kernels < kernels_per_session) {
+        if (kept.is_fresh()) {
             return &*kept.session;
         }
         kept = {};
+        const Clock::time_point start = Clock::now();
         if (!needs_foreign_names_) {
             const auto texts = module_texts(options_.modules, options_.search_paths);
             needs_foreign_names_ = name_foreign_types(texts);
@@ -359,6 +372,8 @@ private:
             return Outcome<Session*>(session.errors()).with_warnings(session.warnings());
         }
         kept.session = std::move(session.value());
+        kept.loaded = Clock::now();
+        kept.loading = kept.loaded - start;
         return &*kept.session;
     }
 

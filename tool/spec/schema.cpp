@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
@@ -279,12 +280,19 @@ private:
                 report(
                     "spec-value", node.location,
                     capitalised(path) + " is longer than " + std::to_string(max_name_length) + " characters");
-            } else if (!std::regex_match(text, std::regex(schema["pattern"].get<std::string>()))) {
+            } else if (!std::regex_match(text, pattern(schema["pattern"].get<std::string>()))) {
                 report(error_id(schema, "spec-value"), node.location,
                        capitalised(path) + " must be " + schema["x-expected"].get<std::string>() + ", not '" +
                            text + "'");
             }
         }
+    }
+
+    /// Making one takes longer than using it for a name.
+    const std::regex& pattern(const std::string& text) {
+        const auto known = patterns_.find(text);
+        return known != patterns_.end() ? known->second
+                                        : patterns_.emplace(text, std::regex(text)).first->second;
     }
 
     void check_number(const JsonNode& node, const json& schema, const std::string& path) {
@@ -371,6 +379,7 @@ private:
 
     const json& root_;
     Diagnostics errors_;
+    std::map<std::string, std::regex> patterns_;
 };
 
 }  // namespace

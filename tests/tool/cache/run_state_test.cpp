@@ -58,6 +58,44 @@ TEST_F(RunStateTest, IsNotCurrentWhenAnInputChangedAfterItWasRead) {
     EXPECT_TRUE(is_current(disk_, late, "key"));
 }
 
+TEST_F(RunStateTest, ReadsNoOutputThatLooksAsItDid) {
+    ASSERT_FALSE(disk_.write("out/state", run_state_text(state_)));
+    settle(disk_, state_, "out/state");
+    const RunState settled = parse_run_state(disk_.files["out/state"]).value();
+    const std::int64_t recorded = disk_.status("out/state")->changed;
+    EXPECT_TRUE(is_settled(disk_, settled, recorded));
+    disk_.reads = 0;
+    EXPECT_TRUE(is_current(disk_, settled, "key", recorded));
+    EXPECT_EQ(disk_.reads, 2);  // the inputs
+    // What is as new as the record may have been changed since, and is read.
+    EXPECT_FALSE(is_settled(disk_, settled, disk_.status("out/m.h")->changed));
+    EXPECT_TRUE(is_current(disk_, settled, "key", disk_.status("out/m.h")->changed));
+    EXPECT_EQ(disk_.reads, 5);
+
+    disk_.times["out/m.h"] = recorded - 1;  // touched
+    EXPECT_FALSE(is_settled(disk_, settled, recorded));
+    EXPECT_TRUE(is_current(disk_, settled, "key", recorded));
+    disk_.files["out/m.h"] = "HEADER";  // of the same size
+    EXPECT_FALSE(is_current(disk_, settled, "key", recorded));
+    disk_.files.erase("out/m.h");
+    EXPECT_FALSE(is_current(disk_, settled, "key", recorded));
+}
+
+TEST_F(RunStateTest, SettlesOnlyWhatHoldsWhatWasRecorded) {
+    ASSERT_FALSE(disk_.write("out/state", run_state_text(state_)));
+    disk_.files["out/m.h"] = "another's";
+    settle(disk_, "out/state");
+    EXPECT_EQ(disk_.files["out/state"], run_state_text(state_));
+    disk_.files["out/m.h"] = "header";
+    disk_.unwritable = {"state"};
+    settle(disk_, "out/state");
+    EXPECT_EQ(disk_.files["out/state"], run_state_text(state_));
+    EXPECT_EQ(disk_.files.size(), 5U);  // nothing is left behind
+    disk_.unwritable.clear();
+    settle(disk_, "out/state");
+    EXPECT_NE(disk_.files["out/state"], run_state_text(state_));
+}
+
 TEST_F(RunStateTest, SurvivesItsFile) {
     state_.inputs.push_back({"with space\nand \\break", "absent"});
     EXPECT_EQ(parse_run_state(run_state_text(state_)), state_);

@@ -34,7 +34,8 @@ public:
             return std::nullopt;
         }
         const auto time = times.find(path.string());
-        return FileStatus{false, file->second.size(), time == times.end() ? 0 : time->second};
+        const std::int64_t when = time == times.end() ? 0 : time->second;
+        return FileStatus{false, file->second.size(), when, when, 1};
     }
 
     [[nodiscard]] Outcome<std::string> read(const std::filesystem::path& path) const override {

@@ -28,6 +28,20 @@ protected:
     DiskFileSystem disk_;
 };
 
+TEST_F(DiskTest, TellsFilesApartThatSizeAndTimeDoNot) {
+    const fs::path path = folder_ / "file";
+    ASSERT_FALSE(disk_.write(path, "one"));
+    const FileStatus before = *disk_.status(path);
+    ASSERT_FALSE(disk_.write(folder_ / "other", "two"));
+    fs::last_write_time(folder_ / "other", fs::last_write_time(path));
+    ASSERT_FALSE(disk_.rename(folder_ / "other", path));
+    const FileStatus after = *disk_.status(path);
+    EXPECT_EQ(after.size, before.size);
+    EXPECT_EQ(after.modified, before.modified);
+    EXPECT_NE(after.serial, before.serial);
+    EXPECT_GE(after.changed, before.changed);
+}
+
 TEST_F(DiskTest, WritesAndReadsBytes) {
     const std::string bytes("\0\r\n\xFF", 4);
     const fs::path path = folder_ / "new" / "deep" / "file";
