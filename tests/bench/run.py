@@ -40,7 +40,7 @@ def run(command: list[str], env: dict[str, str]) -> Any:
 def first_result(command: list[str], env: dict[str, str]) -> dict[str, Any]:
     """Seconds from starting a process to its first line: of the first start, and the median of more."""
     times = []
-    for _ in range(6):
+    for _ in range(12):
         start = time.perf_counter()
         with subprocess.Popen(
             command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -75,6 +75,21 @@ def small_calls(programs: Path, device: str, env: dict[str, str]) -> dict[str, A
                 "quickest": time_ / min(hand.values()),
             }
     return result
+
+
+def start(programs: Path, name: str, env: dict[str, str]) -> dict[str, Any]:
+    """From starting a process to a first result, over what it takes without kernelfunctions."""
+    found = {
+        "bare_context": first_result([str(programs / "kf_bench_bare_context"), name], env),
+        "numpy": first_result([sys.executable, "-c", "import numpy; print(0, flush=True)"], env),
+        "cpp": first_result([str(programs / "kf_bench_first"), name], env),
+        "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
+    }
+    if all("median_s" in one for one in found.values()):
+        bare = found["bare_context"]["median_s"]
+        found["cpp"]["over_bare"] = found["cpp"]["median_s"] / bare
+        found["python"]["over_bare"] = found["python"]["median_s"] / (bare + found["numpy"]["median_s"])
+    return found
 
 
 def devices(env: dict[str, str]) -> list[dict[str, Any]]:
@@ -136,10 +151,7 @@ def main() -> None:
     for device in chosen:
         name = device["id"]
         env = environment(options.build, options.python, name)
-        result["first_result"][name] = {
-            "cpp": first_result([str(programs / "kf_bench_first"), name], env),
-            "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
-        }
+        result["first_result"][name] = start(programs, name, env)
         calls = run([sys.executable, str(HERE / "calls.py")], env)
         result["python_calls"][name] = calls if "failed" in calls else calls | {"more_us": more(calls)}
         result["cpp_calls"][name] = run([str(programs / "kf_bench_configured_calls"), name], env)

@@ -17,6 +17,7 @@ FENCES: dict[str, dict[str, str]] = {
     r"vulkan/vulkan.*": {
         "runtime/vulkan": "the driver",
         "tests/docs": "an application with a device of its own",
+        "tests/bench": "the bare context that start-up is compared with",
     },
     r"cuda(_\w+)?\.h": {
         "tests/bench": "kernels by hand, which ours are compared with",
