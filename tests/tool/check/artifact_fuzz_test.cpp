@@ -201,7 +201,9 @@ public:
     /// Throws what the runtime throws when it refuses to load.
     Ran run(std::span<const std::byte> artifact) const {
         Ran ran;
-        const auto module = std::make_shared<detail::ModuleState>(device_, artifact);
+        const auto module = std::make_shared<detail::ModuleState>(
+            device_, std::make_shared<const detail::LoadedArtifact>(
+                         std::vector<std::byte>(artifact.begin(), artifact.end())));
         if (module->manifest().functions.empty()) return ran;
         const manifest::Function& function = module->manifest().functions.front();
         for (std::size_t c = 0; c < function.calls.size() && ran.fault.empty(); ++c) {
