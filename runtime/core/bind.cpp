@@ -288,4 +288,9 @@ void bind(const BindRequest& request, Binding& binding) {
     bind_launch(request, binding);
 }
 
+void check_changed(const BindRequest& request, std::size_t i, const Binding& binding) {
+    check_kind(request, i);
+    check_values(request, i, binding);
+}
+
 }  // namespace kf::detail

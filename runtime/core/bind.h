@@ -140,11 +140,19 @@ struct BindRequest {
 /// caller has yet to allocate are 0; it sets them in the binding before pack().
 void bind(const BindRequest& request, Binding& binding);
 
+/// Throws ArgumentError unless what is given for argument `i` may stand for what bind() was given, in the
+/// same launch: all that its value alone decides.
+void check_changed(const BindRequest& request, std::size_t i, const Binding& binding);
+
 /// Writes a kernel's parameter block, `layout.size` bytes. `values`: each argument's host value, or null.
 /// `temporary`: the address of the temporary memory.
 void pack(const manifest::Call& call, const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block);
+
+/// Writes one record of it anew, of those that hold no host value, for temporary memory elsewhere.
+void pack_again(const manifest::Record& record, const Binding& binding, std::uint64_t temporary,
+                std::byte* target);
 
 /// Writes a host value's scalars as kernels' parameters have them.
 void put_value(const ElementType& element, const void* source, std::byte* target);

@@ -1,6 +1,8 @@
 // Commands that are kept until it is known that they are to run.
 #include "core/command_log.h"
 
+#include <algorithm>
+
 namespace kf::detail {
 
 void CommandLog::dispatch(const driver::Dispatch& dispatch) {
@@ -23,6 +25,41 @@ void CommandLog::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
                       const std::shared_ptr<driver::Allocation>& source, std::uint64_t source_offset,
                       std::uint64_t size) {
     commands_.emplace_back(Copy{target, target_offset, source, source_offset, size});
+}
+
+std::size_t CommandLog::dispatches() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        commands_, [](const Command& command) { return std::holds_alternative<Dispatch>(command); }));
+}
+
+void CommandLog::exchange(const std::shared_ptr<driver::Allocation>& known,
+                          const std::shared_ptr<driver::Allocation>& other) {
+    const auto put = [&](std::shared_ptr<driver::Allocation>& memory) {
+        if (memory == known) memory = other;
+    };
+    for (Command& command : commands_) {
+        if (auto* dispatch = std::get_if<Dispatch>(&command)) {
+            for (driver::Use& use : dispatch->uses) {
+                if (use.allocation == known.get()) use.allocation = other.get();
+            }
+        } else if (auto* fill = std::get_if<Fill>(&command)) {
+            put(fill->target);
+        } else {
+            put(std::get<Copy>(command).target);
+            put(std::get<Copy>(command).source);
+        }
+    }
+    allocations_.exchange(*known, *other);
+}
+
+void CommandLog::run(driver::Device& device) const {
+    for (const Command& command : commands_) {
+        if (const auto* one = std::get_if<Dispatch>(&command)) {
+            device.dispatch_again({one->kernel.get(), one->groups, one->block, one->uses, one->resources});
+        } else {
+            std::visit([&](const auto& kept) { kept.replay(device); }, command);
+        }
+    }
 }
 
 }  // namespace kf::detail

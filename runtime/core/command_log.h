@@ -1,4 +1,5 @@
-// Commands that are kept until it is known that they are to run: what hooks record.
+// Commands that are kept until it is known that they are to run, or to run often: what hooks record, and
+// calls that are prepared.
 #pragma once
 
 #include <memory>
@@ -23,6 +24,15 @@ public:
               std::uint64_t size) override;
 
     [[nodiscard]] bool is_empty() const { return commands_.empty(); }
+    /// The block of the last command, a dispatch.
+    [[nodiscard]] std::span<std::byte> last_block() { return std::get<Dispatch>(commands_.back()).block; }
+    /// How many of the commands are dispatches.
+    [[nodiscard]] std::size_t dispatches() const;
+    /// Lets the commands use `other` instead of an allocation.
+    void exchange(const std::shared_ptr<driver::Allocation>& known,
+                  const std::shared_ptr<driver::Allocation>& other);
+    /// Gives them, in order, to the device, which took them before.
+    void run(driver::Device& device) const;
     /// Gives them, in order, to a driver::Recorder or a driver::Device.
     template <class Target>
     void replay(Target& target) const {

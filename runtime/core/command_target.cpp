@@ -35,7 +35,8 @@ void CommandTarget::zero(const std::shared_ptr<driver::Allocation>& target, std:
         fill(target, offset, words);
         return;
     }
-    const std::shared_ptr<driver::Allocation> zeros = device_.allocate_scratch(size);
+    const std::shared_ptr<driver::Allocation> zeros =
+        runs_often_ ? device_.allocate(size) : device_.allocate_scratch(size);
     fill(zeros, 0, words);
     if (recorder_ != nullptr) {
         recorder_->copy(target, offset, zeros, 0, size);

@@ -14,9 +14,10 @@ struct TensorState;
 
 class CommandTarget {
 public:
-    /// `recorder`: the list, or null for the device, from which scratch memory comes in any case.
-    CommandTarget(DeviceState& device, driver::Recorder* recorder)
-        : device_(device), driver_(device.driver()), recorder_(recorder) {}
+    /// `recorder`: the list, or null for the device, from which scratch memory comes in any case. `runs_often`:
+    /// commands that are kept need scratch memory that no others use.
+    CommandTarget(DeviceState& device, driver::Recorder* recorder, bool runs_often = false)
+        : device_(device), driver_(device.driver()), recorder_(recorder), runs_often_(runs_often) {}
 
     void dispatch(const driver::Dispatch& dispatch) const {
         recorder_ != nullptr ? recorder_->dispatch(dispatch) : driver_.dispatch(dispatch);
@@ -35,6 +36,7 @@ private:
     DeviceState& device_;
     driver::Device& driver_;
     driver::Recorder* recorder_;
+    bool runs_often_;
 };
 
 }  // namespace kf::detail

@@ -113,6 +113,14 @@ public:
                       std::uint64_t size) = 0;
 };
 
+/// A list of commands that is recorded once and runs often: Device::run(). Hazards between them, and with
+/// what else runs, are found from their uses. One thread at a time.
+class Graph : public Recorder {
+public:
+    /// Replaces the block of dispatch number `index`, counted as they were recorded, for later runs.
+    virtual void set_block(std::size_t index, std::span<const std::byte> block) = 0;
+};
+
 /// An open device. Thread-safe: calls of several threads are taken one after the other. Errors are
 /// kf::DeviceError with the driver's own code and text.
 class Device {
@@ -177,6 +185,15 @@ public:
     /// A caller's own command list; submit() runs it after all that was issued before, once.
     virtual std::unique_ptr<Recorder> make_recorder() = 0;
     virtual void submit(std::unique_ptr<Recorder> recorder) = 0;
+
+    /// What make_graph() gave runs after all that was issued before, as a whole; nothing is added to it from
+    /// then on. Null where the driver has none of its own: then its commands are issued one by one.
+    virtual std::unique_ptr<Graph> make_graph() { return nullptr; }
+    virtual void run([[maybe_unused]] Graph& graph) {}
+    /// The same as dispatch(), for one that this device took before.
+    virtual void dispatch_again(const Dispatch& dispatch) { this->dispatch(dispatch); }
+    /// Throws where what was prepared can't run now: on a stream that is captured.
+    virtual void check_replay() const {}
 
     /// This device with its commands on the caller's stream (CUDA: a CUstream of its primary context); they
     /// share memory and kernels, and memory used on several streams stays in the order of the calls. Null

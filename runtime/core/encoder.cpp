@@ -4,6 +4,7 @@
 
 #include "core/command_log.h"
 #include "core/encoder_state.h"
+#include "core/kept_call.h"
 
 namespace kf {
 
@@ -24,6 +25,10 @@ void Encoder::submit() {
     if (open.target == detail::EncoderState::Target::hook) {
         throw ArgumentError(ErrorCode::hook_context,
                             "a hook's encoder isn't submitted: what it holds goes right before the call");
+    }
+    if (open.target == detail::EncoderState::Target::kept) {
+        throw ArgumentError(ErrorCode::graph_context,
+                            "a graph's encoder isn't submitted: replay() of the graph runs what it holds");
     }
     if (open.target == detail::EncoderState::Target::command_buffer) {
         throw ArgumentError(ErrorCode::encoder_submitted,
@@ -51,6 +56,10 @@ detail::EncoderState& Encoder::state() {
         throw ArgumentError(ErrorCode::encoder_submitted,
                             "the encoder was finished; make another one to record more");
     }
+    if (state_ && !state_->recorder && state_->target == Target::kept) {
+        throw ArgumentError(ErrorCode::graph_context,
+                            "the graph is recorded: nothing can be added to it; make another one");
+    }
     if (!state_ || !state_->recorder) {
         throw ArgumentError(ErrorCode::encoder_submitted,
                             "the encoder was already submitted; make another with Device::encoder()");
@@ -66,6 +75,19 @@ Encoder hook_encoder(std::shared_ptr<DeviceState> device) {
     state->device = std::move(device);
     state->target = EncoderState::Target::hook;
     return Encoder(std::move(state));
+}
+
+Encoder keeping_encoder(std::shared_ptr<DeviceState> device) {
+    auto state = std::make_unique<EncoderState>();
+    state->recorder = std::make_unique<KeptCalls>();
+    state->device = std::move(device);
+    state->target = EncoderState::Target::kept;
+    return Encoder(std::move(state));
+}
+
+KeptCalls* kept_calls(EncoderState& state) {
+    return state.target == EncoderState::Target::kept ? static_cast<KeptCalls*>(state.recorder.get())
+                                                      : nullptr;
 }
 
 void close_hook_encoder(Encoder& encoder) noexcept {

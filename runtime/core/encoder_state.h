@@ -10,17 +10,23 @@
 
 namespace kf::detail {
 
+class KeptCalls;
+
 struct EncoderState {
     std::shared_ptr<DeviceState> device;
     std::unique_ptr<driver::Recorder> recorder;  ///< null once submitted
     /// Where the commands go: to the device when they are submitted, before a call, or to a command buffer of
-    /// the caller's, as they come.
-    enum class Target : std::uint8_t { device, hook, command_buffer };
+    /// the caller's, as they come; or they are kept call by call, to run often.
+    enum class Target : std::uint8_t { device, hook, command_buffer, kept };
     Target target = Target::device;
 };
 
 /// An encoder for hooks, whose recorder is a CommandLog.
 [[nodiscard]] Encoder hook_encoder(std::shared_ptr<DeviceState> device);
+/// An encoder whose recorder is a KeptCalls.
+[[nodiscard]] Encoder keeping_encoder(std::shared_ptr<DeviceState> device);
+/// The recorder of such an encoder; null for any other.
+[[nodiscard]] KeptCalls* kept_calls(EncoderState& state);
 /// Ends its use. Does nothing to one that was moved from.
 void close_hook_encoder(Encoder& encoder) noexcept;
 

@@ -21,6 +21,7 @@ std::string_view error_id(ErrorCode code) noexcept {
         case ErrorCode::device_mismatch: return "device-mismatch";
         case ErrorCode::encoder_submitted: return "encoder-submitted";
         case ErrorCode::hook_context: return "hook-context";
+        case ErrorCode::graph_context: return "graph-context";
         case ErrorCode::artifact_missing: return "artifact-missing";
         case ErrorCode::artifact_corrupt: return "artifact-corrupt";
         case ErrorCode::artifact_version: return "artifact-version";

@@ -533,7 +533,7 @@ bool find_recorder(const LaunchRequest& request, const DeviceState& device, driv
     recorder = nullptr;
     if (request.encoder == nullptr) return true;
     const EncoderState& state = request.encoder->state();
-    if (!state.device->is_same(device)) return false;
+    if (!state.device->is_same(device) || state.target == EncoderState::Target::kept) return false;
     recorder = state.recorder.get();
     return true;
 }

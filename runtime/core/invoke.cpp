@@ -15,6 +15,7 @@
 #include "core/encoder_state.h"
 #include "core/fast_launch.h"
 #include "core/items.h"
+#include "core/kept_call.h"
 #include "core/kinds/binding.h"
 #include "core/module_state.h"
 #include "core/overlap.h"
@@ -267,22 +268,24 @@ private:
             fail(request, ErrorCode::device_mismatch, "the encoder is of another device than the module");
         }
         recorder_ = state.recorder.get();
+        kept_ = kept_calls(state);
         for (std::size_t i = 0; i < args_.size() && i < call_.arguments.size(); ++i) {
             const Argument& argument = call_.arguments[i];
             if (runs_forward(pass_) && passes_value(argument) && is_output(argument)) {
                 fail(request, i, ErrorCode::type_mismatch,
-                     "a value can't be an output of a recorded call, for it would have to be read back; "
-                     "generate the "
-                     "call with a tensor[0] there, or call it directly");
+                     std::string("a value can't be an output of a ") + recorded() +
+                         " call, for it would have to be read back; generate the call with a tensor[0] "
+                         "there, or call it directly");
             }
             if (runs_backward(pass_) && views_[i].value_gradient && is_input(argument)) {
                 fail(request, i, ErrorCode::type_mismatch,
-                     "a value's gradient can't be an output of a recorded call, for it would have to be read "
-                     "back; "
-                     "pass a tensor, or call it directly");
+                     std::string("a value's gradient can't be an output of a ") + recorded() +
+                         " call, for it would have to be read back; pass a tensor, or call it directly");
             }
         }
     }
+
+    [[nodiscard]] const char* recorded() const { return kept_ != nullptr ? "prepared" : "recorded"; }
 
     void check_devices(const BindRequest& request) {
         if (!device_.is_same(*module_.device().state())) {
@@ -320,7 +323,7 @@ private:
                (id == device_.info().id ? " (opened another time)" : "");
     }
 
-    [[nodiscard]] CommandTarget target() const { return {device_, recorder_}; }
+    [[nodiscard]] CommandTarget target() const { return {device_, recorder_, kept_ != nullptr}; }
 
     /// All that can still fail and leaves no trace: kernel and memory.
     void prepare(const BindRequest& request) {
@@ -340,19 +343,26 @@ private:
             if (binding_.arguments[i].makes_pushed) make_pushed(i);
         }
         if (binding_.temporary.size > 0) {
-            const auto size = static_cast<std::uint64_t>(binding_.temporary.size);
-            temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
-            is_zero_ = temporary_ != nullptr;
-            if (!is_zero_ && works_beside_host(request)) {
-                temporary_ = device_.allocate_mapped(size);
-                host_ = temporary_ ? temporary_->host : nullptr;
-            }
-            if (!temporary_) {
-                temporary_ = device_.allocate_scratch(size);
-            }
+            take_temporary(request, static_cast<std::uint64_t>(binding_.temporary.size));
         }
         collect_uses(request);
         collect_resources();
+    }
+
+    void take_temporary(const BindRequest& request, std::uint64_t size) {
+        if (kept_ != nullptr) {
+            take_own_temporary(size);
+            return;
+        }
+        temporary_ = binding_.temporary.stays_zero() ? device_.zeros(size) : nullptr;
+        is_zero_ = temporary_ != nullptr;
+        if (!is_zero_ && works_beside_host(request)) {
+            temporary_ = device_.allocate_mapped(size);
+            host_ = temporary_ ? temporary_->host : nullptr;
+        }
+        if (!temporary_) {
+            temporary_ = device_.allocate_scratch(size);
+        }
     }
 
     /// Whether the temporary memory may be the host's, too: the host waits for what is in it, few calls read
@@ -364,6 +374,21 @@ private:
                std::ranges::none_of(binding_.arguments, [](const BoundArgument& bound) {
                    return bound.gradient_at >= 0 && bound.mode != GradMode::injective;
                });
+    }
+
+    /// Takes temporary memory for a call that is kept: what is zero before and after each run becomes so
+    /// once.
+    void take_own_temporary(std::uint64_t size) {
+        temporary_ = device_.allocate(size);
+        is_zero_ = binding_.temporary.stays_zero();
+        if (is_zero_) {
+            driver_.fill(temporary_, 0, temporary_->size / 4 * 4, 0);
+        }
+    }
+
+    /// Memory that a call works in, besides the temporary; a kept one has its own.
+    [[nodiscard]] AllocationPointer take_scratch(std::uint64_t size) const {
+        return kept_ != nullptr ? device_.allocate(size) : device_.allocate_scratch(size);
     }
 
     /// Makes the tensor of an output that wasn't given.
@@ -475,7 +500,7 @@ private:
                 continue;
             }
             // Drivers bind no empty buffer: less than an element's bytes make one of none.
-            resources_.emplace_back(driver::BufferRange{device_.allocate_scratch(1), 0, 1, true});
+            resources_.emplace_back(driver::BufferRange{take_scratch(1), 0, 1, true});
         }
     }
 
@@ -557,6 +582,18 @@ private:
     }
 
     void record(const BindRequest& request) {
+        if (kept_ == nullptr) {
+            issue(request);
+            return;
+        }
+        kept_->begin();
+        issue(request);
+        std::vector<Dims> extents;
+        for (const ArgumentView& view : views_) extents.push_back(view.data.extents);
+        kept_->end({ref_, call_index_, pass_, binding_, std::move(extents), temporary_});
+    }
+
+    void issue(const BindRequest& request) {
         if (before_ != nullptr) {
             target().replay(*before_);
         }
@@ -662,6 +699,7 @@ private:
     driver::Device& driver_;
     Encoder* encoder_;
     driver::Recorder* recorder_ = nullptr;
+    KeptCalls* kept_ = nullptr;  ///< the recorder, where the call is kept to run often
     std::shared_ptr<driver::Kernel> kernel_;
     AllocationPointer temporary_;
     bool is_zero_ = false;       ///< the temporary memory, before and after the launch

@@ -25,6 +25,13 @@ public:
         owned_.push_back(object.shared_from_this());
         recent = &object;
     }
+    /// Owns `other` instead of what it owned.
+    void exchange(const T& known, T& other) {
+        for (std::shared_ptr<T>& one : owned_) {
+            if (one.get() == &known) one = other.shared_from_this();
+        }
+        recent_.fill(nullptr);
+    }
     void clear() {
         owned_.clear();
         recent_.fill(nullptr);

@@ -132,6 +132,15 @@ void put_value(const ElementType& element, const void* source, std::byte* target
     }
 }
 
+void pack_again(const Record& record, const Binding& binding, std::uint64_t temporary, std::byte* target) {
+    if (record.argument < 0) {
+        pack_call(record, binding, temporary, target);
+    } else {
+        (void)pack_memory(record, binding.arguments[static_cast<std::size_t>(record.argument)], temporary,
+                          target);
+    }
+}
+
 void pack(const manifest::Call& call, const manifest::Kernel& kernel, const manifest::BlockLayout& layout,
           const Binding& binding, std::span<const void* const> values, std::uint64_t temporary,
           std::span<std::byte> block) {

@@ -95,12 +95,15 @@ public:
             args_.back().is_read = hosts_[i].as_array && is_small_;
         }
         check_apart();
+        if (encoder_ != nullptr && encoder_->keeps()) check_kept();
+        if (encoder_ != nullptr) encoder_->open(context);
         {
             const GilRelease release;
             detail::invoke(function, index, pass_, args_,
                            encoder_ == nullptr ? nullptr : &encoder_->encoder(), shape_ ? &*shape_ : nullptr,
                            on ? &*on : nullptr, before);
         }
+        if (encoder_ != nullptr && encoder_->keeps()) encoder_->name(info_.shared_from_this());
         if (runs_backward(pass_)) collect_gradients();
         if (!runs_forward(pass_)) return py::none();
         download_written();
@@ -133,6 +136,7 @@ private:
     Arg convert(std::size_t i, const Context& context);
     [[nodiscard]] bool is_small() const;
     void check_apart() const;
+    void check_kept() const;
     void download_written();
     void collect_gradients();
     void fill_arrays(std::size_t& at, const manifest::ParameterTree& parameter, const ContextPtr& context);
@@ -161,7 +165,7 @@ void Call::give(std::size_t i, py::handle value) {
             refuse(ErrorCode::type_mismatch, where,
                    pass_ == PassKind::backward
                        ? "np.ndarray asks for an output as an array; a backward pass takes the output itself"
-                       : "a recorded call writes when the encoder is submitted: it can't make a NumPy array");
+                       : encoder_->writes_later() + std::string(": it can't make a NumPy array"));
         }
         as_array_[i] = true;
         return;
@@ -354,7 +358,10 @@ void Call::take_keyword(py::handle key, py::handle value) {
         if (value.is_none()) return;
         if (encoder_ != nullptr) {
             refuse(ErrorCode::type_mismatch, where,
-                   "a recorded call runs where its encoder is submitted; stream= is for direct calls");
+                   encoder_->keeps() ? "a prepared call is given its stream when it runs: p(stream=…), and "
+                                       "graph.replay(stream=…)"
+                                     : "a recorded call runs where its encoder is submitted; stream= is for "
+                                       "direct calls");
         }
         stream_ = parse_stream(value, where);
         return;
@@ -423,7 +430,7 @@ void Call::look_at(std::size_t i) {
     }
     if (is_written(i) && host.array && encoder_ != nullptr) {
         refuse(ErrorCode::type_mismatch, where(i),
-               "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array");
+               encoder_->writes_later() + std::string(": give a kf.Tensor, not a NumPy array"));
     }
 }
 
@@ -472,7 +479,7 @@ void Call::look_at_struct(std::size_t i) {
     host.shape = shape_of(*host.array, where(i));
     if (is_written(i) && encoder_ != nullptr) {
         refuse(ErrorCode::type_mismatch, where(i),
-               "a recorded call writes when the encoder is submitted: give a kf.Tensor, not a NumPy array");
+               encoder_->writes_later() + std::string(": give a kf.Tensor, not a NumPy array"));
     }
     if (is_written(i)) check_writable(*host.array, where(i));
 }
@@ -481,7 +488,7 @@ ContextPtr Call::choose_context() {
     for (const Host& host : hosts_) {
         if (host.tensor != nullptr) return host.tensor->context;
     }
-    return encoder_ != nullptr ? encoder_->context() : default_context();
+    return encoder_ != nullptr && encoder_->context() != nullptr ? encoder_->context() : default_context();
 }
 
 std::optional<Device> Call::on_stream(const Context& context) const {
@@ -610,6 +617,17 @@ void Call::check_apart() const {
             written.emplace_back(where(i), *hosts_[i].array);
     }
     if (written.size() > 1) python::check_apart(written);
+}
+
+/// What the host gives for a tensor would be copied once, however often the call runs.
+void Call::check_kept() const {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+        const Host& host = hosts_[i];
+        if (!host.given || host.tensor != nullptr || !passes_memory(leaf(i))) continue;
+        refuse(ErrorCode::type_mismatch, where(i),
+               "a prepared call reads the same memory whenever it runs: give a kf.Tensor instead of " +
+                   with_article(type_name(host.content)));
+    }
 }
 
 /// NumPy arrays that the call wrote to get what is now on the device.

@@ -31,9 +31,11 @@ void bind_buffer(py::module_& module);
 void bind_differentiable(py::module_& module);
 void bind_encoder(py::module_& module);
 void bind_generator(py::module_& module);
+void bind_graph(py::module_& module);
 void bind_globals(py::module_& module);
 void bind_hook(py::module_& module);
 void bind_function_types(py::module_& module);
+void bind_prepared(py::module_& module);
 void bind_unlaunched_call(py::module_& module);
 void bind_loaded_module(py::module_& module);
 

@@ -134,8 +134,9 @@ Function Function::with_conformances(const py::object& types) const {
 py::object Function::run(detail::PassKind pass, RecordedCalls* encoder, Arguments arguments,
                          const Options& options) const {
     arguments.globals = globals_;
+    if (encoder == nullptr) encoder = recording();
     if (!hooks_) return call(*info_, pass, encoder, arguments, options);
-    if (encoder != nullptr) (void)encoder->encoder().state();  // refuses one that is over
+    if (encoder != nullptr) encoder->check_open();
     const auto context =
         std::make_shared<HookContext>(info_, encoder != nullptr ? encoder->context() : nullptr, arguments);
     struct End {

@@ -1,9 +1,21 @@
 // kf.Encoder: calls recorded for one device and run together.
 #include "python/encoder.h"
+
+#include "core/graph_state.h"
 #include "python/errors.h"
 #include "python/gil.h"
 
 namespace kf::python {
+
+void RecordedCalls::name(std::shared_ptr<const FunctionInfo> info) {
+    named_.push_back({graph()->state()->calls().back(), std::move(info)});
+}
+
+RecordedCalls*& recording() {
+    thread_local RecordedCalls* current = nullptr;
+    return current;
+}
+
 namespace {
 
 void submit(RecordedCalls& self) {

@@ -2,27 +2,71 @@
 #pragma once
 
 #include <kf/encoder.h>
+#include <kf/graph.h>
 #include <kf/vulkan.h>
 
+#include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "python/context.h"
 
 namespace kf::python {
 
+struct FunctionInfo;
+
+/// A call that is kept to run often, and the function whose names it has.
+struct NamedCall {
+    std::shared_ptr<detail::KeptCall> call;
+    std::shared_ptr<const FunctionInfo> info;
+};
+
 class RecordedCalls {
 public:
     using PythonClass = RecordedCalls;
+    /// Keeps its calls, for a graph or a prepared call.
+    struct Kept {};
 
     RecordedCalls(ContextPtr owner, Encoder encoder)
         : context_(std::move(owner)), encoder_(std::move(encoder)) {}
     RecordedCalls(ContextPtr owner, CommandBufferEncoder encoder)
         : context_(std::move(owner)), encoder_(std::move(encoder)) {}
 
+    /// `owner`: null where the first call says which device it is.
+    RecordedCalls(ContextPtr owner, Kept kept) : context_(std::move(owner)), encoder_(kept) {
+        if (context_ != nullptr) open(context_);
+    }
+
+    /// Null where that isn't known yet.
     [[nodiscard]] const ContextPtr& context() const { return context_; }
     [[nodiscard]] Encoder& encoder() {
-        return std::visit([](auto& encoder) -> Encoder& { return encoder; }, encoder_);
+        if (auto* graph = std::get_if<Graph>(&encoder_)) return graph->encoder();
+        if (auto* finished = std::get_if<CommandBufferEncoder>(&encoder_)) return *finished;
+        return std::get<Encoder>(encoder_);
+    }
+    /// Makes the graph that calls are kept in, where there is none yet.
+    void open(const ContextPtr& context) {
+        if (!std::holds_alternative<Kept>(encoder_)) return;
+        context_ = context;
+        encoder_ = Graph(context->device());
+    }
+    /// Refuses one that is over.
+    void check_open() {
+        if (!std::holds_alternative<Kept>(encoder_)) (void)encoder().state();
+    }
+    [[nodiscard]] bool keeps() const {
+        return std::holds_alternative<Kept>(encoder_) || std::holds_alternative<Graph>(encoder_);
+    }
+    /// Null unless it keeps calls and has one.
+    [[nodiscard]] Graph* graph() { return std::get_if<Graph>(&encoder_); }
+    /// Names the call that was recorded last.
+    void name(std::shared_ptr<const FunctionInfo> info);
+    [[nodiscard]] const std::vector<NamedCall>& named() const { return named_; }
+    /// Why what a call writes must be a tensor.
+    [[nodiscard]] const char* writes_later() const {
+        return keeps() ? "a prepared call writes whenever it runs"
+                       : "a recorded call writes when the encoder is submitted";
     }
     /// Null for an encoder that submit() ends.
     [[nodiscard]] CommandBufferEncoder* command_buffer() {
@@ -31,8 +75,12 @@ public:
 
 private:
     ContextPtr context_;
-    std::variant<Encoder, CommandBufferEncoder> encoder_;
+    std::variant<Encoder, CommandBufferEncoder, Kept, Graph> encoder_;
+    std::vector<NamedCall> named_;
 };
+
+/// What records the calls of this thread instead of running them: of a `with kf.Graph()`. Null for none.
+[[nodiscard]] RecordedCalls*& recording();
 
 /// What a finished encoder put into a command buffer of the caller's.
 struct RecordedCommandBuffer {

@@ -58,7 +58,7 @@ std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size
 
 /// What all configured copies of a function share. Immutable. Overloads that take other arguments, by name
 /// or number, are in `others`.
-struct FunctionInfo {
+struct FunctionInfo : std::enable_shared_from_this<FunctionInfo> {
     /// Takes those overloads of function number `index` that have the parameters of number `first`. Where
     /// that is 0, the others go into `others`.
     FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t index, std::size_t first = 0);

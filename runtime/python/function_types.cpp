@@ -11,6 +11,7 @@
 
 #include "core/describe.h"
 #include "python/errors.h"
+#include "python/prepared.h"
 
 namespace kf::python {
 namespace {
@@ -165,6 +166,21 @@ PyObject* append_to(PyObject* self, PyObject* const* values, Py_ssize_t count, P
         arguments.positional = arguments.positional.subspan(1);
         return run(function_of(self), encoder, arguments);
     });
+}
+
+/// prepare(...): the call is recorded alone, and kept.
+template <Run& run>
+PyObject* prepare(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    return guarded([&] {
+        RecordedCalls kept(nullptr, RecordedCalls::Kept());
+        py::object result =
+            run(function_of(self), &kept, Arguments::passed(values, static_cast<std::size_t>(count), names));
+        return make_prepared(kept, std::move(result));
+    });
+}
+
+PyObject* node(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return make_node(py::reinterpret_borrow<py::object>(self)); });
 }
 
 PyObject* forward(PyObject* self, PyObject* const* values, std::size_t count, PyObject* names) {
@@ -322,12 +338,15 @@ constexpr int by_vector = METH_FASTCALL | METH_KEYWORDS;
 constexpr int by_dict = METH_VARARGS | METH_KEYWORDS;
 
 template <Run& run>
-std::array<PyMethodDef, 4> call_methods() {
+std::array<PyMethodDef, 6> call_methods() {
     return {{
         {"call", method(call_method<run>), by_vector,
          "call($self, /, *args, **kwargs)\n--\n\nThe same as calling it."},
         {"append_to", method(append_to<run>), by_vector,
          "append_to($self, encoder, /, *args, **kwargs)\n--\n\nRecords the call."},
+        {"prepare", method(prepare<run>), by_vector,
+         "prepare($self, /, *args, **kwargs)\n--\n\nSettles the call, to run often: see Function.prepare."},
+        {"node", node, METH_NOARGS, "node($self, /)\n--\n\nOne call of a graph: see Function.node."},
         {"__reduce__", refuse_pickle, METH_NOARGS, nullptr},
         {},
     }};
@@ -363,7 +382,7 @@ PyTypeObject* make_class(py::module_& module, const char* qualified, bool has_at
 template <Run& run>
 PyTypeObject* make_pass_class(py::module_& module, const char* qualified, const char* doc,
                               reprfunc shown_as) {
-    static std::array<PyMethodDef, 4> methods = call_methods<run>();
+    static std::array<PyMethodDef, 6> methods = call_methods<run>();
     return make_class(module, qualified, false,
                       {{Py_tp_methods, methods.data()},
                        {Py_tp_repr, reinterpret_cast<void*>(shown_as)},
@@ -377,6 +396,14 @@ PyTypeObject* make_function_class(py::module_& module) {
         {"append_to", method(append_to<run<PassKind::forward>>), by_vector,
          "append_to($self, encoder, /, *args, **kwargs)\n--\n\n"
          "Records the call. Outputs are tensors that hold values once it ran."},
+        {"prepare", method(prepare<run<PassKind::forward>>), by_vector,
+         "prepare($self, /, *args, **kwargs)\n--\n\n"
+         "A kf.Prepared: the call with its tensors and shapes settled, to run often with other values. "
+         "Nothing runs yet."},
+        {"node", node, METH_NOARGS,
+         "node($self, /)\n--\n\n"
+         "A kf.Node: called in a with kf.Graph() block it records the call, and its set() changes the "
+         "values of that call alone."},
         {"set", method(set), by_vector,
          "set($self, values=None, /, **named)\n--\n\n"
          "A copy with global parameters set: set(tint=(1, 0, 0)), set({\"look.tint\": …}). What isn't "

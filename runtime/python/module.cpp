@@ -13,10 +13,12 @@ PYBIND11_MODULE(_kf_main, module) {
     kf::python::bind_differentiable(module);
     kf::python::bind_encoder(module);
     kf::python::bind_generator(module);
+    kf::python::bind_graph(module);
     kf::python::bind_options(module);
     kf::python::bind_globals(module);
     kf::python::bind_hook(module);
     kf::python::bind_function_types(module);
+    kf::python::bind_prepared(module);
     kf::python::bind_unlaunched_call(module);
     kf::python::bind_loaded_module(module);
     kf::python::refuse_pickling(module);

@@ -214,7 +214,7 @@ QuickCall::QuickCall(const FunctionInfo& info, detail::PassKind pass, RecordedCa
       pass_(pass),
       encoder_(encoder),
       arguments_(arguments),
-      may_be_kept_(tagged_.read(arguments)) {}
+      may_be_kept_((encoder == nullptr || !encoder->keeps()) && tagged_.read(arguments)) {}
 
 py::object QuickCall::run(const Options& options, Encoder* before) {
     if (!may_be_kept_ || info_.known_calls == nullptr) return {};

@@ -30,6 +30,7 @@ enum class ErrorCode : std::uint16_t {
     device_mismatch,          ///< tensors, module and encoder of different devices
     encoder_submitted,        ///< an encoder used after submit()
     hook_context,             ///< a hook's context or encoder used after its call, or submitted
+    graph_context,            ///< a graph replayed while it is recorded, or recorded into afterwards
     // ArtifactError
     artifact_missing,   ///< the file can't be read
     artifact_corrupt,   ///< truncated, altered, or not an artifact

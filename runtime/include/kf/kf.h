@@ -6,9 +6,11 @@
 #include <kf/encoder.h>
 #include <kf/error.h>
 #include <kf/generator.h>
+#include <kf/graph.h>
 #include <kf/matrix.h>
 #include <kf/module.h>
 #include <kf/pointer.h>
+#include <kf/prepared.h>
 #include <kf/scalar_arg.h>
 #include <kf/tensor.h>
 #include <kf/types.h>

@@ -9,6 +9,7 @@
 #include <kf/error.h>
 #include <kf/function_ref.h>
 #include <kf/pass_kind.h>
+#include <kf/prepared.h>
 
 namespace kf {
 
@@ -99,6 +100,16 @@ public:
     using detail::Member<Function, pass, Overloads_>::try_call...;
     using detail::Member<Function, pass, Overloads_>::append_to...;
     using detail::Member<Function, pass, Overloads_>::try_append_to...;
+
+    /// Prepares a call that append_to() takes: its tensors and shapes are settled, and it runs often, with
+    /// values that can be set.
+    template <class... Arguments>
+    [[nodiscard]] auto prepare(const Arguments&... arguments) const
+        requires requires(const Overloads& self, Encoder& into) { self.append_to(into, arguments...); }
+    {
+        return detail::prepare(function_,
+                               [&](Encoder& encoder) { return append_to(encoder, arguments...); });
+    }
 
 private:
     friend struct detail::Access;

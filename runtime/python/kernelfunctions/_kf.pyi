@@ -395,6 +395,10 @@ class Backward:
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
     def call(self, *args: Any, **kwargs: Any) -> None: ...
     def append_to(self, *args: Any, **kwargs: Any) -> None: ...
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """Settles the call, to run often: see Function.prepare."""
+    def node(self) -> Node:
+        """One call of a graph: see Function.node."""
 
 class Fused:
     """A loss and its gradients in one launch.
@@ -406,6 +410,10 @@ class Fused:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def call(self, *args: Any, **kwargs: Any) -> Any: ...
     def append_to(self, *args: Any, **kwargs: Any) -> Any: ...
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """Settles the call, to run often: see Function.prepare."""
+    def node(self) -> Node:
+        """One call of a graph: see Function.node."""
 
 class Jvp:
     """The forward derivative of a function: a Jacobian times a vector.
@@ -417,6 +425,50 @@ class Jvp:
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def call(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
     def append_to(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """Settles the call, to run often: see Function.prepare."""
+    def node(self) -> Node:
+        """One call of a graph: see Function.node."""
+
+class Prepared:
+    """A call whose tensors and shapes are settled. Calling it runs it again, and returns its result.
+
+    It owns the memory that it needs. Thread-safe.
+    """
+
+    def __call__(self, *, stream: Stream | None = None) -> Any: ...
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
+        """Sets values for later runs: set(a=2), set({"ray.t": 2}). Refused as the call would refuse them."""
+    def append_to(self, encoder: Encoder, /) -> Any:
+        """Records the call as it is now."""
+    @property
+    def result(self) -> Any:
+        """What the call returned when it was prepared: tensors that hold what the last run wrote."""
+
+class Graph:
+    """Calls that are recorded once and run often, as one.
+
+    `with kf.Graph() as g:` records the calls of its thread, and none of them runs. replay() is thread-safe.
+    """
+
+    def __init__(self, device: Device | str | None = None) -> None:
+        """On the first call's device where `device` isn't given."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def replay(self, *, stream: Stream | None = None) -> None:
+        """Runs all calls, after all that was issued before; on a CUDA stream of yours where that is given."""
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
+        """Sets values for later replays, in every call that has one of that name: set(a=2)."""
+
+class Node:
+    """One call of a graph: calling it in a `with kf.Graph()` block records it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def set(self, values: Mapping[str, Any] | None = ..., /, **named: Any) -> None:
+        """Sets values of this call for later replays: set(a=2), set({"ray.t": 2})."""
 
 class UnlaunchedCall:
     """A call of a function that is launched by threads; launchRaw() says how many, and runs it."""
@@ -446,6 +498,14 @@ class Function:
         """The same as calling the function."""
     def append_to(self, *args: Any, **kwargs: Any) -> Any:
         """Records the call: append_to(encoder, ...). Outputs are tensors that hold values once it ran."""
+    def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
+        """The call with its tensors and shapes settled, to run often with other values. Nothing runs yet."""
+    def node(self) -> Node:
+        """One call of a graph.
+
+        Called in a `with kf.Graph()` block it records the call, and its set() changes the values of that call
+        alone.
+        """
     @property
     def backward(self) -> Backward | None:
         """None where the function is not differentiable."""

@@ -13,6 +13,7 @@ from kernelfunctions._kf import (
     Fused,
     Jvp,
     Module,
+    Prepared,
 )
 
 if TYPE_CHECKING:
@@ -137,6 +138,10 @@ class BoundBackward:
         """Records it: append_to(encoder, ...)."""
         self._backward.append_to(encoder, self._this, *arguments, **keywords)
 
+    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
+        """Settles the call, to run often."""
+        return self._backward.prepare(self._this, *arguments, **keywords)
+
 
 class BoundFused:
     """A method of one object that is a loss, with its gradients."""
@@ -159,6 +164,10 @@ class BoundFused:
         """Records it: append_to(encoder, ...)."""
         return self._fused.append_to(encoder, self._this, *arguments, **keywords)
 
+    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
+        """Settles the call, to run often."""
+        return self._fused.prepare(self._this, *arguments, **keywords)
+
 
 class BoundJvp:
     """The forward derivative of a method of one object, whose own tangent is tangents["this"]."""
@@ -180,6 +189,10 @@ class BoundJvp:
     def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
         """Records it: append_to(encoder, ...)."""
         return self._jvp.append_to(encoder, self._this, *arguments, **keywords)
+
+    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
+        """Settles the call, to run often."""
+        return self._jvp.prepare(self._this, *arguments, **keywords)
 
 
 class BoundFunction:
@@ -204,6 +217,10 @@ class BoundFunction:
     def append_to(self, encoder: Encoder, /, *arguments: Any, **keywords: Any) -> Any:
         """Records the call: append_to(encoder, ...)."""
         return self._function.append_to(encoder, self._this, *arguments, **keywords)
+
+    def prepare(self, *arguments: Any, **keywords: Any) -> Prepared:
+        """Settles the call, to run often."""
+        return self._function.prepare(self._this, *arguments, **keywords)
 
     @property
     def name(self) -> str:

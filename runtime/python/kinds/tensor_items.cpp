@@ -39,7 +39,7 @@ void check_written(CallItems& items, std::size_t i) {
     const Host& host = items.host(i);
     if (!host.array || items.is_recorded()) {
         refuse(ErrorCode::type_mismatch, items.where(i),
-               items.is_recorded() ? "it is written when the encoder is submitted: give a kf.Tensor"
+               items.is_recorded() ? "it is written when the recorded call runs: give a kf.Tensor"
                                    : "it is written: give a kf.Tensor or a writable NumPy array");
     }
     check_writable(*host.array, items.where(i));

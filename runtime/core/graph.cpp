@@ -1,0 +1,89 @@
+// Graphs: calls that are recorded once and run often.
+#include <kf/graph.h>
+
+#include "core/encoder_state.h"
+#include "core/graph_state.h"
+
+namespace kf {
+namespace detail {
+
+GraphState::GraphState(const std::shared_ptr<DeviceState>& device)
+    : device_(device), encoder_(keeping_encoder(device)), kept_(*kept_calls(encoder_.state())) {}
+
+void GraphState::close() {
+    if (recorder_ == nullptr) recorder_ = std::move(encoder_.state().recorder);
+}
+
+void GraphState::build(driver::Device& driver) {
+    std::unique_ptr<driver::Graph> graph = driver.make_graph();
+    std::vector<Node> nodes;
+    std::size_t dispatches = 0;
+    for (const std::shared_ptr<KeptCall>& call : calls()) {
+        // Before its commands: what is set meanwhile comes with the next update.
+        const std::uint64_t version = call->version();
+        if (graph) call->append_to(*graph);
+        dispatches += call->dispatches();
+        nodes.push_back({dispatches - 1, version});
+    }
+    nodes_ = std::move(nodes);
+    graph_ = std::move(graph);
+    is_built_ = true;
+}
+
+void GraphState::update() {
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+        KeptCall& call = *calls()[i];
+        const std::uint64_t version = call.version();
+        if (version == nodes_[i].version) continue;
+        call.read_block(
+            [&](std::span<const std::byte> block) { graph_->set_block(nodes_[i].dispatch, block); });
+        nodes_[i].version = version;
+    }
+}
+
+void GraphState::replay(const DeviceState& on) {
+    driver::Device& driver = on.driver();
+    if (!on.is_same(*device_)) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            "graph: the stream is of another device than the graph");
+    }
+    driver.check_replay();
+    driver.admit();
+    const std::lock_guard lock(mutex_);
+    close();
+    if (!is_built_) build(driver);
+    if (graph_ == nullptr) {
+        for (const std::shared_ptr<KeptCall>& call : calls()) call->run(on);
+        return;
+    }
+    update();
+    driver.run(*graph_);
+}
+
+void fail_unknown_value(const GraphState& graph, std::string_view name) {
+    std::string known;
+    for (const std::shared_ptr<KeptCall>& call : graph.calls())
+        known += "\n  " + call->function().name + ": " + settable_text(call->call());
+    throw ArgumentError(ErrorCode::unknown_name, "graph: set: no call has a value '" + std::string(name) +
+                                                     "'; its calls have:" + known);
+}
+
+}  // namespace detail
+
+Graph::Graph(const Device& device) : state_(std::make_shared<detail::GraphState>(device.state())) {}
+
+Encoder& Graph::encoder() { return state_->encoder(); }
+
+PreparedCall Graph::node() const {
+    if (state_->calls().empty())
+        throw ArgumentError(ErrorCode::missing_argument, "graph: node: no call is recorded yet");
+    return PreparedCall(state_->calls().back());
+}
+
+std::size_t Graph::size() const { return state_->calls().size(); }
+
+void Graph::replay() { state_->replay(*state_->device()); }
+
+void Graph::replay(const Device& device) { state_->replay(*device.state()); }
+
+}  // namespace kf

@@ -1,0 +1,225 @@
+// Values that are set of calls which are kept to run often.
+#include "python/kept_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/convert.h"
+#include "core/resolve.h"
+#include "python/differentiable.h"
+#include "python/errors.h"
+#include "python/function.h"
+#include "python/generator.h"
+#include "python/gil.h"
+#include "python/host.h"
+#include "python/host_value.h"
+#include "python/scalars.h"
+#include "python/structs.h"
+
+namespace kf::python {
+namespace {
+
+using detail::Arg;
+using detail::ArgShape;
+using detail::KeptCall;
+using manifest::ParameterTree;
+
+/// Whether a path names its owner or a part of it, as global parameters are named too.
+const ParameterTree* descend(const ParameterTree& tree, const std::string& path, std::string_view name) {
+    if (path == name) return &tree;
+    for (const ParameterTree& field : tree.fields) {
+        const std::string below = manifest::field_path(path, field.name);
+        if (manifest::is_or_lies_in(name, below)) return descend(field, below, name);
+    }
+    return nullptr;
+}
+
+/// The values that one call gets.
+class NewValues {
+public:
+    explicit NewValues(const NamedCall& call) : kept_(*call.call), info_(*call.info), call_(kept_.call()) {}
+
+    /// Returns false where the call has nothing of that name.
+    bool add(const std::string& name, py::handle value) {
+        for (std::size_t i = 0; i < info_.parameters.size(); ++i) {
+            const HostParameter& parameter = info_.parameters[i];
+            if (parameter.hidden) continue;
+            std::string_view root = parameter.keyword;
+            if (manifest::is_global(root) && !manifest::is_global(name))
+                root.remove_prefix(manifest::global_prefix.size());
+            if (parameter.role == manifest::Role::result && name == "out") root = name;
+            if (!manifest::is_or_lies_in(name, root)) continue;
+            const ParameterTree* const tree = descend(call_.parameters[i], std::string(root), name);
+            if (tree == nullptr) continue;
+            add_tree(*tree, name, value);
+            return true;
+        }
+        return false;
+    }
+    void check() const { kept_.check(changes_); }
+    void set() { kept_.set(changes_); }
+
+private:
+    void add_tree(const ParameterTree& tree, const std::string& name, py::handle value) {
+        const Where where{info_.function.name, name};
+        if (tree.form == manifest::Form::tensor || tree.fields.empty())
+            return add_leaf(static_cast<std::size_t>(tree.leaf), where, value);
+        const bool listed = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
+        if (tree.form == manifest::Form::value && !tree.extents.empty()) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "of an array of structs set one field at a time, as in set({\"" +
+                       manifest::field_path(name, tree.fields.front().name) + "\": …})");
+        }
+        if (listed && tree.form == manifest::Form::fields) return add_elements(tree, name, value);
+        if (PyDict_Check(value.ptr()) != 0) return add_fields(tree, name, value);
+        if (!is_struct_like(value)) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a dict or an object with its fields is needed, not " + shown(value));
+        }
+        for (const ParameterTree& field : tree.fields) {
+            const std::string path = manifest::field_path(name, field.name);
+            if (!py::hasattr(value, field.name.c_str()))
+                refuse(ErrorCode::missing_argument, {info_.function.name, path}, "not given");
+            const py::object one = value.attr(field.name.c_str());
+            add_tree(field, path, one);
+        }
+    }
+
+    void add_elements(const ParameterTree& tree, const std::string& name, py::handle value) {
+        const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()));
+        if (!items) throw py::error_already_set();
+        if (static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())) != tree.fields.size()) {
+            refuse(ErrorCode::shape_mismatch, {info_.function.name, name},
+                   std::to_string(tree.fields.size()) + " values are needed, not " + shown(value));
+        }
+        for (std::size_t k = 0; k < tree.fields.size(); ++k) {
+            add_tree(tree.fields[k], manifest::field_path(name, tree.fields[k].name),
+                     PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(k)));
+        }
+    }
+
+    /// What the dict doesn't name stays as it is.
+    void add_fields(const ParameterTree& tree, const std::string& name, py::handle value) {
+        const auto fields = py::reinterpret_steal<py::dict>(PyDict_Copy(value.ptr()));
+        if (!fields) throw py::error_already_set();
+        for (const auto& [key, one] : fields) {
+            const std::string text = py::str(key);
+            const auto field = std::ranges::find(tree.fields, text, &ParameterTree::name);
+            if (field == tree.fields.end()) {
+                refuse(ErrorCode::unknown_name, {info_.function.name, name},
+                       "no field '" + text + "'; values can be set: " + detail::settable_text(call_));
+            }
+            add_tree(*field, manifest::field_path(name, text), one);
+        }
+    }
+
+    void add_leaf(std::size_t leaf, const Where& where, py::handle value) {
+        kept_.check_settable(leaf);
+        const manifest::Argument& argument = call_.arguments[leaf];
+        Host host;
+        host.content = py::reinterpret_borrow<py::object>(value);
+        host.given = host.content;
+        host.tensor = as_tensor(value);
+        host.generator = host.tensor == nullptr ? as_generator(value) : nullptr;
+        if (host.tensor != nullptr) {
+            host.scalar = host.tensor->any.element().scalar;
+            host.shape = host.tensor->any.shape();
+        } else if (host.generator != nullptr) {
+            host.shape = host.generator->shape;
+        } else {
+            look_at_value(host, where);
+        }
+        (void)detail::argument_cost(info_.function, argument, shape_of(host));
+        if (host.generator != nullptr) {
+            given_.push_back(host.content);
+            changes_.push_back(
+                {leaf, Arg::make(Arg::Kind::generator, host.generator->data(), nullptr, nullptr, nullptr)});
+            return;
+        }
+        host.value.reserve(element_type(argument.element).size());
+        pack_value(host, argument, where);
+        const auto packed = host.value.bytes();
+        bytes_.emplace_back(packed.begin(), packed.end());
+        changes_.push_back(
+            {leaf, Arg::make(Arg::Kind::value, bytes_.back().data(), nullptr, nullptr, nullptr)});
+    }
+
+    static void look_at_value(Host& host, const Where& where) {
+        if (py::isinstance<py::array>(host.content)) {
+            host.array = py::reinterpret_borrow<py::array>(host.content);
+            host.scalar = scalar_of(*host.array, where);
+            host.shape = python::shape_of(*host.array, where);
+            return;
+        }
+        host.nested = look_through(host.content, where);
+        if (!host.nested) {
+            refuse(ErrorCode::type_mismatch, where,
+                   "a number, a list or a NumPy array is needed, not " + shown(host.content));
+        }
+        host.scalar = host.nested->scalar;
+        host.shape = host.nested->shape;
+    }
+
+    static ArgShape shape_of(const Host& host) {
+        ArgShape shape;
+        if (host.generator != nullptr) shape.generator = host.generator->kind;
+        shape.kind = host.generator != nullptr ? ArgShape::Kind::generator
+                     : host.nested             ? ArgShape::Kind::weak
+                     : host.tensor != nullptr  ? ArgShape::Kind::tensor
+                                               : ArgShape::Kind::array;
+        shape.scalar = host.scalar;
+        shape.shape = host.shape;
+        shape.components = host.nested && host.nested->components;
+        return shape;
+    }
+
+    KeptCall& kept_;
+    const FunctionInfo& info_;
+    const manifest::Call& call_;
+    std::vector<KeptCall::Change> changes_;
+    std::vector<std::vector<std::byte>> bytes_;  ///< what changes point to, as generators' objects are
+    std::vector<py::object> given_;
+};
+
+[[noreturn]] void refuse_unknown(const std::string& owner, const std::string& name,
+                                 std::span<const NamedCall> calls) {
+    if (calls.size() == 1) {
+        refuse(ErrorCode::unknown_name, {owner, {}},
+               "set: no value '" + name + "'; it has " + detail::settable_text(calls.front().call->call()));
+    }
+    std::string known;
+    for (const NamedCall& call : calls)
+        known += "\n  " + call.info->function.name + ": " + detail::settable_text(call.call->call());
+    refuse(ErrorCode::unknown_name, {owner, {}},
+           "set: no call has a value '" + name + "'; its calls have:" + known);
+}
+
+}  // namespace
+
+void set_values(const std::string& owner, std::span<const NamedCall> calls, py::handle given,
+                const Keywords& named) {
+    std::vector<NewValues> all;
+    all.reserve(calls.size());
+    for (const NamedCall& call : calls) all.emplace_back(call);
+    const auto add = [&](const std::string& name, py::handle value) {
+        bool found = false;
+        for (NewValues& values : all) found = values.add(name, value) || found;
+        if (!found) refuse_unknown(owner, name, calls);
+    };
+    if (given && !given.is_none()) {
+        if (PyDict_Check(given.ptr()) == 0) {
+            refuse(ErrorCode::type_mismatch, {owner, "set"},
+                   "a dict of values is needed, as in {\"ray.t\": 2}, not " + shown(given));
+        }
+        const auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
+        if (!dict) throw py::error_already_set();
+        for (const auto& [key, value] : dict) add(py::str(key), value);
+    }
+    for (std::size_t i = 0; i < named.size(); ++i)
+        add(py::cast<std::string>(py::handle(named.name(i))), named.values[i]);
+    for (const NewValues& values : all) values.check();
+    const GilRelease release;
+    for (NewValues& values : all) values.set();
+}
+
+}  // namespace kf::python

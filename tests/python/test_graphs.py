@@ -1,0 +1,313 @@
+"""Graphs: calls that are recorded once and run often, against NumPy."""
+
+import threading
+from types import ModuleType
+from typing import Any
+
+import kernelfunctions as kf
+import numpy as np
+import pytest
+from arrays import SIZES, array, buffer, numbers, tensor
+from loader import Loader
+
+FLOAT = np.dtype(np.float32)
+INT = np.dtype(np.int32)
+
+
+@pytest.fixture(scope="module")
+def calls(generated: Loader) -> ModuleType:
+    return generated("calls")
+
+
+@pytest.fixture(scope="module")
+def gradients(generated: Loader) -> ModuleType:
+    return generated("gradients")
+
+
+@pytest.fixture(scope="module")
+def structs(generated: Loader) -> ModuleType:
+    return generated("structs")
+
+
+@pytest.fixture(scope="module")
+def scene(generated: Loader) -> ModuleType:
+    return generated("globals")
+
+
+@pytest.fixture(scope="module")
+def sums(generated: Loader) -> ModuleType:
+    return generated("sums")
+
+
+def refusal(error: type[Exception], call: Any) -> str:
+    with pytest.raises(error) as caught:
+        call()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "offset"])
+@pytest.mark.parametrize("size", SIZES)
+def test_calls_run_in_order(calls: ModuleType, size: int, layout: str) -> None:
+    x = buffer((size,), INT, layout, numbers((size,), INT, 1))
+    out = buffer((size,), INT, layout)
+    with kf.Graph() as g:
+        y = calls.add(x.tensor, 5)
+        z = calls.add(y, 1, out=out.tensor)
+    assert z is out.tensor
+    assert len(g) == 2
+    out.check()  # nothing ran
+    g.replay()
+    out.array[...] = x.array + 6
+    out.check()
+    g.set(b=-2)
+    out.check()
+    g.replay()
+    out.array[...] = x.array - 4
+    out.check()
+    # With what comes before and after.
+    calls.add(x.tensor, 0, out=x.tensor)
+    g.replay()
+    calls.add(out.tensor, 100, out=out.tensor)
+    out.array[...] = x.array + 96
+    out.check()
+    x.check()
+
+
+def test_nodes_have_values_of_their_own(calls: ModuleType) -> None:
+    x = tensor(np.arange(33, dtype=INT))
+    first, second = calls.add.node(), calls.add.node()
+    with kf.Graph() as g:
+        y = first(x, 1)
+        z = second(y, 10)
+    second.set(b=20)
+    g.replay()
+    np.testing.assert_array_equal(z.to_numpy(), np.arange(33) + 21)
+    first.set({"b": 2})
+    g.replay()
+    np.testing.assert_array_equal(z.to_numpy(), np.arange(33) + 22)
+    g.set({"b": 5})
+    g.replay()
+    np.testing.assert_array_equal(y.to_numpy(), np.arange(33) + 5)
+    np.testing.assert_array_equal(z.to_numpy(), np.arange(33) + 10)
+    assert "the node has its call" in refusal(kf.ArgumentError, lambda: first(x, 1))
+    assert "no value 'c'" in refusal(kf.ArgumentError, lambda: first.set(c=1))
+    assert "node" in repr(first)
+
+
+def test_hazards_between_calls(calls: ModuleType) -> None:
+    for size in [33, 4097]:
+        a = tensor(np.zeros(size, FLOAT))
+        b = tensor(np.zeros(size, FLOAT))
+        with kf.Graph() as g:
+            for _ in range(5):
+                calls.advance(a, 1)
+                calls.advance(b, 2)
+                whole, _ = calls.split(a)
+                calls.split(b, whole=a)
+                calls.split(whole, whole=b)
+        g.replay()
+        g.replay()
+        x, y = 0, 0
+        for _ in range(10):
+            x, y = x + 1, y + 2
+            x, y = y, x
+        np.testing.assert_array_equal(a.to_numpy(), np.full(size, x, FLOAT))
+        np.testing.assert_array_equal(b.to_numpy(), np.full(size, y, FLOAT))
+
+
+def test_views_of_one_tensor(calls: ModuleType) -> None:
+    whole = tensor(np.zeros(64, FLOAT))
+    with kf.Graph() as g:
+        calls.advance(whole[:32], 1)
+        calls.advance(whole[16:48], 10)
+        calls.advance(whole[::2], 100)
+    for _ in range(3):
+        g.replay()
+    expected = np.zeros(64, FLOAT)
+    expected[:32] += 3
+    expected[16:48] += 30
+    expected[::2] += 300
+    np.testing.assert_array_equal(whole.to_numpy(), expected)
+
+
+def test_gradients_and_training(gradients: ModuleType, calls: ModuleType) -> None:
+    for size in [1, 33, 4097]:
+        values = np.arange(size, dtype=FLOAT) % 5
+        x = tensor(values).with_grads()
+        a = tensor(np.array([2], FLOAT)).with_grads()
+        with kf.Graph() as g:
+            y = gradients.polynomial(a, 3, 4, x)
+            gradients.polynomial.backward(a, 3, 4, x, y)
+        for b in [1, 2, 3]:
+            g.set(b=b)
+            g.replay()
+        np.testing.assert_allclose(y.to_numpy(), 2 * values * values + 3 * values + 4)
+        np.testing.assert_allclose(array(x.grad), 3 * 4 * values + 6)
+        np.testing.assert_allclose(array(a.grad), [3 * np.sum(values * values, dtype=np.float64)], rtol=1e-5)
+        # Overwritten ones hold the last call's alone.
+        y = gradients.replaced(a, 1, 1, x)
+        with kf.Graph() as g:
+            gradients.replaced.backward(a, 1, 1, x, y)
+            gradients.replaced.backward(a, 7, 1, x, y)
+        g.replay()
+        g.replay()
+        np.testing.assert_array_equal(array(x.grad), 4 * values + 7)
+
+
+def test_temporary_memory(sums: ModuleType) -> None:
+    rng = np.random.default_rng(1)
+    i, j = (tensor(rng.integers(0, 5, 257).astype(INT)) for _ in range(2))
+    for deterministic in [False, True]:
+        block = tensor(rng.standard_normal((5, 5)).astype(FLOAT)).with_grads()
+        once = block.with_grads()
+        function = sums.read_once.options(deterministic=deterministic)
+        out = function(once, i, j)
+        function.backward(once, i, j, out)
+        with kf.Graph() as g:
+            function.backward(block, i, j, out)
+            function.backward(block, i, j, out)
+        prepared = function.backward.prepare(block, i, j, out)
+        g.replay()
+        prepared()
+        function.backward(block, i, j, out)
+        g.replay()
+        np.testing.assert_allclose(array(block.grad), 6 * array(once.grad), rtol=1e-5)
+
+
+def test_prepared_calls_are_copied(calls: ModuleType, structs: ModuleType) -> None:
+    x = tensor(np.arange(33, dtype=INT))
+    prepared = calls.add.prepare(x, 1)
+    with kf.Graph() as g:
+        assert prepared() is prepared.result
+        prepared.set(b=2)
+        y = calls.add(prepared(), 0)
+    prepared.set(b=50)
+    g.replay()
+    np.testing.assert_array_equal(y.to_numpy(), np.arange(33) + 2)
+    prepared()
+    np.testing.assert_array_equal(prepared.result.to_numpy(), np.arange(33) + 50)
+    assert len(g) == 3
+    # A struct that lies in memory.
+    scene: dict[str, Any] = {
+        "lights": [{"color": (1, 2, 3), "power": 2.0}, {"color": (0, 1, 0), "power": 1.0}],
+        "basis": np.eye(3, dtype=FLOAT),
+        "scale": 0.5,
+        "count": 2,
+        "on": True,
+        "tint": [1.0, 2.0, 3.0],
+    }
+    rays = kf.Tensor.from_numpy(np.array([((1, 2, 3), (1, 0, 0)), ((0, 1, 1), (2, 1, 0))], structs.Ray.dtype))
+    one = structs.shade.prepare(scene, rays)
+    with kf.Graph() as g:
+        one()
+    one.set(scene={"scale": 7})
+    g.replay()
+    np.testing.assert_allclose(one.result.to_numpy(), structs.shade(scene, rays).to_numpy())
+    g.set(scene={"scale": 3})
+    one()
+    np.testing.assert_allclose(one.result.to_numpy(), structs.shade({**scene, "scale": 7}, rays).to_numpy())
+    g.replay()
+    np.testing.assert_allclose(one.result.to_numpy(), structs.shade({**scene, "scale": 3}, rays).to_numpy())
+
+
+def test_globals_and_launches(scene: ModuleType) -> None:
+    x = tensor(np.array([1, 2, 3], FLOAT))
+    with kf.Graph() as g:
+        y = scene.gained.set({"look.gain": 10})(x)
+    g.replay()
+    np.testing.assert_array_equal(y.to_numpy(), [11, 21, 31])
+    g.set({"look.gain": 1})
+    g.replay()
+    np.testing.assert_array_equal(y.to_numpy(), [2, 3, 4])
+
+
+def test_a_block_that_raises_records_nothing(calls: ModuleType) -> None:
+    x = tensor(np.zeros(4, FLOAT))
+    g = kf.Graph()
+    with pytest.raises(ZeroDivisionError), g:
+        calls.advance(x, 1)
+        _ = 1 / 0
+    assert "ended with an exception" in refusal(kf.ArgumentError, g.replay)
+    calls.advance(x, 1)  # runs
+    np.testing.assert_array_equal(x.to_numpy(), np.ones(4, FLOAT))
+    # A call that is refused leaves nothing behind.
+    with kf.Graph() as g:
+        calls.advance(x, 1)
+        refusal(kf.ArgumentError, lambda: calls.add(tensor(np.zeros(3, INT)), tensor(np.zeros(4, INT))))
+    assert len(g) == 1
+    g.replay()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4, 2, FLOAT))
+
+
+def test_what_is_refused(calls: ModuleType) -> None:
+    x = tensor(np.arange(4, dtype=INT))
+    g = kf.Graph()
+    assert "nothing is recorded yet" in refusal(kf.ArgumentError, g.replay)
+    prepared = calls.add.prepare(x, 1)
+    with kf.Graph() as done:
+        prepared()
+    with g:
+        text = refusal(kf.ArgumentError, lambda: calls.add(1, 2))
+        assert "a value can't be an output of a prepared call" in text
+        text = refusal(kf.ArgumentTypeError, lambda: calls.add(np.arange(4, dtype=INT), 2))
+        assert "give a kf.Tensor instead of a ndarray" in text or "ndarray" in text
+        refusal(kf.ArgumentTypeError, lambda: calls.add(x, 2, out=np.ndarray))
+        refusal(kf.ArgumentTypeError, lambda: calls.add(x, 2, stream=1))
+        assert "is being recorded" in refusal(kf.ArgumentError, g.replay)
+        assert "is being recorded" in refusal(kf.ArgumentError, lambda: g.set(b=1))
+        assert "recording another graph" in refusal(kf.ArgumentError, done.replay)
+        assert "recording another graph" in refusal(kf.ArgumentError, kf.Graph().__enter__)
+    g.replay()  # of no calls
+    assert len(g) == 0
+    assert "is recorded" in refusal(kf.ArgumentError, g.__enter__)
+    assert "no call has a value 'b'" in refusal(kf.ArgumentError, lambda: g.set(b=1))
+    assert "no value 'c'; it has 'b'" in refusal(kf.ArgumentError, lambda: done.set(b=1, c=1))
+    node = calls.add.node()
+    assert "with kf.Graph()" in refusal(kf.ArgumentError, lambda: node(x, 1))
+    assert "no call yet" in refusal(kf.ArgumentError, lambda: node.set(b=1))
+    assert repr(done) == "<graph of 1 calls>"
+
+
+def test_other_calls_run_meanwhile(calls: ModuleType, device: kf.Device) -> None:
+    x = tensor(np.zeros(4, FLOAT))
+    with kf.Graph() as g:
+        calls.advance(x, 1)
+        encoder = device.encoder()
+        calls.advance.append_to(encoder, x, 10)
+        encoder.submit()
+        thread = threading.Thread(target=lambda: calls.advance(x, 100))
+        thread.start()
+        thread.join()
+        np.testing.assert_array_equal(x.to_numpy(), np.full(4, 110, FLOAT))
+    g.replay()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4, 111, FLOAT))
+
+
+def test_threads_replay_and_set(calls: ModuleType) -> None:
+    x = tensor(np.zeros(33, FLOAT))
+    with kf.Graph() as g:
+        calls.advance(x, 1)
+        calls.advance(x, 1)
+
+    def work() -> None:
+        for _ in range(25):
+            g.replay()
+            g.set(dt=1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(33, 200, FLOAT))
+
+
+def test_many_changes(calls: ModuleType) -> None:
+    x = tensor(np.zeros(4097, FLOAT))
+    with kf.Graph() as g:
+        for _ in range(20):
+            calls.advance(x, 1)
+    for step in range(1, 101):
+        g.set(dt=step)
+        g.replay()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(4097, 20 * 5050, FLOAT))
