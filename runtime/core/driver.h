@@ -113,7 +113,7 @@ public:
                       std::uint64_t size) = 0;
 };
 
-/// A list of commands that is recorded once and runs often: Device::run(). Hazards between them, and with
+/// A list of commands that is recorded once and runs often: Device::replay(). Hazards between them, and with
 /// what else runs, are found from their uses. One thread at a time.
 class Graph : public Recorder {
 public:
@@ -189,7 +189,7 @@ public:
     /// What make_graph() gave runs after all that was issued before, as a whole; nothing is added to it from
     /// then on. Null where the driver has none of its own: then its commands are issued one by one.
     virtual std::unique_ptr<Graph> make_graph() { return nullptr; }
-    virtual void run([[maybe_unused]] Graph& graph) {}
+    virtual void replay([[maybe_unused]] Graph& graph) {}
     /// The same as dispatch(), for one that this device took before.
     virtual void dispatch_again(const Dispatch& dispatch) { this->dispatch(dispatch); }
     /// Throws where what was prepared can't run now: on a stream that is captured.

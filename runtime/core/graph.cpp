@@ -57,7 +57,7 @@ void GraphState::replay(const DeviceState& on) {
         return;
     }
     update();
-    driver.run(*graph_);
+    driver.replay(*graph_);
 }
 
 void fail_unknown_value(const GraphState& graph, std::string_view name) {

@@ -17,7 +17,10 @@ using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using CUgraphNode = struct CUgraphNode_st*;
+using CUkernel = struct CUkern_st*;
+using CUarray = struct CUarray_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUuserObject = struct CUuserObject_st*;
 using CUhostFn = void (*)(void*);
@@ -70,6 +73,7 @@ inline constexpr int CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5;
 inline constexpr int CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7;
 inline constexpr int CU_MEM_ALLOCATION_TYPE_PINNED = 1;
 inline constexpr int CU_MEM_LOCATION_TYPE_DEVICE = 1;
+inline constexpr int CU_MEMORYTYPE_DEVICE = 2;
 inline constexpr int CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_NONE = 0;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_ACTIVE = 1;
@@ -93,6 +97,60 @@ struct CUmemPoolProps {
     } location;
     void* win32SecurityAttributes = nullptr;
     unsigned char reserved[64] = {};
+};
+
+/// Version 2 of it, as of the functions that take one.
+struct CUDA_KERNEL_NODE_PARAMS {
+    CUfunction func = nullptr;
+    unsigned gridDimX = 0;
+    unsigned gridDimY = 0;
+    unsigned gridDimZ = 0;
+    unsigned blockDimX = 0;
+    unsigned blockDimY = 0;
+    unsigned blockDimZ = 0;
+    unsigned sharedMemBytes = 0;
+    void** kernelParams = nullptr;
+    void** extra = nullptr;
+    CUkernel kern = nullptr;
+    CUcontext ctx = nullptr;
+};
+
+struct CUDA_MEMSET_NODE_PARAMS {
+    CUdeviceptr dst = 0;
+    std::size_t pitch = 0;
+    unsigned value = 0;
+    unsigned elementSize = 0;
+    std::size_t width = 0;  ///< elements
+    std::size_t height = 0;
+};
+
+/// Version 2 of it.
+struct CUDA_MEMCPY3D {
+    std::size_t srcXInBytes = 0;
+    std::size_t srcY = 0;
+    std::size_t srcZ = 0;
+    std::size_t srcLOD = 0;
+    int srcMemoryType = 0;
+    const void* srcHost = nullptr;
+    CUdeviceptr srcDevice = 0;
+    CUarray srcArray = nullptr;
+    void* reserved0 = nullptr;
+    std::size_t srcPitch = 0;
+    std::size_t srcHeight = 0;
+    std::size_t dstXInBytes = 0;
+    std::size_t dstY = 0;
+    std::size_t dstZ = 0;
+    std::size_t dstLOD = 0;
+    int dstMemoryType = 0;
+    void* dstHost = nullptr;
+    CUdeviceptr dstDevice = 0;
+    CUarray dstArray = nullptr;
+    void* reserved1 = nullptr;
+    std::size_t dstPitch = 0;
+    std::size_t dstHeight = 0;
+    std::size_t WidthInBytes = 0;
+    std::size_t Height = 0;
+    std::size_t Depth = 0;
 };
 
 }  // namespace kf::cuda

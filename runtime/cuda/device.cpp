@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "cuda/graph.h"
 #include "cuda/result.h"
 
 namespace kf::cuda {
@@ -288,6 +289,34 @@ void CudaDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
     }
     const Current current = enter();
     ours->run(stream_);
+}
+
+std::unique_ptr<driver::Graph> CudaDevice::make_graph() {
+    const Current current = enter();
+    return std::make_unique<CudaGraph>(shared_->commands, shared_->context);
+}
+
+void CudaDevice::replay(driver::Graph& graph) {
+    auto* ours = dynamic_cast<CudaGraph*>(&graph);
+    if (ours == nullptr || ours->context() != shared_->context.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch, "cuda: the graph to replay is not of this device");
+    }
+    const Current current = enter();
+    shared_->memory->order(ours->uses(), stream_, [&] { ours->launch(stream_->handle()); });
+}
+
+void CudaDevice::dispatch_again(const driver::Dispatch& dispatch) {
+    shared_->context->check_usable();
+    const Current current(*shared_->context);
+    shared_->commands.dispatch(dispatch, stream_);
+}
+
+void CudaDevice::check_replay() const {
+    if (stream_->owned()) {
+        return;
+    }
+    const Current current(*shared_->context);
+    refuse_capture("what was prepared can't be part of that graph: make the calls themselves");
 }
 
 std::shared_ptr<driver::Device> CudaDevice::on_stream(void* stream) {

@@ -68,6 +68,10 @@ public:
     void wait() override;
     std::unique_ptr<driver::Recorder> make_recorder() override;
     void submit(std::unique_ptr<driver::Recorder> recorder) override;
+    std::unique_ptr<driver::Graph> make_graph() override;
+    void replay(driver::Graph& graph) override;
+    void dispatch_again(const driver::Dispatch& dispatch) override;
+    void check_replay() const override;
     std::shared_ptr<driver::Device> on_stream(void* stream) override;
 
     [[nodiscard]] Statistics statistics() const;

@@ -61,6 +61,15 @@ KF_ALIKE(cuStreamGetId, cuStreamGetId);
 KF_ALIKE(cuStreamIsCapturing, cuStreamIsCapturing);
 KF_ALIKE(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode);
 KF_ALIKE(cuGraphRetainUserObject, cuGraphRetainUserObject);
+KF_ALIKE(cuGraphCreate, cuGraphCreate);
+KF_ALIKE(cuGraphDestroy, cuGraphDestroy);
+KF_ALIKE(cuGraphAddKernelNode_v2, cuGraphAddKernelNode);
+KF_ALIKE(cuGraphAddMemsetNode, cuGraphAddMemsetNode);
+KF_ALIKE(cuGraphAddMemcpyNode, cuGraphAddMemcpyNode);
+KF_ALIKE(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags);
+KF_ALIKE(cuGraphExecKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams);
+KF_ALIKE(cuGraphLaunch, cuGraphLaunch);
+KF_ALIKE(cuGraphExecDestroy, cuGraphExecDestroy);
 KF_ALIKE(cuUserObjectCreate, cuUserObjectCreate);
 KF_ALIKE(cuUserObjectRelease, cuUserObjectRelease);
 KF_ALIKE(cuEventCreate, cuEventCreate);
@@ -134,6 +143,7 @@ KF_EQUAL(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 KF_EQUAL(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 KF_EQUAL(CU_MEM_ALLOCATION_TYPE_PINNED);
 KF_EQUAL(CU_MEM_LOCATION_TYPE_DEVICE);
+KF_EQUAL(CU_MEMORYTYPE_DEVICE);
 KF_EQUAL(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_NONE);
 KF_EQUAL(CU_STREAM_CAPTURE_STATUS_ACTIVE);
@@ -147,6 +157,25 @@ static_assert(sizeof(cuda::CUmemPoolProps) == sizeof(::CUmemPoolProps));
 static_assert(offsetof(cuda::CUmemPoolProps, location) == offsetof(::CUmemPoolProps, location));
 static_assert(offsetof(cuda::CUmemPoolProps, win32SecurityAttributes) ==
               offsetof(::CUmemPoolProps, win32SecurityAttributes));
+#define KF_SAME_PLACE(type, member)                                       \
+    static_assert(sizeof(cuda::type) == sizeof(::type) &&                 \
+                      offsetof(cuda::type, member) == offsetof(::type, member), \
+                  #type "::" #member)
+KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, gridDimX);
+KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, blockDimZ);
+KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes);
+KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, extra);
+KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, ctx);
+KF_SAME_PLACE(CUDA_MEMSET_NODE_PARAMS, value);
+KF_SAME_PLACE(CUDA_MEMSET_NODE_PARAMS, elementSize);
+KF_SAME_PLACE(CUDA_MEMSET_NODE_PARAMS, width);
+KF_SAME_PLACE(CUDA_MEMSET_NODE_PARAMS, height);
+KF_SAME_PLACE(CUDA_MEMCPY3D, srcMemoryType);
+KF_SAME_PLACE(CUDA_MEMCPY3D, srcDevice);
+KF_SAME_PLACE(CUDA_MEMCPY3D, dstMemoryType);
+KF_SAME_PLACE(CUDA_MEMCPY3D, dstDevice);
+KF_SAME_PLACE(CUDA_MEMCPY3D, WidthInBytes);
+KF_SAME_PLACE(CUDA_MEMCPY3D, Depth);
 static_assert(std::is_same_v<CUdeviceptr, cuda::CUdeviceptr> && std::is_same_v<CUdevice, cuda::CUdevice>);
 
 TEST(Api, MarkersAreWhatTheHeaderSays) {

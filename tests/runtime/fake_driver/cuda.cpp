@@ -30,10 +30,25 @@ struct UserObject {
 
 using Operation = std::function<void()>;
 
+/// Of a graph that is made node by node.
+struct Node {
+    Operation operation;
+    std::vector<const Node*> before;
+};
+
 struct Graph {
     std::uint64_t id = 0;
     std::vector<Operation> operations;
     std::vector<UserObject*> objects;
+    std::vector<std::unique_ptr<Node>> nodes;
+    bool destroyed = false;
+};
+
+/// Runs a graph's nodes: each after those that it names, and else the last ones first.
+struct GraphExec {
+    std::vector<const Node*> order;
+    std::map<const Node*, Operation> operations;
+    bool destroyed = false;
 };
 
 struct Stream {
@@ -98,6 +113,7 @@ struct World {
     std::vector<std::unique_ptr<Function>> functions;
     std::vector<std::unique_ptr<Graph>> graphs;
     std::map<CUdeviceptr, std::size_t> pinned;  ///< sizes of host memory, by address
+    std::vector<std::unique_ptr<GraphExec>> execs;
     std::size_t destroyed_events = 0;
 };
 
@@ -118,6 +134,8 @@ Pool* of(CUmemoryPool pool) { return reinterpret_cast<Pool*>(pool); }
 Module* of(CUmodule module) { return reinterpret_cast<Module*>(module); }
 Function* of(CUfunction function) { return reinterpret_cast<Function*>(function); }
 Graph* of(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
+Node* of(CUgraphNode node) { return reinterpret_cast<Node*>(node); }
+GraphExec* of(CUgraphExec exec) { return reinterpret_cast<GraphExec*>(exec); }
 UserObject* of(CUuserObject object) { return reinterpret_cast<UserObject*>(object); }
 
 /// Counts the call; anything but success is what it returns.
@@ -726,6 +744,39 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, CUfunction, in
     *groups = 2048 / threads;
     return CUDA_SUCCESS;
 }
+/// Null for a block that isn't packed as a whole.
+Operation kernel_operation(const Function& function, const FakeCuda::Extents& groups,
+                           const FakeCuda::Extents& threads, void** extra) {
+    std::vector<std::byte> block;
+    if (extra != nullptr) {
+        if (extra[0] != reinterpret_cast<void*>(launch_buffer_pointer) ||
+            extra[2] != reinterpret_cast<void*>(launch_buffer_size) || extra[4] != nullptr) {
+            return nullptr;
+        }
+        const auto* bytes = static_cast<const std::byte*>(extra[1]);
+        block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
+    }
+    return [module = function.module, entry = function.entry, block = std::move(block), groups, threads] {
+        if (module->unloaded) {
+            violation("the module of '" + entry + "' was unloaded before it ran");
+        }
+        const auto kernel = world->fake->kernels.find(entry);
+        if (kernel == world->fake->kernels.end()) {
+            violation("no kernel '" + entry + "'");
+            return;
+        }
+        world->lost = kernel->second(block.data(), groups, threads);
+    };
+}
+
+Operation node_operation(const CUDA_KERNEL_NODE_PARAMS& given) {
+    if (given.kernelParams != nullptr || given.gridDimX * given.gridDimY * given.gridDimZ == 0) {
+        return nullptr;
+    }
+    return kernel_operation(*of(given.func), {given.gridDimX, given.gridDimY, given.gridDimZ},
+                            {given.blockDimX, given.blockDimY, given.blockDimZ}, given.extra);
+}
+
 CUresult cuLaunchKernel(CUfunction given, unsigned groups_x, unsigned groups_y, unsigned groups_z,
                         unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned, CUstream stream,
                         void** arguments, void** extra) {
@@ -746,27 +797,119 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups_x, unsigned groups_y, 
         arguments != nullptr) {
         return 1;
     }
-    std::vector<std::byte> block;
-    if (extra != nullptr) {
-        if (extra[0] != reinterpret_cast<void*>(launch_buffer_pointer) ||
-            extra[2] != reinterpret_cast<void*>(launch_buffer_size) || extra[4] != nullptr) {
-            return 1;
-        }
-        const auto* bytes = static_cast<const std::byte*>(extra[1]);
-        block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
+    Operation operation = kernel_operation(function, groups, threads, extra);
+    if (operation == nullptr) {
+        return 1;
     }
-    enqueue(*found,
-            [module = function.module, entry = function.entry, block = std::move(block), groups, threads] {
-                if (module->unloaded) {
-                    violation("the module of '" + entry + "' was unloaded before it ran");
-                }
-                const auto kernel = world->fake->kernels.find(entry);
-                if (kernel == world->fake->kernels.end()) {
-                    violation("no kernel '" + entry + "'");
-                    return;
-                }
-                world->lost = kernel->second(block.data(), groups, threads);
-            });
+    enqueue(*found, std::move(operation));
+    return CUDA_SUCCESS;
+}
+
+CUgraphNode add_node(Graph* graph, const CUgraphNode* before, std::size_t count, Operation operation) {
+    auto node = std::make_unique<Node>();
+    node->operation = std::move(operation);
+    for (std::size_t i = 0; i < count; ++i) node->before.push_back(of(before[i]));
+    graph->nodes.push_back(std::move(node));
+    return handle<CUgraphNode>(graph->nodes.back().get());
+}
+
+CUresult cuGraphCreate(CUgraph* graph, unsigned) {
+    KF_ENTER(cuGraphCreate)
+    world->graphs.push_back(std::make_unique<Graph>());
+    *graph = handle<CUgraph>(world->graphs.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+    KF_ENTER(cuGraphDestroy)
+    of(graph)->destroyed = true;
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                 std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+    KF_ENTER(cuGraphAddKernelNode_v2)
+    Operation operation = node_operation(*parameters);
+    if (operation == nullptr) {
+        return 1;
+    }
+    *node = add_node(of(graph), before, count, std::move(operation));
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, std::size_t count,
+                              const CUDA_MEMSET_NODE_PARAMS* parameters, CUcontext) {
+    KF_ENTER(cuGraphAddMemsetNode)
+    if (parameters->elementSize != 4 || parameters->height != 1) {
+        return 1;
+    }
+    check_memory("cuGraphAddMemsetNode", parameters->dst, 4 * parameters->width);
+    *node = add_node(of(graph), before, count, [given = *parameters] {
+        for (std::size_t i = 0; i < given.width; ++i) std::memcpy(at(given.dst) + 4 * i, &given.value, 4);
+    });
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, std::size_t count,
+                              const CUDA_MEMCPY3D* parameters, CUcontext) {
+    KF_ENTER(cuGraphAddMemcpyNode)
+    if (parameters->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+        parameters->dstMemoryType != CU_MEMORYTYPE_DEVICE || parameters->Height != 1 ||
+        parameters->Depth != 1) {
+        return 1;
+    }
+    check_memory("cuGraphAddMemcpyNode", parameters->dstDevice, parameters->WidthInBytes);
+    check_memory("cuGraphAddMemcpyNode", parameters->srcDevice, parameters->WidthInBytes);
+    *node = add_node(of(graph), before, count, [given = *parameters] {
+        std::memcpy(at(given.dstDevice), at(given.srcDevice), given.WidthInBytes);
+    });
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* runs, CUgraph graph, unsigned long long) {
+    KF_ENTER(cuGraphInstantiateWithFlags)
+    auto made = std::make_unique<GraphExec>();
+    std::vector<const Node*> left;
+    for (const auto& node : of(graph)->nodes) {
+        left.push_back(node.get());
+        made->operations[node.get()] = node->operation;
+    }
+    while (!left.empty()) {
+        const auto is_done = [&](const Node* node) {
+            return std::find(left.begin(), left.end(), node) == left.end();
+        };
+        const auto next = std::find_if(left.rbegin(), left.rend(), [&](const Node* node) {
+            return std::all_of(node->before.begin(), node->before.end(), is_done);
+        });
+        if (next == left.rend()) {
+            return 1;  // a circle
+        }
+        made->order.push_back(*next);
+        left.erase(std::next(next).base());
+    }
+    world->execs.push_back(std::move(made));
+    *runs = handle<CUgraphExec>(world->execs.back().get());
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec runs, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* parameters) {
+    KF_ENTER(cuGraphExecKernelNodeSetParams_v2)
+    Operation operation = node_operation(*parameters);
+    if (operation == nullptr) {
+        return 1;
+    }
+    of(runs)->operations.at(of(node)) = std::move(operation);
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphLaunch(CUgraphExec runs, CUstream stream) {
+    KF_ENTER(cuGraphLaunch)
+    Stream* found = find("cuGraphLaunch", stream);
+    KF_NEED(cuGraphLaunch, found->context)
+    if (of(runs)->destroyed) {
+        violation("cuGraphLaunch: the graph is gone");
+    }
+    // As it is now: later changes are for later launches.
+    for (const Node* node : of(runs)->order) enqueue(*found, of(runs)->operations.at(node));
+    return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec runs) {
+    KF_ENTER(cuGraphExecDestroy)
+    of(runs)->destroyed = true;
     return CUDA_SUCCESS;
 }
 
@@ -885,6 +1028,12 @@ std::size_t FakeCuda::live_objects() const {
     }
     for (const auto& pool : world->pools) {
         count += pool->destroyed ? 0U : 1U;
+    }
+    for (const auto& graph : world->graphs) {
+        count += graph->destroyed || graph->nodes.empty() ? 0U : 1U;
+    }
+    for (const auto& exec : world->execs) {
+        count += exec->destroyed ? 0U : 1U;
     }
     for (const auto& module : world->modules) {
         count += module->unloaded ? 0U : 1U;
