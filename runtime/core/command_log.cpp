@@ -27,6 +27,14 @@ void CommandLog::copy(const std::shared_ptr<driver::Allocation>& target, std::ui
     commands_.emplace_back(Copy{target, target_offset, source, source_offset, size});
 }
 
+std::span<std::byte> CommandLog::block(std::size_t index) {
+    auto command = commands_.begin();
+    for (;; ++command) {
+        auto* dispatch = std::get_if<Dispatch>(&*command);
+        if (dispatch != nullptr && index-- == 0) return dispatch->block;
+    }
+}
+
 std::size_t CommandLog::dispatches() const {
     return static_cast<std::size_t>(std::ranges::count_if(
         commands_, [](const Command& command) { return std::holds_alternative<Dispatch>(command); }));

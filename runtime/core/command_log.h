@@ -26,6 +26,8 @@ public:
     [[nodiscard]] bool is_empty() const { return commands_.empty(); }
     /// The block of the last command, a dispatch.
     [[nodiscard]] std::span<std::byte> last_block() { return std::get<Dispatch>(commands_.back()).block; }
+    /// The block of dispatch number `index`.
+    [[nodiscard]] std::span<std::byte> block(std::size_t index);
     /// How many of the commands are dispatches.
     [[nodiscard]] std::size_t dispatches() const;
     /// Lets the commands use `other` instead of an allocation.

@@ -36,15 +36,13 @@
     X(cuGraphRetainUserObject, (CUgraph graph, CUuserObject object, unsigned count, unsigned flags))      \
     X(cuGraphCreate, (CUgraph * graph, unsigned flags))                                                   \
     X(cuGraphDestroy, (CUgraph graph))                                                                    \
-    X(cuGraphAddKernelNode_v2,                                                                            \
-      (CUgraphNode * node, CUgraph graph, const CUgraphNode* before, std::size_t count,                   \
-       const CUDA_KERNEL_NODE_PARAMS* parameters))                                                        \
+    X(cuGraphAddKernelNode_v2, (CUgraphNode * node, CUgraph graph, const CUgraphNode* before,             \
+                                std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters))            \
     X(cuGraphAddMemsetNode,                                                                               \
       (CUgraphNode * node, CUgraph graph, const CUgraphNode* before, std::size_t count,                   \
        const CUDA_MEMSET_NODE_PARAMS* parameters, CUcontext context))                                     \
-    X(cuGraphAddMemcpyNode,                                                                               \
-      (CUgraphNode * node, CUgraph graph, const CUgraphNode* before, std::size_t count,                   \
-       const CUDA_MEMCPY3D* parameters, CUcontext context))                                               \
+    X(cuGraphAddMemcpyNode, (CUgraphNode * node, CUgraph graph, const CUgraphNode* before,                \
+                             std::size_t count, const CUDA_MEMCPY3D* parameters, CUcontext context))      \
     X(cuGraphInstantiateWithFlags, (CUgraphExec * runs, CUgraph graph, unsigned long long flags))         \
     X(cuGraphExecKernelNodeSetParams_v2,                                                                  \
       (CUgraphExec runs, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters))                    \

@@ -116,9 +116,9 @@ void CudaGraph::dispatch(const driver::Dispatch& dispatch) {
         }
         const std::vector<CUgraphNode> nodes = before(accesses);
         const KernelNode node(kernel, made.groups, made.block);
-        context_->check(context_->cu.cuGraphAddKernelNode_v2(&made.node, graph_, nodes.data(), nodes.size(),
-                                                             node.get()),
-                        "cuGraphAddKernelNode");
+        context_->check(
+            context_->cu.cuGraphAddKernelNode_v2(&made.node, graph_, nodes.data(), nodes.size(), node.get()),
+            "cuGraphAddKernelNode");
         note(accesses, made.node);
     }
     dispatches_.push_back(std::move(made));

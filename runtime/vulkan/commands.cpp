@@ -34,12 +34,12 @@ constexpr VkAccessFlags our_accesses = our_writes | VK_ACCESS_SHADER_READ_BIT | 
 
 }  // namespace
 
-CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters)
-    : context_(std::move(context)), parameters_(std::move(parameters)), descriptors_(context_) {
+CommandList::CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters, Runs runs)
+    : context_(std::move(context)), parameters_(std::move(parameters)), runs_(runs), descriptors_(context_) {
     const DeviceFunctions& vk = context_->vk;
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    pool.flags = runs == Runs::once ? VK_COMMAND_POOL_CREATE_TRANSIENT_BIT : 0;
     pool.queueFamilyIndex = context_->queue_family;
     check(vk.vkCreateCommandPool(context_->device, &pool, nullptr, &pool_), "vkCreateCommandPool");
     VkCommandBufferAllocateInfo info{};
@@ -81,7 +81,9 @@ void CommandList::begin() {
     if (!is_callers()) {
         VkCommandBufferBeginInfo info{};
         info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-        info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+        // What runs often may be submitted while it runs: its own barrier puts the runs in order.
+        info.flags = runs_ == Runs::once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT
+                                         : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
         check(context_->vk.vkBeginCommandBuffer(buffer_, &info), "vkBeginCommandBuffer");
     }
     recording_ = true;
@@ -320,17 +322,22 @@ VkCommandBuffer CommandList::finish() {
         }
         return buffer_;
     }
+    if (ended_) {
+        return buffer_;
+    }
     begin();
     // Read-backs: a semaphore makes nothing visible to the host.
     memory_barrier(context_->vk, buffer_, our_stages, our_writes, VK_PIPELINE_STAGE_HOST_BIT,
                    VK_ACCESS_HOST_READ_BIT);
     check(context_->vk.vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
+    ended_ = true;
     return buffer_;
 }
 
 void CommandList::reset() {
     check(context_->vk.vkResetCommandPool(context_->device, pool_, 0), "vkResetCommandPool");
     recording_ = false;
+    ended_ = false;
     size_ = 0;
     hazards_.clear();
     bound_ = nullptr;

@@ -20,8 +20,12 @@ namespace kf::vulkan {
 /// Not thread-safe. A command that throws has recorded nothing, and the list can be used on.
 class CommandList {
 public:
+    /// How often a list is submitted, between two times that it is emptied.
+    enum class Runs : std::uint8_t { once, often };
+
     /// `parameters` serves kernels whose blocks lie in memory.
-    CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters);
+    CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters,
+                Runs runs = Runs::once);
     /// Records into a command buffer of the caller's, which is being recorded.
     CommandList(std::shared_ptr<Context> context, std::shared_ptr<HostPool> parameters,
                 VkCommandBuffer callers);
@@ -47,8 +51,8 @@ public:
     [[nodiscard]] std::span<const std::shared_ptr<driver::Allocation>> allocations() const {
         return allocations_.all();
     }
-    /// Ends the command buffer and returns it; it may be submitted once. The caller's own isn't ended: what
-    /// follows in it sees what was written.
+    /// Ends the command buffer, unless it is ended already, and returns it. The caller's own isn't ended:
+    /// what follows in it sees what was written.
     VkCommandBuffer finish();
     [[nodiscard]] bool is_callers() const { return pool_ == VK_NULL_HANDLE; }
     /// Empties the list for its next use and lets go of what it owned. The GPU must be done with it.
@@ -77,7 +81,9 @@ private:
     std::shared_ptr<HostPool> parameters_;
     VkCommandPool pool_ = VK_NULL_HANDLE;  ///< null for a command buffer of the caller's
     VkCommandBuffer buffer_ = VK_NULL_HANDLE;
+    Runs runs_ = Runs::once;
     bool recording_ = false;
+    bool ended_ = false;
     std::size_t size_ = 0;
     Hazards hazards_;
     const VulkanKernel* bound_ = nullptr;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/dispatch.h"
+#include "vulkan/graph.h"
 #include "vulkan/result.h"
 
 namespace kf::vulkan {
@@ -434,6 +435,26 @@ void VulkanDevice::submit(std::unique_ptr<driver::Recorder> recorder) {
     }
 }
 
+std::unique_ptr<driver::Graph> VulkanDevice::make_graph() {
+    check_usable();
+    return std::make_unique<VulkanGraph>(context_, parameters_);
+}
+
+void VulkanDevice::replay(driver::Graph& graph) {
+    auto* ours = dynamic_cast<VulkanGraph*>(&graph);
+    if (ours == nullptr || ours->context() != context_.get()) {
+        throw ArgumentError(ErrorCode::device_mismatch, "vulkan: the graph to replay is not of this device");
+    }
+    const Lock lock(*this);
+    check_usable();
+    const std::shared_ptr<CommandList> list = ours->list();
+    if (list->size() == 0) {
+        return;
+    }
+    flush_current();
+    submit_commands({0, nullptr, list}, list->finish());
+}
+
 std::unique_ptr<CommandList> VulkanDevice::take_list(driver::Recorder* recorder, bool is_callers) const {
     auto* ours = dynamic_cast<VulkanRecorder*>(recorder);
     const std::string what = std::string("vulkan: the recorder to ") + (is_callers ? "finish" : "submit");
@@ -502,17 +523,22 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
         zeros_ = nullptr;  // the list may be what fills them
         throw;
     }
+    submit_commands({0, std::move(list), nullptr}, buffer);
+}
+
+void VulkanDevice::submit_commands(Submission submission, VkCommandBuffer buffer) {
     const std::uint64_t value = submitted_ + 1;
+    submission.value = value;
     // First into the books: once the GPU has it, losing it would free what the GPU uses.
-    in_flight_.push_back({value, std::move(list)});
+    in_flight_.push_back(std::move(submission));
     waiting_ = in_flight_.size();
     const VkResult result = submit_buffer(buffer, value);
     if (result < 0) {
-        const std::size_t commands = in_flight_.back().list->size();
+        const std::size_t commands = in_flight_.back().commands().size();
         if (result == VK_ERROR_DEVICE_LOST) {
             lost_ = true;  // the GPU may have begun: keep what it may use
         } else {
-            depart(*in_flight_.back().list);
+            if (in_flight_.back().list != nullptr) depart(*in_flight_.back().list);
             in_flight_.pop_back();
             waiting_ = in_flight_.size();
             zeros_ = nullptr;  // the list may be what fills them
@@ -520,7 +546,7 @@ void VulkanDevice::submit_list(std::unique_ptr<CommandList> list) {
         fail(result, "vkQueueSubmit failed, " + std::to_string(commands) + " commands were not run");
     }
     submitted_ = value;
-    for (const std::shared_ptr<driver::Allocation>& allocation : in_flight_.back().list->allocations()) {
+    for (const std::shared_ptr<driver::Allocation>& allocation : in_flight_.back().commands().allocations()) {
         static_cast<VulkanAllocation&>(*allocation).last_use = value;
     }
     reclaim();
@@ -551,6 +577,10 @@ void VulkanDevice::depart(CommandList& list) {
     list.foreign().clear();
 }
 
+void VulkanDevice::let_go(std::shared_ptr<CommandList> list) {
+    if (list.use_count() == 1) depart(*list);
+}
+
 void VulkanDevice::reclaim() {
     if (in_flight_.empty()) {
         return;
@@ -561,7 +591,12 @@ void VulkanDevice::reclaim() {
     completed_ = std::max(completed_, value);
     while (!in_flight_.empty() && in_flight_.front().value <= completed_) {
         std::unique_ptr<CommandList> list = std::move(in_flight_.front().list);
+        std::shared_ptr<CommandList> graphs = std::move(in_flight_.front().graphs);
         in_flight_.pop_front();
+        if (graphs != nullptr) {
+            let_go(std::move(graphs));
+            continue;
+        }
         depart(*list);
         list->reset();
         idle_.push_back(std::move(list));

@@ -50,6 +50,8 @@ public:
     void wait() override;
     std::unique_ptr<driver::Recorder> make_recorder() override;
     void submit(std::unique_ptr<driver::Recorder> recorder) override;
+    std::unique_ptr<driver::Graph> make_graph() override;
+    void replay(driver::Graph& graph) override;
 
     /// See vulkan/driver.h.
     std::unique_ptr<driver::Recorder> record_into(VkCommandBuffer commands);
@@ -95,6 +97,9 @@ private:
     struct Submission {
         std::uint64_t value = 0;
         std::unique_ptr<CommandList> list;
+        std::shared_ptr<CommandList> graphs;  ///< a graph's, instead of one of the device's own
+
+        [[nodiscard]] const CommandList& commands() const { return list != nullptr ? *list : *graphs; }
     };
 
     // All below with mutex_ held, but for those that wait.
@@ -107,9 +112,12 @@ private:
     void flush_if_full();
     void flush_current();
     void submit_list(std::unique_ptr<CommandList> list);
+    void submit_commands(Submission submission, VkCommandBuffer buffer);
     VkResult submit_buffer(VkCommandBuffer buffer, std::uint64_t value);
     /// Keeps the memory of others that the list used until mutex_ is released.
     void depart(CommandList& list);
+    /// The same where nobody else has the list.
+    void let_go(std::shared_ptr<CommandList> list);
     void reclaim();
     void wait_oldest();
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,

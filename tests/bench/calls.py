@@ -1,5 +1,6 @@
 """CPU time of a call from Python on the device that KF_DEVICE names, as JSON."""
 
+import itertools
 import json
 import statistics
 import time
@@ -11,15 +12,16 @@ from kf_bench.bench import polynomial, square
 from kf_bench_configured import bench_configured as configured
 
 COUNT, CALLS, ROUNDS = 1024, 400, 31
+GRAPH_CALLS = 20
 
 
-def microseconds(call: Callable[[], object], wait: Callable[[], object]) -> float:
+def microseconds(call: Callable[[], object], wait: Callable[[], object], calls: int = CALLS) -> float:
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        for _ in range(CALLS):
+        for _ in range(calls):
             call()
-        times.append((time.perf_counter() - start) / CALLS * 1e6)
+        times.append((time.perf_counter() - start) / calls * 1e6)
         wait()
     return statistics.median(times)
 
@@ -65,6 +67,39 @@ def recorded(device: kf.Device, x: kf.Tensor, y: kf.Tensor) -> float:
     return microseconds(lambda: polynomial.append_to(encoder, 2, 8, -1, x, out=y), start_anew)
 
 
+def prepared_calls(wait: Callable[[], None]) -> dict[str, float]:
+    """Times prepared calls, and graphs of 20 calls, in which one value is changed or none."""
+    x = kf.Tensor.from_numpy(np.random.default_rng(3).random(COUNT, np.float32))
+    y = kf.Tensor.empty([COUNT], np.float32)
+    call = polynomial.prepare(2, 8, -1, x, out=y)
+    last = polynomial.node()
+    with kf.Graph() as graph:
+        for _ in range(GRAPH_CALLS - 1):
+            polynomial(2, 8, -1, x, out=y)
+        last(2, 8, -1, x, out=y)
+    values = itertools.count()
+
+    def changed_call() -> None:
+        call.set(c=next(values))
+        call()
+
+    def changed_graph() -> None:
+        last.set(c=next(values))
+        graph.replay()
+
+    def calls() -> None:
+        for _ in range(GRAPH_CALLS):
+            call()
+
+    return {
+        "prepared": microseconds(call, wait),
+        "prepared.set": microseconds(changed_call, wait),
+        "graph.prepared": microseconds(calls, wait, CALLS // GRAPH_CALLS),
+        "graph": microseconds(graph.replay, wait, CALLS // GRAPH_CALLS),
+        "graph.set": microseconds(changed_graph, wait, CALLS // GRAPH_CALLS),
+    }
+
+
 def main() -> None:
     device = kf.default_device()
     numbers = np.random.default_rng(1).random(COUNT, np.float32)
@@ -81,6 +116,7 @@ def main() -> None:
         "forward.returned": microseconds(lambda: polynomial(2, 8, -1, x), device.wait),
         "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
     }
+    times["prepared"] = prepared_calls(device.wait)
     times["configured"] = configured_calls(device.wait)
     times["configuration"] = configurations()
     print(json.dumps({"unit": "us of CPU time a call", "count": COUNT, **times}))

@@ -1,5 +1,6 @@
 // CPU times: our calls, by turns with bare cuLaunchKernel loops of the same kernels with the same parameters.
 #include <cuda.h>
+#include <kf/graph.h>
 
 #include <cstring>
 #include <functional>
@@ -19,6 +20,7 @@ using Tensor = kf::Tensor<float, 1>;
 constexpr std::int64_t count = 1024;
 constexpr int launches = 400;  ///< a round: fewer than wait in a stream before launching blocks
 constexpr int rounds = 51;
+constexpr int graph_calls = 20;
 
 void check_driver(CUresult result) {
     if (result != CUDA_SUCCESS) {
@@ -113,22 +115,22 @@ private:
     CUfunction function_ = nullptr;
 };
 
-/// Microseconds of each, in the order given.
+/// Microseconds of each call, in the order given; `each`: how often it is made a round.
 std::vector<double> compare(const std::function<void()>& wait,
-                            const std::vector<std::function<void()>>& calls) {
+                            const std::vector<std::function<void()>>& calls, int each) {
     std::vector<std::vector<double>> times(calls.size());
     for (int round = -3; round < rounds; ++round) {
         for (std::size_t i = 0; i < calls.size(); ++i) {
             const double time = seconds([&] {
-                for (int launch = 0; launch < launches; ++launch) calls[i]();
+                for (int launch = 0; launch < each; ++launch) calls[i]();
             });
             wait();
-            if (round >= 0) times[i].push_back(1e6 * time / launches);
+            if (round >= 0) times[i].push_back(1e6 * time / each);
         }
     }
     std::vector<double> result;
-    for (const std::vector<double>& each : times) {
-        result.push_back(median(each));
+    for (const std::vector<double>& one : times) {
+        result.push_back(median(one));
     }
     return result;
 }
@@ -164,6 +166,17 @@ nlohmann::json time_calls(const kf::Device& device) {
         const auto& backward = kernel(tensors.backward.contiguous);
         BareKernel bare_forward({values, forward, {{}, {}, {}, x, y}, groups(forward)});
         BareKernel bare_backward({tensors, backward, {a, b, c, x, y}, groups(backward)});
+        const auto prepared = own.polynomial.prepare(2, 8, -1, x, kf::out(y));
+        const auto prepared_backward = own.polynomial.backward.prepare(a, b, c, x, y);
+        kf::Graph graph(device);
+        kf::Graph changed(device);
+        for (int i = 0; i < graph_calls; ++i) {
+            prepared.append_to(graph.encoder());
+            prepared.append_to(changed.encoder());
+        }
+        graph.replay();
+        const kf::PreparedCall last = changed.node();
+        float next = 0;
         device.wait();
 
         const auto wait = [&] {
@@ -178,8 +191,26 @@ nlohmann::json time_calls(const kf::Device& device) {
             [&] { bare_backward.launch(stream); },
             [&] { streamed.polynomial.backward(a, b, c, x, y); },
             [&] { own.polynomial.backward(a, b, c, x, y); },
+            [&] { prepared(); },
+            [&] {
+                prepared.set("c", next += 1);
+                prepared();
+            },
+            [&] { prepared_backward(); },
         };
-        const std::vector<double> times = compare(wait, all);
+        // Fewer a round: a graph is many commands.
+        const std::vector<std::function<void()>> graphs = {
+            [&] {
+                for (int i = 0; i < graph_calls; ++i) bare_forward.launch(stream);
+            },
+            [&] { graph.replay(); },
+            [&] {
+                last.set("c", next += 1);
+                changed.replay();
+            },
+        };
+        const std::vector<double> times = compare(wait, all, launches);
+        const std::vector<double> replays = compare(wait, graphs, launches / graph_calls);
         result = {{"unit", "us of CPU time a call"},
                   {"count", count},
                   {"forward.bare", times[0]},
@@ -189,11 +220,22 @@ nlohmann::json time_calls(const kf::Device& device) {
                   {"backward.bare", times[4]},
                   {"backward.stream", times[5]},
                   {"backward", times[6]},
+                  {"prepared", times[7]},
+                  {"prepared.set", times[8]},
+                  {"prepared.backward", times[9]},
+                  {"graph.bare", replays[0]},
+                  {"graph", replays[1]},
+                  {"graph.set", replays[2]},
                   {"of_bare",
                    {{"forward.stream", times[1] / times[0]},
                     {"forward", times[2] / times[0]},
                     {"backward.stream", times[5] / times[4]},
-                    {"backward", times[6] / times[4]}}}};
+                    {"backward", times[6] / times[4]},
+                    {"prepared", times[7] / times[0]},
+                    {"prepared.set", times[8] / times[0]},
+                    {"prepared.backward", times[9] / times[4]},
+                    {"graph", replays[1] / replays[0]},
+                    {"graph.set", replays[2] / replays[0]}}}};
     }
     check(cudaStreamDestroy(stream));
     return result;

@@ -157,10 +157,10 @@ static_assert(sizeof(cuda::CUmemPoolProps) == sizeof(::CUmemPoolProps));
 static_assert(offsetof(cuda::CUmemPoolProps, location) == offsetof(::CUmemPoolProps, location));
 static_assert(offsetof(cuda::CUmemPoolProps, win32SecurityAttributes) ==
               offsetof(::CUmemPoolProps, win32SecurityAttributes));
-#define KF_SAME_PLACE(type, member)                                       \
-    static_assert(sizeof(cuda::type) == sizeof(::type) &&                 \
-                      offsetof(cuda::type, member) == offsetof(::type, member), \
-                  #type "::" #member)
+#define KF_SAME_PLACE(type, member)                                                                       \
+    static_assert(                                                                                        \
+        sizeof(cuda::type) == sizeof(::type) && offsetof(cuda::type, member) == offsetof(::type, member), \
+        #type "::" #member)
 KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, gridDimX);
 KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, blockDimZ);
 KF_SAME_PLACE(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes);

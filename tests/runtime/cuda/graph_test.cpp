@@ -28,12 +28,12 @@ TEST_P(GraphTest, CommandsAreInOrderWhereTheyShareBytes) {
         const auto b = upload(*device_, Words(size, 0));
         const auto c = upload(*device_, Words(size, 0));
         const auto graph = device_->make_graph();
-        add_step(*graph, kernel_, b, a, 1);      // b = a + 1
-        add_step(*graph, kernel_, a, a, 10);     // after it has read a
-        graph->copy(c, 0, b, 0, 4 * size);       // c = b
-        graph->fill(b, 0, 4 * size, 7);          // after it was copied
-        add_step(*graph, kernel_, b, b, 1);      // b = 8
-        add_step(*graph, kernel_, c, c, 100);    // c = a + 101
+        add_step(*graph, kernel_, b, a, 1);    // b = a + 1
+        add_step(*graph, kernel_, a, a, 10);   // after it has read a
+        graph->copy(c, 0, b, 0, 4 * size);     // c = b
+        graph->fill(b, 0, 4 * size, 7);        // after it was copied
+        add_step(*graph, kernel_, b, b, 1);    // b = 8
+        add_step(*graph, kernel_, c, c, 100);  // c = a + 101
         EXPECT_THAT(read(*device_, c), Each(0U)) << "it ran when it was recorded";
         device_->replay(*graph);
         EXPECT_THAT(read(*device_, a), Each(11U));
@@ -136,13 +136,15 @@ TEST_P(GraphTest, RefusesWhatCannotRun) {
     const auto view = device_->on_stream(stream);
     view->check_replay();
     application_->begin_capture(stream);
-    EXPECT_THAT(error_of([&] { view->check_replay(); }),
-                HasSubstr("stream-captured: cuda: the stream is being captured into a graph, and what was prepared"));
+    EXPECT_THAT(
+        error_of([&] { view->check_replay(); }),
+        HasSubstr("stream-captured: cuda: the stream is being captured into a graph, and what was prepared"));
     (void)application_->end_capture(stream);
     const auto other = cuda::open_cuda(0, options_);
     const auto graph = other->make_graph();
     const auto data = upload(*device_, Words(64, 1));
-    EXPECT_THAT(error_of([&] { device_->replay(*graph); }), HasSubstr("the graph to replay is not of this device"));
+    EXPECT_THAT(error_of([&] { device_->replay(*graph); }),
+                HasSubstr("the graph to replay is not of this device"));
     EXPECT_THAT(error_of([&] { graph->fill(data, 0, 256, 0); }), HasSubstr("not of this device"));
 }
 
@@ -152,8 +154,8 @@ TEST_F(FakeGraphTest, FailuresOfTheDriverAreTold) {
     const auto device = open();
     const auto kernel = device->load_kernel(add_step_kernel());
     const auto data = upload(*device, Words(64, 1));
-    for (const char* name : {"cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphInstantiateWithFlags",
-                             "cuGraphLaunch"}) {
+    for (const char* name :
+         {"cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch"}) {
         fake_.failures[name] = cuda::CUDA_ERROR_OUT_OF_MEMORY;
         EXPECT_THAT(error_of([&] {
                         const auto graph = device->make_graph();
@@ -177,7 +179,8 @@ TEST_F(FakeGraphTest, ReplaysCostOneCall) {
     const auto before = fake_.calls;
     device->replay(*graph);
     EXPECT_EQ(fake_.calls["cuGraphLaunch"], before.at("cuGraphLaunch") + 1);
-    EXPECT_EQ(fake_.calls["cuLaunchKernel"], before.contains("cuLaunchKernel") ? before.at("cuLaunchKernel") : 0);
+    EXPECT_EQ(fake_.calls["cuLaunchKernel"],
+              before.contains("cuLaunchKernel") ? before.at("cuLaunchKernel") : 0);
     EXPECT_EQ(fake_.calls["cuGraphInstantiateWithFlags"], 1);
     EXPECT_EQ(fake_.calls["cuGraphExecKernelNodeSetParams_v2"], 0);
     EXPECT_THAT(read(*device, data), Each(41U));
