@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <kf/graph.h>
+
 #include "bench.h"
 #include "call_kinds.h"
 #include "core/device_state.h"
@@ -171,16 +173,37 @@ nlohmann::json time_lookup(const kf::Device& device, const bench::Module& module
 nlohmann::json time_calls(const kf::Device& device, const bench::Module& module) {
     const auto x = device.tensor(uniform(1024, 1));
     const auto y = device.empty<float>({1024});
-    std::vector<double> times;
-    for (int round = -2; round < 31; ++round) {
-        const double time = seconds([&] {
-            for (int i = 0; i < 400; ++i) module.polynomial(2, 8, -1, x, kf::out(y));
-            device.flush();
-        });
-        device.wait();
-        if (round >= 0) times.push_back(1e6 * time / 400);
-    }
-    return {{"unit", "us of CPU time a call"}, {"forward", median(times)}};
+    constexpr int graph_calls = 20;
+    const auto time = [&](int calls, const std::function<void()>& call) {
+        std::vector<double> times;
+        for (int round = -2; round < 31; ++round) {
+            const double one = seconds([&] {
+                for (int i = 0; i < calls; ++i) call();
+                device.flush();
+            });
+            device.wait();
+            if (round >= 0) times.push_back(1e6 * one / calls);
+        }
+        return median(times);
+    };
+    const auto prepared = module.polynomial.prepare(2, 8, -1, x, kf::out(y));
+    kf::Graph graph(device);
+    for (int i = 0; i < graph_calls; ++i) prepared.append_to(graph.encoder());
+    const kf::PreparedCall last = graph.node();
+    float next = 0;
+    const double forward = time(400, [&] { module.polynomial(2, 8, -1, x, kf::out(y)); });
+    const double replayed = time(400, [&] { prepared(); });
+    const double replays = time(400 / graph_calls, [&] { graph.replay(); });
+    const double changed = time(400 / graph_calls, [&] {
+        last.set("c", next += 1);
+        graph.replay();
+    });
+    return {{"unit", "us of CPU time a call"},
+            {"forward", forward},
+            {"prepared", replayed},
+            {"graph", replays},
+            {"graph.set", changed},
+            {"graph_of_prepared", replays / (graph_calls * replayed)}};
 }
 
 }  // namespace
