@@ -71,13 +71,11 @@ BindRequest KeptCall::request(std::span<const ArgumentView> views) const {
 
 void KeptCall::run(const DeviceState& on) {
     driver::Device& driver = on.driver();
-    if (&on != device().get()) {
-        if (!on.is_same(*device())) {
-            throw ArgumentError(ErrorCode::device_mismatch,
-                                function().name + ": the stream is of another device than the call");
-        }
-        driver.check_replay();
+    if (&on != device().get() && !on.is_same(*device())) {
+        throw ArgumentError(ErrorCode::device_mismatch,
+                            function().name + ": the stream is of another device than the call");
     }
+    driver.check_replay();
     driver.admit();
     const std::lock_guard lock(mutex_);
     log_.run(driver);

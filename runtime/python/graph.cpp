@@ -110,7 +110,7 @@ public:
         }
         const std::size_t before = into->named().size();
         py::object result = function_(*arguments, **keywords);
-        if (into->named().size() != before + 1) {
+        if (into->named().size() == before) {
             refuse(ErrorCode::graph_context, {"Node", {}},
                    "nothing was recorded: say how many threads run, with threads(x, y, z) before node()");
         }

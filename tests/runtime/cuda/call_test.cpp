@@ -1,4 +1,5 @@
 // Whole calls on the CUDA driver: the caller's stream, and calls captured into a graph.
+#include <kf/graph.h>
 #include <kf/half.h>
 #include <kf/invoke.h>
 #include <kf/kf.h>
@@ -159,6 +160,45 @@ TEST_F(CallTest, RecordedCallsOnTheCallersStream) {
     EXPECT_THAT(z.to_vector(), ElementsAre(2 * 81 + 8 * 9 - 1, 2 * 529 + 8 * 23 - 1, 2 * 1681 + 8 * 41 - 1,
                                            2 * 3969 + 8 * 63 - 1));
     fake_.destroy(graph);
+}
+
+TEST_F(CallTest, PreparedCallsAndGraphsOnTheCallersStream) {
+    const Device on = device_.with_stream(stream_);
+    for (const bool own : {false, true}) {
+        const auto f = load_polynomial(own ? std::optional(on) : std::nullopt);
+        const auto x = device_.tensor<float>({1, 2, 3, 4});
+        auto args = polynomial_args(x);
+        Encoder encoder = detail::preparing_encoder(f);
+        invoke(f, 0, PassKind::forward, args, &encoder);
+        const Tensor<float, 1> y(args[4].allocated);
+        const PreparedCall prepared = detail::prepared_call(encoder);
+        Graph graph(device_);
+        prepared.append_to(graph.encoder());
+        auto again = polynomial_args(y);
+        invoke(f, 0, PassKind::forward, again, &graph.encoder());
+        const Tensor<float, 1> z(again[4].allocated);
+        const std::size_t launches = fake_.calls["cuLaunchKernel"];
+        prepared();
+        prepared(on);
+        EXPECT_EQ(fake_.calls["cuLaunchKernel"], launches + 2);
+        graph.replay(on);
+        prepared.set("c", 0);
+        graph.set("b", 0);
+        prepared(on);
+        EXPECT_THAT(y.to_vector(), ElementsAre(10, 24, 42, 64));
+        EXPECT_EQ(z.to_vector()[0], 2 * 81 + 8 * 9 - 1);
+        graph.replay();
+        EXPECT_THAT(y.to_vector(), ElementsAre(1, 7, 17, 31));
+        EXPECT_THAT(z.to_vector(), ElementsAre(1, 97, 577, 1921));
+        EXPECT_EQ(fake_.calls["cuLaunchKernel"], launches + 3);
+        // A foreign graph would keep addresses of memory that it doesn't own.
+        fake_.begin_capture(stream_);
+        for (const auto& refused :
+             std::vector<std::function<void()>>{[&] { prepared(on); }, [&] { graph.replay(on); }}) {
+            EXPECT_THAT(error_of(refused), HasSubstr("what was prepared can't be part of that graph"));
+        }
+        fake_.destroy(fake_.end_capture(stream_));
+    }
 }
 
 TEST_F(CallTest, CommandBuffersAreVulkans) {

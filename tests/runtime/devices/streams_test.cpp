@@ -1,4 +1,6 @@
 // An application with CUDA of its own around our calls: its streams, graphs and current device.
+#include <kf/graph.h>
+
 #include <thread>
 
 #include "runtime/cuda/application.h"
@@ -101,6 +103,32 @@ TEST_P(StreamsTest, ACapturedCallRunsWithItsGraph) {
         EXPECT_THAT(y.to_vector(), Each(4.75F));
         EXPECT_THAT(x.grad().to_vector(), Each(3 + 4));
         application_->destroy(graph);
+    }
+    application_->destroy_stream(stream);
+}
+
+TEST_P(StreamsTest, PreparedCallsAndGraphsRunOnTheCallersStream) {
+    const auto stream = application_->create_stream(gpu_);
+    {
+        const Device on = device_.with_stream(stream);
+        const auto x = device_.tensor(std::vector<float>(1 << 20, 0.F));
+        const auto prepared = module_.advance.prepare(x, 1.F);
+        Graph graph(device_);
+        module_.advance.append_to(graph.encoder(), x, 10.F);
+        module_.advance.append_to(graph.encoder(), x, 100.F);
+        for (int i = 0; i < 10; ++i) {
+            prepared(on);
+            graph.replay();
+            prepared();
+            graph.replay(on);
+        }
+        EXPECT_THAT(x.to_vector(), Each(20 * 111));
+        device_.wait();
+        application_->synchronize(stream);
+        application_->begin_capture(stream);
+        EXPECT_THROW(prepared(on), DeviceError);
+        EXPECT_THROW(graph.replay(on), DeviceError);
+        application_->destroy(application_->end_capture(stream));
     }
     application_->destroy_stream(stream);
 }
