@@ -327,3 +327,52 @@ def test_threads_share_it(calls: ModuleType) -> None:
     for thread in threads:
         thread.join()
     np.testing.assert_array_equal(x.to_numpy(), np.full(33, 200, FLOAT))
+
+
+def test_launches_keep_their_count(generated: Loader) -> None:
+    launch = generated("launch")
+    x = buffer((33,), FLOAT, "offset")
+    prepared = launch.fill.threads(20).prepare(x.tensor, 0.5)
+    x.check()
+    prepared()
+    x.array[:20] = np.arange(20) + 0.5
+    x.check()
+    prepared.set(value=3)
+    prepared()
+    x.array[:20] = np.arange(20) + 3
+    x.check()
+    with kf.Graph() as g:
+        launch.fill.threads(5)(x.tensor, 7)
+        launch.fill(x.tensor, 1).launchRaw(blockSize=256, gridSize=0)
+    assert len(g) == 2
+    g.replay()
+    x.array[:5] = np.arange(5) + 7
+    x.check()
+
+
+def test_forward_derivatives(generated: Loader) -> None:
+    polynomial = generated("jvp").polynomial
+    values = np.arange(33, dtype=FLOAT)
+    x, dx = tensor(values), tensor(np.ones(33, FLOAT))
+    prepared = polynomial.jvp.prepare(1, 2, 3, x, tangents={"x": dx})
+    y, dy = prepared.result
+    prepared()
+    np.testing.assert_array_equal(y.to_numpy(), values * values + 2 * values + 3)
+    np.testing.assert_array_equal(dy.to_numpy(), 2 * values + 2)
+    prepared.set(b=10)
+    prepared()
+    np.testing.assert_array_equal(dy.to_numpy(), 2 * values + 10)
+
+
+def test_sums_begin_anew(generated: Loader) -> None:
+    accumulate = generated("accumulate")
+    for size in [0, 1, 33, 4097]:
+        x = tensor(np.ones(size, FLOAT))
+        out = kf.Tensor.from_numpy(np.full(1, 77, FLOAT))
+        prepared = accumulate.sum_float.prepare(x, out=out)
+        with kf.Graph() as g:
+            accumulate.sum_float(x, out=out)
+            accumulate.sum_float(x, out=out)
+        for run in [prepared, prepared, g.replay, g.replay]:
+            run()
+            np.testing.assert_array_equal(out.to_numpy(), [size])
