@@ -149,11 +149,11 @@ void KeptCall::check_settable(std::size_t leaf) const {
              settable_text(call()));
 }
 
-void KeptCall::check_one(const Change& change, std::span<const ArgumentView> views) const {
+void KeptCall::check_one(const Change& change) const {
     check_settable(change.leaf);
-    const BindRequest all = request(views);
+    const BindRequest all = request(views_);
     check_changed(all, change.leaf, settled_.binding);
-    const Dims& extents = views[change.leaf].data.extents;
+    const Dims& extents = views_[change.leaf].data.extents;
     if (const Dims& known = settled_.extents[change.leaf]; !(extents == known)) {
         fail(all, change.leaf, ErrorCode::shape_mismatch,
              "set: it has shape " + to_string(extents) + ", and the call was prepared for " +
@@ -180,14 +180,17 @@ void KeptCall::put(const Change& change) {
     }
 }
 
-void KeptCall::check(std::span<const Change> changes) const {
-    std::vector<ArgumentView> views(call().arguments.size());
+void KeptCall::check(std::span<const Change> changes) {
+    const std::lock_guard lock(mutex_);
+    views_.resize(call().arguments.size());
     for (const Change& change : changes) {
-        ArgumentView& view = views[change.leaf];
+        ArgumentView& view = views_[change.leaf];
         view.kind = change.arg.kind;
+        view.data.extents = {};
+        view.data.strides = {};
         read_given(call().arguments[change.leaf], change.arg, view);
+        check_one(change);
     }
-    for (const Change& change : changes) check_one(change, views);
 }
 
 void KeptCall::set(std::span<const Change> changes) {

@@ -47,7 +47,7 @@ public:
     void append_to(driver::Recorder& recorder);
 
     /// Refuses values that the call can't have.
-    void check(std::span<const Change> changes) const;
+    void check(std::span<const Change> changes);
     /// Sets values for later runs, which were checked.
     void set(std::span<const Change> changes);
     /// Says that argument `leaf` can't be set; returns where it can.
@@ -73,13 +73,15 @@ private:
     [[nodiscard]] BindRequest request(std::span<const ArgumentView> views) const;
     [[nodiscard]] const manifest::Kernel& kernel() const;
     [[nodiscard]] const manifest::BlockLayout& layout() const;
-    void check_one(const Change& change, std::span<const ArgumentView> views) const;
+    void check_one(const Change& change) const;
     void put(const Change& change);
     void move_temporary(const std::shared_ptr<driver::Allocation>& to);
 
     SettledCall settled_;
     std::mutex mutex_;
     CommandLog log_;
+    /// One an argument, from the first check on: a value is looked at in its argument's place.
+    std::vector<ArgumentView> views_;
     std::atomic<std::uint64_t> version_ = 0;
 };
 

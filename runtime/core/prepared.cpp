@@ -87,7 +87,7 @@ struct Converted {
     KeptCall::Change change;
 };
 
-void convert(const KeptCall& call, std::string_view name, const NewValue& value, Converted& converted) {
+void convert(KeptCall& call, std::string_view name, const NewValue& value, Converted& converted) {
     const std::size_t leaf = find_settable(call, name);
     const Argument& argument = call.call().arguments[leaf];
     const ElementType element = element_type(argument.element);

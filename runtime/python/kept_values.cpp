@@ -56,7 +56,7 @@ public:
         }
         return false;
     }
-    void check() const { kept_.check(changes_); }
+    void check() { kept_.check(changes_); }
     void set() { kept_.set(changes_); }
 
 private:
@@ -217,7 +217,7 @@ void set_values(const std::string& owner, std::span<const NamedCall> calls, py::
     }
     for (std::size_t i = 0; i < named.size(); ++i)
         add(py::cast<std::string>(py::handle(named.name(i))), named.values[i]);
-    for (const NewValues& values : all) values.check();
+    for (NewValues& values : all) values.check();
     const GilRelease release;
     for (NewValues& values : all) values.set();
 }
