@@ -143,10 +143,13 @@ std::string describe(const manifest::Function& function, const manifest::Call& c
     return text + ")" + result;
 }
 
+std::string unset_global_text(const std::string& parameter) {
+    return "the global '" + parameter.substr(manifest::global_prefix.size()) +
+           "', which it reads, isn't set: set() does that";
+}
+
 void fail_unset_global(const std::string& function, const std::string& parameter) {
-    const std::string name = parameter.substr(manifest::global_prefix.size());
-    throw ArgumentError(ErrorCode::missing_argument,
-                        function + ": the global '" + name + "', which it reads, isn't set: set() does that");
+    throw ArgumentError(ErrorCode::missing_argument, function + ": " + unset_global_text(parameter));
 }
 
 std::string with_article(const std::string& noun) {

@@ -12,7 +12,9 @@ namespace kf::detail {
 
 /// "a float", "an int2".
 [[nodiscard]] std::string with_article(const std::string& noun);
-/// Throws ArgumentError (missing_argument) for a global, "globals.tint", that nobody has set.
+/// "the global 'tint', which it reads, isn't set: set() does that", of "globals.tint".
+[[nodiscard]] std::string unset_global_text(const std::string& parameter);
+/// Throws ArgumentError (missing_argument) for such a global.
 [[noreturn]] void fail_unset_global(const std::string& function, const std::string& parameter);
 /// The element as Slang spells it: "float3", "float[4]".
 [[nodiscard]] std::string type_text(const manifest::Argument& argument);

@@ -42,13 +42,19 @@ bool share_memory(const py::array& a, const py::array& b) {
 
 }  // namespace
 
-void refuse_masked(py::handle array, const Where& where) {
+bool is_unmasked(py::handle array, detail::Refusal* why) {
     const auto* plain = reinterpret_cast<PyTypeObject*>(py::detail::npy_api::get().PyArray_Type_);
-    if (Py_TYPE(array.ptr()) == plain) return;
-    if (!py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) return;
-    refuse(ErrorCode::type_mismatch, where,
-           "a masked array is given, " + shown(array) +
-               ", and kernels know no masks: give array.filled(value), or array.data for every element");
+    if (Py_TYPE(array.ptr()) == plain) return true;
+    if (!py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) return true;
+    return detail::refused(why, ErrorCode::type_mismatch, [&] {
+        return "a masked array is given, " + shown(array) +
+               ", and kernels know no masks: give array.filled(value), or array.data for every element";
+    });
+}
+
+void refuse_masked(py::handle array, const Where& where) {
+    detail::Refusal why;
+    if (!is_unmasked(array, &why)) refuse(why, where);
 }
 
 void check_writable(const py::array& array, const Where& where) {

@@ -4,12 +4,15 @@
 #include <span>
 #include <utility>
 
+#include "core/given.h"
 #include "python/common.h"
 
 namespace kf::python {
 
 /// Kernels see every element: an array with a mask is refused, whatever the mask is.
 void refuse_masked(py::handle array, const Where& where);
+/// Returns whether it has no mask; else sets `why`.
+bool is_unmasked(py::handle array, detail::Refusal* why);
 
 /// Checks an array that a call writes to: it must not be read-only, nor may elements share memory.
 void check_writable(const py::array& array, const Where& where);

@@ -14,20 +14,23 @@
 #include "core/roles.h"
 #include "python/encoder.h"
 #include "python/function.h"
+#include "python/given_object.h"
 #include "python/host_argument.h"
 
 namespace kf::python {
 
 class CallItems {
 public:
-    CallItems(const FunctionInfo& info, detail::PassKind pass, RecordedCalls* encoder)
-        : info_(info), pass_(pass), encoder_(encoder) {}
+    CallItems(const FunctionInfo& info, const Reader& reader, detail::PassKind pass, RecordedCalls* encoder)
+        : info_(info), reader_(reader), pass_(pass), encoder_(encoder) {}
 
     [[nodiscard]] const FunctionInfo& info() const { return info_; }
+    /// What reads other objects of the call, such as gradients.
+    [[nodiscard]] const Reader& reader() const { return reader_; }
     [[nodiscard]] detail::PassKind pass() const { return pass_; }
     /// Whether the call runs later, when an encoder is submitted.
     [[nodiscard]] bool is_recorded() const { return encoder_ != nullptr; }
-    /// The overload; once it is resolved.
+    /// The overload.
     [[nodiscard]] const manifest::Call& call() const { return *call_; }
 
     [[nodiscard]] std::size_t size() const { return hosts_.size(); }
@@ -72,6 +75,7 @@ protected:
     /// Where the call's lists are: most fit into `room_`, and need nothing of the heap.
     std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
     const FunctionInfo& info_;
+    const Reader& reader_;
     detail::PassKind pass_;
     RecordedCalls* encoder_;
     std::size_t overload_ = 0;

@@ -10,6 +10,7 @@
 #include "python/host.h"
 #include "python/recursion.h"
 #include "python/scalars.h"
+#include "python/struct_fields.h"
 #include "python/structs.h"
 #include "python/tensor.h"
 

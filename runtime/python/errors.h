@@ -6,12 +6,16 @@
 
 #include <string>
 
+#include "core/given.h"
 #include "python/common.h"
 
 namespace kf::python {
 
 /// Throws ArgumentError with `where` in front of the message.
 [[noreturn]] void refuse(ErrorCode code, const Where& where, const std::string& message);
+[[noreturn]] inline void refuse(const detail::Refusal& refusal, const Where& where) {
+    refuse(refusal.code, where, refusal.text);
+}
 
 /// Sets Python's error from what was caught; for a catch block of a function that Python calls directly.
 void set_python_error() noexcept;

@@ -14,6 +14,7 @@
 #include "python/context.h"
 #include "python/encoder.h"
 #include "python/struct_type.h"
+#include "python/struct_views.h"
 #include "python/structs.h"
 
 namespace kf::python {
@@ -37,8 +38,6 @@ struct HostItem {
     const StructType* type = nullptr;                    ///< of a tensor of structs
     std::size_t leaf = 0;                                ///< the first
     bool hidden = false;                                 ///< a generator that the host gives nothing for
-    bool of_object = false;                              ///< `this` or of it: written, it doesn't come back
-    bool optional = false;                               ///< a tangent, 0 where it isn't given
 };
 
 struct FunctionInfo;
@@ -48,6 +47,7 @@ class KnownCalls;
 struct LoadedFunctions {
     std::shared_ptr<const Artifact> artifact;
     std::shared_ptr<StructClasses> classes = std::make_shared<StructClasses>();
+    std::shared_ptr<StructViews> views = std::make_shared<StructViews>();
     std::map<std::size_t, std::shared_ptr<const FunctionInfo>> infos;  ///< by function number, once asked for
 };
 
@@ -70,12 +70,10 @@ struct FunctionInfo : std::enable_shared_from_this<FunctionInfo> {
     std::vector<HostParameter> parameters;
     /// The object's tangent and what becomes of it, in the forward derivative of a method that changes it.
     std::optional<std::pair<std::size_t, std::size_t>> object_tangents;
-    std::vector<std::size_t> calls;   ///< the overloads with these parameters
-    manifest::Function alternatives;  ///< those alone; empty where they are all
+    std::vector<std::size_t> calls;  ///< the overloads with these parameters
     std::vector<std::shared_ptr<const FunctionInfo>> others;
     std::vector<std::vector<HostItem>> items;  ///< of every overload, those in `others` too
     std::size_t returned = 0;                  ///< how many of `parameters` come back
-    bool has_structs = false;                  ///< some overload takes a struct in one form or another
     std::vector<py::object> globals;           ///< that some overload reaches: "tint", interned
     std::vector<py::object> names;    ///< of `parameters`: "x", "out", and of a global "tint"; interned
     std::vector<std::size_t> places;  ///< the parameters that positional arguments are for
@@ -85,6 +83,7 @@ struct FunctionInfo : std::enable_shared_from_this<FunctionInfo> {
     bool is_launched = false;                  ///< the host says how many threads run some overload
     std::shared_ptr<const FunctionInfo> jvp;   ///< of those of its forward derivatives; null: none has one
     std::shared_ptr<StructClasses> classes;
+    std::shared_ptr<StructViews> views;
     py::object results;     ///< the named tuple's class; None unless there are several results
     py::str name;           ///< of its Python objects
     py::str documentation;  ///< the same

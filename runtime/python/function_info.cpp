@@ -56,25 +56,22 @@ constexpr std::string_view object_name = "this";
 constexpr std::string_view object_tangent = "tangents_out.this";
 
 void add_items(const manifest::Call& call, const manifest::ParameterTree& parameter, const std::string& name,
-               const std::string& owner, std::vector<HostItem>& items) {
+               StructViews& views, std::vector<HostItem>& items) {
     if (parameter.form == manifest::Form::fields) {
         for (const auto& field : parameter.fields)
-            add_items(call, field, manifest::field_path(name, field.name), owner, items);
+            add_items(call, field, manifest::field_path(name, field.name), views, items);
         return;
     }
     HostItem& item = items.emplace_back();
     item.name = name;
     item.role = manifest::role_of(call, parameter);
-    item.of_object = manifest::is_or_lies_in(name, object_name);
     item.leaf = static_cast<std::size_t>(parameter.leaf);
-    item.optional = call.arguments[item.leaf].tangent_of >= 0 && item.role == Role::in;
     if (parameter.form == manifest::Form::leaf) {
         item.hidden = !has_host_value(call.arguments[item.leaf]);
         return;
     }
     item.structure = &parameter;
-    if (parameter.form == manifest::Form::tensor)
-        item.type = struct_type(dtype_of(call, parameter), {owner, name});
+    if (parameter.form == manifest::Form::tensor) item.type = &views.type_of(call, parameter);
 }
 
 std::string keyword_of(const std::string& name, Role role, bool jvp) {
@@ -102,8 +99,9 @@ std::shared_ptr<const FunctionInfo> info_of(const std::shared_ptr<LoadedFunction
 
 std::shared_ptr<const FunctionInfo> info_of(const FunctionInfo& known, std::size_t index) {
     if (const auto all = known.module.lock()) return info_of(all, index);
-    return info_of(std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, {}}),
-                   index);
+    return info_of(
+        std::make_shared<LoadedFunctions>(LoadedFunctions{known.artifact, known.classes, known.views, {}}),
+        index);
 }
 
 FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::size_t number, std::size_t first)
@@ -112,6 +110,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
       index(number),
       function(artifact->manifest.functions[number]),
       classes(all->classes),
+      views(all->views),
       name(function.name),
       documentation(documentation_of(function)) {
     std::vector<std::vector<HostParameter>> lists;
@@ -125,7 +124,6 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
         is_launched = is_launched || overload.dispatch != manifest::Dispatch::elements;
         const bool structs = std::ranges::any_of(
             overload.parameters, [](const auto& one) { return one.form != manifest::Form::leaf; });
-        has_structs = has_structs || structs;
         std::vector<HostItem>& list = items.emplace_back();
         std::vector<HostParameter>& taken = lists.emplace_back();
         for (const auto& parameter : overload.parameters) {
@@ -139,7 +137,7 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
                     globals.push_back(global);
             }
             const std::size_t before = list.size();
-            add_items(overload, parameter, keyword, function.name, list);
+            add_items(overload, parameter, keyword, *views, list);
             taken.push_back({keyword,
                              role,
                              list.size() == before + 1 && list.back().hidden,
@@ -152,8 +150,6 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
             const auto found = std::ranges::find_if(overload.parameters, is_primal);
             taken.back().tangent_of = static_cast<std::size_t>(found - overload.parameters.begin());
         }
-        // An object that is no struct comes back like any argument that is written.
-        for (HostItem& item : list) item.of_object = item.of_object && structs;
     }
     std::vector<std::size_t> rest;
     for (std::size_t c = 0; c < lists.size(); ++c) (lists[c] == lists[first] ? calls : rest).push_back(c);
@@ -173,8 +169,6 @@ FunctionInfo::FunctionInfo(const std::shared_ptr<LoadedFunctions>& all, std::siz
         object_tangents.emplace(tangent - parameters.begin(), written - parameters.begin());
     results = named_tuple(*this);
     if (rest.empty()) return;
-    alternatives.name = function.name;
-    for (const std::size_t c : calls) alternatives.calls.push_back(function.calls[c]);
     while (first == 0 && !rest.empty()) {
         others.push_back(std::make_shared<const FunctionInfo>(all, number, rest.front()));
         const auto& taken = others.back()->calls;

@@ -8,7 +8,7 @@
 #include "python/differentiable.h"
 #include "python/encoder.h"
 #include "python/errors.h"
-#include "python/structs.h"
+#include "python/struct_fields.h"
 #include "python/tensor.h"
 
 namespace kf::python {

@@ -15,30 +15,67 @@
 #include "python/tensor.h"
 
 namespace kf::python {
+
+using detail::Refusal;
+using detail::refused;
+
 namespace {
 
 bool is_sequence(py::handle value) {
     return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || PyRange_Check(value.ptr());
 }
 
-/// Walks one level; `depth` is how many extents are above it.
-void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen, const Where& where) {
-    const auto refuse_ragged = [&](const std::string& found) {
-        refuse(ErrorCode::shape_mismatch, where,
-               "a nested list must be as long in every row: found " + found + " at depth " +
-                   std::to_string(depth));
-    };
-    const py::list components =
-        is_sequence(value) || number_kind(value) ? py::list() : components_of(value, where);
-    if (!is_sequence(value) && components.empty()) {
+/// Looks through a number or a nested list. Each member returns false, and why, for what is neither.
+class ListWalk {
+public:
+    explicit ListWalk(Refusal* why) : why_(why) {}
+
+    /// `depth` is how many extents are above it.
+    bool walk(py::handle value, std::size_t depth) {
+        std::optional<py::list> components = py::list();
+        if (!is_sequence(value) && !number_kind(value)) components = components_of(value, why_);
+        if (!components) return false;
+        if (!is_sequence(value) && components->empty()) return take_number(value, depth);
+        if (depth >= Dims::capacity) {
+            return refused(why_, ErrorCode::rank_mismatch,
+                           [] { return "lists nest more than " + std::to_string(Dims::capacity) + " deep"; });
+        }
+        nested.components = nested.components || !components->empty();
+        // A copy of a list: looking at its items may run code of theirs, which may change it.
+        const auto items = components->empty()
+                               ? py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()))
+                               : py::object(*components);
+        if (!items) throw py::error_already_set();
+        const auto length = static_cast<std::int64_t>(PySequence_Fast_GET_SIZE(items.ptr()));
+        if (!take_length(value, depth, length)) return false;
+        for (std::int64_t i = 0; i < length; ++i) {
+            if (!walk(PySequence_Fast_GET_ITEM(items.ptr(), i), depth + 1)) return false;
+        }
+        return true;
+    }
+
+    Nested nested;
+
+private:
+    template <class Text>
+    bool refuse_ragged(std::size_t depth, Text found) {
+        return refused(why_, ErrorCode::shape_mismatch, [&] {
+            return "a nested list must be as long in every row: found " + found() + " at depth " +
+                   std::to_string(depth);
+        });
+    }
+
+    bool take_number(py::handle value, std::size_t depth) {
         const auto kind = number_kind(value);
         if (!kind) {
-            refuse(ErrorCode::type_mismatch, where,
-                   "a list holds numbers, not " + shown(value) + " (" +
-                       detail::with_article(type_name(value)) + ")");
+            return refused(why_, ErrorCode::type_mismatch, [&] {
+                return "a list holds numbers, not " + shown(value) + " (" +
+                       detail::with_article(type_name(value)) + ")";
+            });
         }
-        if (depth != nested.shape.size()) refuse_ragged("the number " + shown(value) + " beside lists");
-        leaves_seen = true;
+        if (depth != nested.shape.size())
+            return refuse_ragged(depth, [&] { return "the number " + shown(value) + " beside lists"; });
+        leaves_seen_ = true;
         nested.scalar = std::max(nested.scalar, *kind, [](ScalarType a, ScalarType b) {
             const auto order = [](ScalarType s) {
                 return s == ScalarType::boolean ? 0 : s == ScalarType::int64 ? 1 : 2;
@@ -46,29 +83,26 @@ void walk(py::handle value, std::size_t depth, Nested& nested, bool& leaves_seen
             return order(a) < order(b);
         });
         nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
-        return;
+        return true;
     }
-    if (depth >= Dims::capacity) {
-        refuse(ErrorCode::rank_mismatch, where,
-               "lists nest more than " + std::to_string(Dims::capacity) + " deep");
+
+    bool take_length(py::handle value, std::size_t depth, std::int64_t length) {
+        if (depth == nested.shape.size()) {
+            if (leaves_seen_)
+                return refuse_ragged(depth, [&] { return "the list " + shown(value) + " beside numbers"; });
+            nested.shape.push_back(length);
+            if (length == 0) leaves_seen_ = true;
+        } else if (nested.shape[depth] != length) {
+            return refuse_ragged(depth, [&] {
+                return "lengths " + std::to_string(nested.shape[depth]) + " and " + std::to_string(length);
+            });
+        }
+        return true;
     }
-    nested.components = nested.components || !components.empty();
-    // A copy of a list: looking at its items may run code of theirs, which may change it.
-    const auto items = components.empty() ? py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()))
-                                          : py::object(components);
-    if (!items) throw py::error_already_set();
-    const auto length = static_cast<std::int64_t>(PySequence_Fast_GET_SIZE(items.ptr()));
-    if (depth == nested.shape.size()) {
-        if (leaves_seen) refuse_ragged("the list " + shown(value) + " beside numbers");
-        nested.shape.push_back(length);
-        if (length == 0) leaves_seen = true;
-    } else if (nested.shape[depth] != length) {
-        refuse_ragged("lengths " + std::to_string(nested.shape[depth]) + " and " + std::to_string(length));
-    }
-    for (std::int64_t i = 0; i < length; ++i) {
-        walk(PySequence_Fast_GET_ITEM(items.ptr(), i), depth + 1, nested, leaves_seen, where);
-    }
-}
+
+    bool leaves_seen_ = false;
+    Refusal* why_;
+};
 
 /// Strided copies are NumPy's own, and so is the MemoryError where there is no room for one.
 py::array contiguous(const py::array& array) {
@@ -97,7 +131,7 @@ std::vector<py::ssize_t> full_shape(const Dims& shape, const ElementType& elemen
 
 }  // namespace
 
-py::list components_of(py::handle value, const Where& where) {
+std::optional<py::list> components_of(py::handle value, Refusal* why) {
     constexpr std::array names{"x", "y", "z", "w"};
     const bool keyed = PyDict_Check(value.ptr()) != 0;
     if (PyUnicode_Check(value.ptr()) != 0 || py::isinstance<py::array>(value) || as_tensor(value) != nullptr)
@@ -112,32 +146,46 @@ py::list components_of(py::handle value, const Where& where) {
     }
     if (found.empty() || (!keyed && found.size() < 2)) return py::list();
     if (keyed && (found.size() < 2 || py::len(value) != found.size())) {
-        refuse(ErrorCode::unknown_name, where,
-               "a vector has x, y, z and w, from x on, and no other fields, unlike " + shown(value));
+        refused(why, ErrorCode::unknown_name, [&] {
+            return "a vector has x, y, z and w, from x on, and no other fields, unlike " + shown(value);
+        });
+        return std::nullopt;
     }
     for (std::size_t i = 0; i < found.size(); ++i) {
         const py::object component = found[i];
         if (number_kind(component)) continue;
-        refuse(ErrorCode::type_mismatch, where,
-               std::string(names[i]) + " is a number here, not " + shown(component) + " (" +
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return std::string(names[i]) + " is a number here, not " + shown(component) + " (" +
                    detail::with_article(type_name(component)) +
-                   "): \"fields\" in the call spec give each component a kind of its own");
+                   "): \"fields\" in the call spec give each component a kind of its own";
+        });
+        return std::nullopt;
     }
     return found;
 }
 
-std::optional<Nested> look_through(py::handle value, const Where& where) {
-    Nested nested;
+std::optional<Nested> look_through(py::handle value, Refusal* why) {
     if (const auto kind = number_kind(value)) {
+        Nested nested;
         nested.scalar = *kind;
         nested.numbers.push_back(py::reinterpret_borrow<py::object>(value));
         return nested;
     }
-    if (!is_sequence(value) && components_of(value, where).empty()) return std::nullopt;
-    bool leaves_seen = false;
-    walk(value, 0, nested, leaves_seen, where);
+    if (!is_sequence(value)) {
+        const auto components = components_of(value, why);
+        if (!components || components->empty()) return std::nullopt;
+    }
+    ListWalk walk(why);
+    if (!walk.walk(value, 0)) return std::nullopt;
     // An empty list may feed any number.
-    if (nested.numbers.empty()) nested.scalar = ScalarType::int64;
+    if (walk.nested.numbers.empty()) walk.nested.scalar = ScalarType::int64;
+    return std::move(walk.nested);
+}
+
+std::optional<Nested> look_through(py::handle value, const Where& where) {
+    Refusal why;
+    std::optional<Nested> nested = look_through(value, &why);
+    if (!nested && !why.text.empty()) refuse(why, where);
     return nested;
 }
 
@@ -158,16 +206,24 @@ std::vector<std::byte> pack(const py::array& array) {
     return {bytes.begin(), bytes.end()};
 }
 
-Dims shape_of(const py::array& array, const Where& where) {
-    refuse_masked(array, where);
+std::optional<Dims> shape_of(const py::array& array, Refusal* why) {
+    if (!is_unmasked(array, why)) return std::nullopt;
     if (static_cast<std::size_t>(array.ndim()) > Dims::capacity) {
-        refuse(ErrorCode::rank_mismatch, where,
-               "an array of " + std::to_string(array.ndim()) + " dimensions; at most " +
-                   std::to_string(Dims::capacity) + " are supported");
+        refused(why, ErrorCode::rank_mismatch, [&] {
+            return "an array of " + std::to_string(array.ndim()) + " dimensions; at most " +
+                   std::to_string(Dims::capacity) + " are supported";
+        });
+        return std::nullopt;
     }
     Dims shape;
     for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
     return shape;
+}
+
+Dims shape_of(const py::array& array, const Where& where) {
+    Refusal why;
+    if (const auto shape = shape_of(array, &why)) return *shape;
+    refuse(why, where);
 }
 
 Dims parse_shape(py::handle shape, const Where& where) {

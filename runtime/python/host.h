@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/given.h"
 #include "python/common.h"
 
 namespace kf::python {
@@ -47,11 +48,13 @@ struct Nested {
 };
 
 /// A vector's components by name, {"x": 1, "y": 2} or an object with these attributes, in order; none when
-/// `value` is anything else. Throws for other fields beside them.
-py::list components_of(py::handle value, const Where& where);
+/// `value` is anything else. Nothing, and why, for other fields beside them.
+std::optional<py::list> components_of(py::handle value, detail::Refusal* why);
 
-/// Nothing when `value` is no number, list, tuple or range, and has no components. Throws for ragged lists
-/// and for anything else in a list.
+/// Nothing when `value` is no number, list, tuple or range, and has no components. Nothing, and why, for
+/// ragged lists and for anything else in a list.
+std::optional<Nested> look_through(py::handle value, detail::Refusal* why);
+/// The same, or throws that.
 std::optional<Nested> look_through(py::handle value, const Where& where);
 
 /// All numbers as `scalar`, packed row-major; see pack_number().
@@ -61,6 +64,7 @@ std::vector<std::byte> pack(const Nested& nested, ScalarType scalar, const Where
 std::vector<std::byte> pack(const py::array& array);
 
 /// Refuses masked arrays: whoever takes an array asks for its shape.
+std::optional<Dims> shape_of(const py::array& array, detail::Refusal* why);
 Dims shape_of(const py::array& array, const Where& where);
 /// A shape argument: an int or a sequence of ints, none negative.
 Dims parse_shape(py::handle shape, const Where& where);

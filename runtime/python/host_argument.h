@@ -38,10 +38,16 @@ private:
     std::span<std::byte> bytes_;
 };
 
+class GivenObject;
+
 /// One argument on its way: what was given and what became of it.
 struct Host {
-    py::handle given;       ///< null when absent
-    bool as_array = false;  ///< an output that isn't given, asked for as a NumPy array
+    /// Fills no memory with zeros before the members have what they begin with: every argument makes one.
+    Host() {}  // NOLINT(modernize-use-equals-default)
+
+    py::handle given;               ///< null when absent
+    GivenObject* object = nullptr;  ///< that, as it was looked at
+    bool as_array = false;          ///< an output that isn't given, asked for as a NumPy array
     py::object content;  ///< `given`, or the value inside a Differentiable, which may get another meanwhile
     Differentiable* differentiable = nullptr;
     const Tensor* tensor = nullptr;  ///< one of these four, unless absent

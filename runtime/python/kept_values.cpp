@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/convert.h"
-#include "core/resolve.h"
+#include "core/kinds/binding.h"
+#include "core/resolve_text.h"
 #include "python/differentiable.h"
 #include "python/errors.h"
 #include "python/function.h"
@@ -14,6 +15,7 @@
 #include "python/host.h"
 #include "python/host_value.h"
 #include "python/scalars.h"
+#include "python/struct_fields.h"
 #include "python/structs.h"
 
 namespace kf::python {
@@ -129,7 +131,10 @@ private:
         } else {
             look_at_value(host, where);
         }
-        (void)detail::argument_cost(info_.function, argument, shape_of(host));
+        if (const ArgShape given_shape = shape_of(host); !detail::conversion_cost(argument, given_shape)) {
+            const detail::Refusal why = detail::mismatch(argument, given_shape);
+            refuse(why.code, where, why.text);
+        }
         if (host.generator != nullptr) {
             given_.push_back(host.content);
             changes_.push_back(

@@ -1,4 +1,4 @@
-// Names of parameters, and whether a call's arguments fit them.
+// Names of parameters.
 #include "python/parameter_names.h"
 
 #include <algorithm>
@@ -64,40 +64,6 @@ bool has_pass(const FunctionInfo& info, PassKind pass) {
         return pass == PassKind::backward ? overload.has_backward
                                           : pass != PassKind::fused || overload.has_fused;
     });
-}
-
-std::optional<std::size_t> left_out(const FunctionInfo& info, PassKind pass, const Arguments& arguments) {
-    const Keywords& keywords = arguments.keywords;
-    std::vector<bool> given;
-    std::size_t places = 0;
-    std::size_t named = 0;
-    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-        const HostParameter& parameter = info.parameters[i];
-        if (parameter.is_global) {
-            given.push_back(arguments.globals.find(info.names[i]) != nullptr);
-            continue;
-        }
-        const bool result = parameter.role == Role::result;
-        const bool by_place =
-            !parameter.hidden && !parameter.tangent_of && (pass == PassKind::backward || !result);
-        const bool by_name = !parameter.hidden && (keywords.contains(result ? "out" : parameter.keyword) ||
-                                                   (result && keywords.contains("result")));
-        given.push_back(by_name || (by_place && places < arguments.positional.size()));
-        places += by_place ? 1 : 0;
-        named += by_name ? 1 : 0;
-    }
-    if (arguments.positional.size() > places) return std::nullopt;
-    for (const char* word : {"shape", "stream", "reads", "writes"}) named += keywords.contains(word) ? 1 : 0;
-    std::size_t missing = named == keywords.size() ? 0 : info.parameters.size() + 1;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const HostParameter& parameter = info.parameters[i];
-        if (given[i] || parameter.hidden || parameter.tangent_of) continue;
-        // A backward pass that lacks its result is as near as one whose result could be the other's input.
-        if (parameter.role == Role::result && pass == PassKind::backward) continue;
-        const bool output = is_only_written(parameter.role);
-        missing += output ? 1 : info.parameters.size() + 1;
-    }
-    return missing > info.parameters.size() ? std::nullopt : std::optional(missing);
 }
 
 }  // namespace kf::python

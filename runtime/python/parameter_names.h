@@ -1,4 +1,4 @@
-// Names of parameters: in messages, and whether a call's positional and keyword arguments fit them.
+// Names of parameters, in messages and among a call's arguments.
 #pragma once
 
 #include <kf/invoke.h>
@@ -27,9 +27,5 @@ std::string fields_of_results(const FunctionInfo& info, py::handle value);
 
 /// Tells whether an overload with these parameters has kernels for the pass.
 bool has_pass(const FunctionInfo& info, detail::PassKind pass);
-
-/// Returns how many parameters the arguments leave out, or nothing if they can't be those of `info`.
-std::optional<std::size_t> left_out(const FunctionInfo& info, detail::PassKind pass,
-                                    const Arguments& arguments);
 
 }  // namespace kf::python

@@ -11,6 +11,10 @@
 #include "python/errors.h"
 
 namespace kf::python {
+
+using detail::Refusal;
+using detail::refused;
+
 namespace {
 
 // NumPy's type numbers, of which pybind11 knows only some.
@@ -37,10 +41,9 @@ std::string article(ScalarType scalar) {
     return (name[0] == 'i' ? "an " : "a ") + name;
 }
 
-[[noreturn]] void refuse_range(py::handle value, ScalarType scalar, const Where& where,
-                               const std::string& range) {
-    refuse(ErrorCode::value_range, where,
-           shown(value) + " doesn't fit " + article(scalar) + " (" + range + ")");
+bool refused_range(py::handle value, ScalarType scalar, Refusal* why, const std::string& range) {
+    return refused(why, ErrorCode::value_range,
+                   [&] { return shown(value) + " doesn't fit " + article(scalar) + " (" + range + ")"; });
 }
 
 template <class T>
@@ -50,13 +53,12 @@ std::string range_of() {
 }
 
 template <class T>
-void pack_integer(py::handle value, PyObject* integer, ScalarType scalar, std::byte* target,
-                  const Where& where) {
+bool pack_integer(py::handle value, PyObject* integer, ScalarType scalar, std::byte* target, Refusal* why) {
     if constexpr (std::is_same_v<T, std::uint64_t>) {
         const unsigned long long number = PyLong_AsUnsignedLongLong(integer);
         if (number == static_cast<unsigned long long>(-1) && PyErr_Occurred() != nullptr) {
             PyErr_Clear();
-            refuse_range(value, scalar, where, range_of<T>());
+            return refused_range(value, scalar, why, range_of<T>());
         }
         store(target, static_cast<T>(number));
     } else {
@@ -64,23 +66,24 @@ void pack_integer(py::handle value, PyObject* integer, ScalarType scalar, std::b
         const long long number = PyLong_AsLongLongAndOverflow(integer, &overflow);
         if (overflow != 0 || number < static_cast<long long>(std::numeric_limits<T>::min()) ||
             number > static_cast<long long>(std::numeric_limits<T>::max())) {
-            refuse_range(value, scalar, where, range_of<T>());
+            return refused_range(value, scalar, why, range_of<T>());
         }
         store(target, static_cast<T>(number));
     }
+    return true;
 }
 
 /// Rounds to nearest; a finite number that overflows is out of range.
 template <class T>
-void pack_floating(py::handle value, double number, ScalarType scalar, std::byte* target,
-                   const Where& where) {
+bool pack_floating(py::handle value, double number, ScalarType scalar, std::byte* target, Refusal* why) {
     const T narrow = static_cast<T>(number);
     if (std::isfinite(number) && !std::isfinite(static_cast<double>(static_cast<float>(narrow))) &&
         !std::is_same_v<T, double>) {
         const double largest = std::is_same_v<T, half> ? 65504.0 : double{std::numeric_limits<float>::max()};
-        refuse_range(value, scalar, where, "up to " + std::string(py::str(py::float_(largest))));
+        return refused_range(value, scalar, why, "up to " + std::string(py::str(py::float_(largest))));
     }
     store(target, narrow);
+    return true;
 }
 
 }  // namespace
@@ -132,15 +135,24 @@ std::optional<ScalarType> scalar_of(const py::dtype& dtype) {
     }
 }
 
-ScalarType scalar_of(const py::array& array, const Where& where) {
-    refuse_masked(array, where);
+std::optional<ScalarType> scalar_of(const py::array& array, Refusal* why) {
+    if (!is_unmasked(array, why)) return std::nullopt;
     const py::dtype dtype = array.dtype();
-    if (const auto scalar = scalar_of(dtype)) return *scalar;
+    const auto scalar = scalar_of(dtype);
+    if (scalar) return scalar;
     const bool foreign = dtype.byteorder() == '>' || dtype.byteorder() == '<';
-    refuse(ErrorCode::type_mismatch, where,
-           "kernels have no dtype " + dtype_text(dtype) +
+    refused(why, ErrorCode::type_mismatch, [&] {
+        return "kernels have no dtype " + dtype_text(dtype) +
                (foreign ? ": convert it to the machine's byte order"
-                        : ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known"));
+                        : ": bool, int8 to int64, uint8 to uint64 and float16 to float64 are known");
+    });
+    return std::nullopt;
+}
+
+ScalarType scalar_of(const py::array& array, const Where& where) {
+    Refusal why;
+    if (const auto scalar = scalar_of(array, &why)) return *scalar;
+    refuse(why, where);
 }
 
 ScalarType parse_dtype(py::handle dtype, const Where& where) {
@@ -168,25 +180,28 @@ std::optional<ScalarType> number_kind(py::handle value) {
     }
 }
 
-void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where) {
+bool pack_number(py::handle value, ScalarType scalar, std::byte* target, Refusal* why) {
     const auto kind = number_kind(value);
     if (!kind) {
-        refuse(ErrorCode::type_mismatch, where,
-               shown(value) + " (" + detail::with_article(type_name(value)) +
-                   ") is not a number: " + article(scalar) + " is needed");
+        return refused(why, ErrorCode::type_mismatch, [&] {
+            return shown(value) + " (" + detail::with_article(type_name(value)) +
+                   ") is not a number: " + article(scalar) + " is needed";
+        });
     }
     if (scalar == ScalarType::boolean) {
         if (*kind != ScalarType::boolean) {
-            refuse(ErrorCode::type_mismatch, where, shown(value) + " is not a bool: give True or False");
+            return refused(why, ErrorCode::type_mismatch,
+                           [&] { return shown(value) + " is not a bool: give True or False"; });
         }
         const int truth = PyObject_IsTrue(value.ptr());
         if (truth < 0) throw py::error_already_set();
         store(target, static_cast<std::uint8_t>(truth));
-        return;
+        return true;
     }
     if (*kind == ScalarType::boolean) {
-        refuse(ErrorCode::type_mismatch, where,
-               shown(value) + " is a bool where " + article(scalar) + " is needed; convert it yourself");
+        return refused(why, ErrorCode::type_mismatch, [&] {
+            return shown(value) + " is a bool where " + article(scalar) + " is needed; convert it yourself";
+        });
     }
     if (is_floating(scalar)) {
         // An int without a float in between.
@@ -195,38 +210,40 @@ void pack_number(py::handle value, ScalarType scalar, std::byte* target, const W
         if (number == -1.0 && PyErr_Occurred() != nullptr) {
             if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
             PyErr_Clear();
-            refuse_range(value, scalar, where, "too large");
+            return refused_range(value, scalar, why, "too large");
         }
         // A long double may be larger than any double.
         if (std::isinf(number) && PyFloat_Check(value.ptr()) == 0 &&
             !py::cast<bool>(py::module_::import("numpy").attr("isinf")(value)))
-            refuse_range(value, scalar, where, "too large");
-        if (scalar == ScalarType::float64) {
-            store(target, number);
-        } else if (scalar == ScalarType::float32) {
-            pack_floating<float>(value, number, scalar, target, where);
-        } else {
-            pack_floating<half>(value, number, scalar, target, where);
-        }
-        return;
+            return refused_range(value, scalar, why, "too large");
+        if (scalar == ScalarType::float16) return pack_floating<half>(value, number, scalar, target, why);
+        if (scalar == ScalarType::float32) return pack_floating<float>(value, number, scalar, target, why);
+        store(target, number);
+        return true;
     }
     if (*kind == ScalarType::float64) {
-        refuse(ErrorCode::type_mismatch, where,
-               shown(value) + " is a float where " + article(scalar) + " is needed; convert it yourself");
+        return refused(why, ErrorCode::type_mismatch, [&] {
+            return shown(value) + " is a float where " + article(scalar) + " is needed; convert it yourself";
+        });
     }
     const auto integer = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
     if (!integer) throw py::error_already_set();
     using enum ScalarType;
     switch (scalar) {
-        case int8: return pack_integer<std::int8_t>(value, integer.ptr(), scalar, target, where);
-        case int16: return pack_integer<std::int16_t>(value, integer.ptr(), scalar, target, where);
-        case int32: return pack_integer<std::int32_t>(value, integer.ptr(), scalar, target, where);
-        case int64: return pack_integer<std::int64_t>(value, integer.ptr(), scalar, target, where);
-        case uint8: return pack_integer<std::uint8_t>(value, integer.ptr(), scalar, target, where);
-        case uint16: return pack_integer<std::uint16_t>(value, integer.ptr(), scalar, target, where);
-        case uint32: return pack_integer<std::uint32_t>(value, integer.ptr(), scalar, target, where);
-        default: return pack_integer<std::uint64_t>(value, integer.ptr(), scalar, target, where);
+        case int8: return pack_integer<std::int8_t>(value, integer.ptr(), scalar, target, why);
+        case int16: return pack_integer<std::int16_t>(value, integer.ptr(), scalar, target, why);
+        case int32: return pack_integer<std::int32_t>(value, integer.ptr(), scalar, target, why);
+        case int64: return pack_integer<std::int64_t>(value, integer.ptr(), scalar, target, why);
+        case uint8: return pack_integer<std::uint8_t>(value, integer.ptr(), scalar, target, why);
+        case uint16: return pack_integer<std::uint16_t>(value, integer.ptr(), scalar, target, why);
+        case uint32: return pack_integer<std::uint32_t>(value, integer.ptr(), scalar, target, why);
+        default: return pack_integer<std::uint64_t>(value, integer.ptr(), scalar, target, why);
     }
+}
+
+void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where) {
+    Refusal why;
+    if (!pack_number(value, scalar, target, &why)) refuse(why, where);
 }
 
 py::object unpack_number(ScalarType scalar, const std::byte* source) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/given.h"
 #include "python/common.h"
 
 namespace kf::python {
@@ -15,7 +16,9 @@ const char* numpy_name(ScalarType scalar);
 py::dtype dtype_of(ScalarType scalar);
 /// None for dtypes that kernels don't have (complex, strings, structured) and for foreign byte orders.
 std::optional<ScalarType> scalar_of(const py::dtype& dtype);
-/// Returns the scalar type of an array argument. Throws type_mismatch for what scalar_of() refuses.
+/// Returns the scalar type of an array argument; nothing, and why, for what scalar_of() refuses.
+std::optional<ScalarType> scalar_of(const py::array& array, detail::Refusal* why);
+/// The same, or throws that.
 ScalarType scalar_of(const py::array& array, const Where& where);
 /// Reads a `dtype` argument: anything that np.dtype() accepts; float32 for None.
 ScalarType parse_dtype(py::handle dtype, const Where& where);
@@ -37,6 +40,8 @@ std::int64_t integer_of(py::handle value, const Where& where, std::int64_t low, 
 /// numbers are never mixed; finite floats must stay finite. Throws type_mismatch or value_range with the
 /// value.
 void pack_number(py::handle value, ScalarType scalar, std::byte* target, const Where& where);
+/// The same; returns false, and why, instead.
+bool pack_number(py::handle value, ScalarType scalar, std::byte* target, detail::Refusal* why);
 
 /// The scalar at `source` as a Python bool, int or float.
 py::object unpack_number(ScalarType scalar, const std::byte* source);

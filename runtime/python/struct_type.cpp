@@ -10,29 +10,37 @@
 #include "python/scalars.h"
 
 namespace kf::python {
+
+using detail::Refusal;
+using detail::refused;
+
 namespace {
 
 constexpr const char* advice = "; use the dtype of the generated class, or np.dtype(..., align=True)";
 
-std::int64_t alignment_of(const py::dtype& dtype, const Where& where) {
+/// Returns 0, and why, for what kernels can't have.
+std::int64_t alignment_of(const py::dtype& dtype, Refusal* why) {
     const py::object sub = dtype.attr("subdtype");
-    if (!sub.is_none()) return alignment_of(py::cast<py::dtype>(py::tuple(sub)[0]), where);
+    if (!sub.is_none()) return alignment_of(py::cast<py::dtype>(py::tuple(sub)[0]), why);
     const py::object fields = dtype.attr("fields");
     if (fields.is_none()) {
-        if (!scalar_of(dtype)) {
-            refuse(ErrorCode::type_mismatch, where,
-                   "kernels have no dtype " + std::string(py::str(static_cast<py::handle>(dtype))));
-        }
-        return dtype.itemsize();
+        if (scalar_of(dtype)) return dtype.itemsize();
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return "kernels have no dtype " + std::string(py::str(static_cast<py::handle>(dtype)));
+        });
+        return 0;
     }
     std::int64_t alignment = 1;
     for (const auto& name : dtype.attr("names")) {
         const py::tuple field = fields[name];
-        const std::int64_t own = alignment_of(py::cast<py::dtype>(field[0]), where);
+        const std::int64_t own = alignment_of(py::cast<py::dtype>(field[0]), why);
+        if (own == 0) return 0;
         if (const auto offset = py::cast<std::int64_t>(field[1]); offset % own != 0) {
-            refuse(ErrorCode::layout_mismatch, where,
-                   "field '" + std::string(py::str(name)) + "' is not aligned: it lies at byte " +
-                       std::to_string(offset) + ", no multiple of " + std::to_string(own) + advice);
+            refused(why, ErrorCode::layout_mismatch, [&] {
+                return "field '" + std::string(py::str(name)) + "' is not aligned: it lies at byte " +
+                       std::to_string(offset) + ", no multiple of " + std::to_string(own) + advice;
+            });
+            return 0;
         }
         alignment = std::max(alignment, own);
     }
@@ -116,22 +124,32 @@ std::string dtype_difference(const py::dtype& wanted, const py::dtype& found) {
     return difference(wanted, found, "");
 }
 
-const StructType* struct_type(const py::dtype& dtype, const Where& where) {
+const StructType* struct_type(const py::dtype& dtype, Refusal* why) {
     static auto& known = *new std::vector<const StructType*>();  // for the process: see StructType
     if (dtype.attr("fields").is_none()) return nullptr;
     for (const StructType* type : known) {
-        if (type->dtype.equal(dtype)) return type;
+        if (type->dtype.is(dtype) || type->dtype.equal(dtype)) return type;
     }
     ElementType element;
     element.struct_size = static_cast<std::uint32_t>(dtype.itemsize());
-    const std::int64_t alignment = alignment_of(dtype, where);
+    const std::int64_t alignment = alignment_of(dtype, why);
+    if (alignment == 0) return nullptr;
     if (element.struct_size == 0 || element.struct_size % alignment != 0) {
-        refuse(ErrorCode::layout_mismatch, where,
-               "the structs are not aligned: they have " + std::to_string(element.struct_size) +
-                   " bytes, no multiple of " + std::to_string(alignment) + advice);
+        refused(why, ErrorCode::layout_mismatch, [&] {
+            return "the structs are not aligned: they have " + std::to_string(element.struct_size) +
+                   " bytes, no multiple of " + std::to_string(alignment) + advice;
+        });
+        return nullptr;
     }
     known.push_back(new StructType{dtype, element, alignment});
     return known.back();
+}
+
+const StructType* struct_type(const py::dtype& dtype, const Where& where) {
+    Refusal why;
+    const StructType* type = struct_type(dtype, &why);
+    if (type == nullptr && !why.text.empty()) refuse(why, where);
+    return type;
 }
 
 py::dtype dtype_of(const manifest::Call& call, const manifest::ParameterTree& structure) {

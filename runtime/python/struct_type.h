@@ -3,6 +3,7 @@
 
 #include <kf/types.h>
 
+#include "core/given.h"
 #include "core/manifest.h"
 #include "python/common.h"
 
@@ -15,7 +16,10 @@ struct StructType {
     std::int64_t alignment = 1;  ///< bytes
 };
 
-/// The struct type of a structured dtype; null for any other dtype. Refuses fields that kernels can't have.
+/// The struct type of a structured dtype; null for any other dtype. Null, and why, for fields that kernels
+/// can't have.
+const StructType* struct_type(const py::dtype& dtype, detail::Refusal* why);
+/// The same, or throws that.
 const StructType* struct_type(const py::dtype& dtype, const Where& where);
 
 /// The dtype of a struct that a call takes whole.

@@ -497,6 +497,7 @@ def alias(module: ModuleType) -> None:
 
 
 RAY = {"origin": [1, 2, 3], "direction": [1, 2, 3], "id": 1, "weights": [1, 2], "scale": 1}
+RAY_OF_LISTS = {**RAY, "origin": [RAY["origin"]], "id": [1]}
 
 REFUSED: list[tuple[str, Callable[[ModuleType], Any], str, str]] = [
     (
@@ -568,11 +569,11 @@ REFUSED: list[tuple[str, Callable[[ModuleType], Any], str, str]] = [
     *(
         (
             f"{name} of {function}",
-            lambda m, f=function, n=name: getattr(m, f).jvp(RAY, 1, tangents={"ray": {n: 1}}),
+            lambda m, f=function, r=ray, t=time, n=name: getattr(m, f).jvp(r, t, tangents={"ray": {n: 1}}),
             "unknown-name",
             f"'tangents.ray': field '{name}' of Ray can't be differentiated",
         )
-        for function in ("advance_value", "advance_fields")
+        for function, ray, time in (("advance_value", RAY, 1), ("advance_fields", RAY_OF_LISTS, FIVE))
         for name in ("id", "scale")
     ),
     ("missing argument", lambda m: m.polynomial.jvp(2, 8, x=FIVE), "missing-argument", "'c'"),

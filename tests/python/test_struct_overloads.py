@@ -85,3 +85,34 @@ def test_overloads_of_other_parameters(structs: Any) -> None:
     )
     refused(lambda: structs.reach(structs.Disc(r=2), "x"), "argument 'by'", "'x' (a str)")
     refused(lambda: structs.reach(1), "argument 'by': not given")
+
+
+def test_another_struct_of_the_same_fields_does_where_nothing_else_fits(structs: Any) -> None:
+    assert structs.reach(structs.Ball(r=2), 3) == 5
+    with pytest.raises(kf.ArgumentError, match="no overload takes these arguments"):
+        structs.reach(structs.Brick(size=[1, 2, 3]), 3)
+
+
+def test_fields_are_read_once(structs: Any) -> None:
+    class Counting:
+        reads = 0
+
+        @property
+        def size(self) -> list[float]:
+            Counting.reads += 1
+            return [2, 3]
+
+    assert structs.area(Counting()) == 203
+    assert Counting.reads == 1
+
+
+def test_what_is_given_is_listed(structs: Any) -> None:
+    refused(
+        lambda: structs.area("x"),
+        "area: no overload takes (a str); candidates:\n  area(s: Disc) -> float\n"
+        "    argument 's': a Disc is needed, not 'x' (a str)",
+    )
+    refused(
+        lambda: structs.area({"_type": "Cone", "r": 1}),
+        "Disc has no field '_type' = 'Cone' (a str); it has r",
+    )

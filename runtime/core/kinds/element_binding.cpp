@@ -6,6 +6,7 @@
 
 #include "core/bind_error.h"
 #include "core/bind_layout.h"
+#include "core/conversion_costs.h"
 #include "core/describe.h"
 #include "core/tensor_state.h"
 #include "core/views.h"
@@ -15,9 +16,6 @@ namespace kf::detail {
 using manifest::Argument;
 
 namespace {
-
-constexpr int wrong_extent = 1000;  // the binder will refuse it: only when nothing else fits
-constexpr int last_resort = 100;
 
 /// Whether x, y, z and w may be the last extent: of a vector, or of one that a tensor's numbers make.
 bool takes_components(const Argument& argument) {
@@ -66,7 +64,7 @@ std::optional<int> weak_cost(ScalarType from, ScalarType to) {
     }
     if (to_floating) {
         const int cost = to == ScalarType::float32 ? 0 : to == ScalarType::float64 ? 1 : 2;
-        return is_floating(from) ? cost : cost + 20;
+        return is_floating(from) ? cost : cost + to_floating_cost;
     }
     switch (to) {
         case ScalarType::int32: return 0;
@@ -92,7 +90,7 @@ std::optional<int> element_cost(const Argument& argument, const ArgShape& given)
     if (given.shape.size() != dims || (given.components && !takes_components(argument))) {
         return std::nullopt;
     }
-    int total = ends_with(given.shape, argument.element.extents) ? 0 : wrong_extent;
+    int total = ends_with(given.shape, argument.element.extents) ? 0 : wrong_extent_cost;
     if (given.kind == ArgShape::Kind::weak) {
         const std::optional<int> conversion = weak_cost(given.scalar, wanted);
         if (!conversion) {
@@ -110,7 +108,7 @@ std::optional<int> tensor_cost(const Argument& argument, const ArgShape& given) 
     // What lies on the host already is sooner a value than a tensor of rank 0.
     const bool on_host = given.kind == ArgShape::Kind::weak || given.kind == ArgShape::Kind::array;
     if (cost && on_host && argument.rank == 0) {
-        *cost += last_resort;
+        *cost += last_resort_cost;
     }
     return cost;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/bind_error.h"
+#include "core/conversion_costs.h"
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/tensor_state.h"
@@ -15,9 +16,6 @@ using manifest::Argument;
 using manifest::Pointee;
 
 namespace {
-
-/// A number is an address where nothing else takes it.
-constexpr int from_number = 100;
 
 std::string hexadecimal(std::uint64_t address) {
     std::string digits(16, '\0');
@@ -70,7 +68,7 @@ std::optional<int> conversion_cost(const kinds::Pointer& pointer, const Argument
                        ? std::optional(0)
                        : std::nullopt;
         case ArgShape::Kind::weak:
-            return given.shape.empty() && given.scalar == ScalarType::int64 ? std::optional(from_number)
+            return given.shape.empty() && given.scalar == ScalarType::int64 ? std::optional(last_resort_cost)
                                                                             : std::nullopt;
         default: return std::nullopt;
     }

@@ -2,6 +2,7 @@
 #include "core/kinds/value_binding.h"
 
 #include "core/bind_error.h"
+#include "core/conversion_costs.h"
 #include "core/convert.h"
 #include "core/describe.h"
 #include "core/kinds/element_binding.h"
@@ -13,8 +14,6 @@ namespace kf::detail {
 using manifest::Argument;
 
 namespace {
-
-constexpr int repeated = 50;  // one number for all components of a vector
 
 /// Whether the value is a vector, all components of which one number can be.
 bool takes_number(const Argument& argument) {
@@ -44,7 +43,7 @@ std::optional<int> conversion_cost(const kinds::Value&, const Argument& argument
     }
     if (given.kind == ArgShape::Kind::weak && given.shape.empty() && takes_number(argument)) {
         const std::optional<int> conversion = weak_cost(given.scalar, argument.element.scalar);
-        return conversion ? std::optional(*conversion + repeated) : std::nullopt;
+        return conversion ? std::optional(*conversion + repeated_cost) : std::nullopt;
     }
     return element_cost(argument, given);
 }

@@ -28,10 +28,11 @@ Arg convert_struct(CallItems& items, std::size_t i) {
         const py::object gradient =
             host.differentiable != nullptr ? host.differentiable->grad() : py::object();
         if (!gradient) return Arg::none();
-        pack_struct(items.call(), structure, gradient, host.gradient.data(), items.where(i));
+        GivenObject flowing(items.reader(), gradient, std::pmr::new_delete_resource());
+        pack_struct(items.call(), structure, flowing, host.gradient.data(), items.where(i));
         return Arg::make(Arg::Kind::value, nullptr, nullptr, host.gradient.data(), nullptr);
     }
-    pack_struct(items.call(), structure, host.content, host.value.data(), items.where(i));
+    pack_struct(items.call(), structure, *host.object, host.value.data(), items.where(i));
     const bool wants_gradient = runs_backward(items.pass()) && host.differentiable != nullptr;
     return Arg::make(Arg::Kind::value, host.value.data(), items.is_written(i) ? host.value.data() : nullptr,
                      wants_gradient ? host.gradient.data() : nullptr, nullptr);

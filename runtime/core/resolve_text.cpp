@@ -1,0 +1,79 @@
+// The words for what is given, and for what an argument can't be.
+#include "core/resolve_text.h"
+
+#include "core/describe.h"
+#include "core/generator_rules.h"
+
+namespace kf::detail {
+
+using manifest::Argument;
+
+std::string found_text(const ArgShape& given) {
+    switch (given.kind) {
+        case ArgShape::Kind::absent: return "nothing";
+        case ArgShape::Kind::weak: {
+            const std::string number = given.scalar == ScalarType::boolean ? "bool"
+                                       : is_floating(given.scalar)         ? "floating number"
+                                                                           : "whole number";
+            if (given.shape.empty()) return "a " + number;
+            if (given.components && given.shape.size() == 1) return "x, y, z, w of " + number + "s";
+            return "a list of shape " + to_string(given.shape) + " of " + number + "s";
+        }
+        case ArgShape::Kind::array:
+            return with_article(to_string(given.scalar)) + " array of shape " + to_string(given.shape);
+        case ArgShape::Kind::tensor: return describe_tensor(given.scalar, given.shape);
+        case ArgShape::Kind::generator:
+            return with_article(
+                generator_text(given.generator, static_cast<std::int64_t>(given.shape.size())));
+    }
+    return {};
+}
+
+namespace {
+
+std::size_t dims_of(const Argument& argument) {
+    return static_cast<std::size_t>(argument.rank) + argument.element.extents.size();
+}
+
+/// What an argument should be. Ranks of vectors' tensors don't count the vectors: then the shape says more.
+std::string expected_text(const Argument& argument, const ArgShape& given) {
+    std::string text = describe(argument);
+    const auto rank = static_cast<std::size_t>(argument.rank);
+    const std::size_t dims = dims_of(argument);
+    if (!passes_tensor(argument) || argument.element.extents.empty() ||
+        given.kind == ArgShape::Kind::absent || given.shape.size() == dims)
+        return text;
+    for (std::size_t i = 0; i < dims; ++i) {
+        text += (i == 0 ? " (shape [" : ", ") +
+                (i < rank ? "d" + std::to_string(i) : std::to_string(argument.element.extents[i - rank]));
+    }
+    return text + "])";
+}
+
+/// What converts it, where nothing but the type is wrong.
+std::string conversion_hint(const Argument& argument, const ArgShape& given) {
+    const std::size_t dims = dims_of(argument);
+    const ScalarType wanted = argument.element.scalar;
+    if (!passes_elements(argument) || given.shape.size() != dims || given.scalar == wanted) return {};
+    if (given.kind == ArgShape::Kind::array) return "; astype() converts it";
+    if (given.kind != ArgShape::Kind::weak || given.scalar != ScalarType::boolean || dims != 0) return {};
+    return is_floating(wanted) ? "; float() converts it" : "; int() converts it";
+}
+
+}  // namespace
+
+Refusal mismatch(const Argument& argument, const ArgShape& given) {
+    ErrorCode code = ErrorCode::type_mismatch;
+    if (given.kind == ArgShape::Kind::absent) {
+        code = ErrorCode::missing_argument;
+    } else if (passes_elements(argument) && given.kind != ArgShape::Kind::generator &&
+               given.shape.size() != dims_of(argument)) {
+        code = ErrorCode::rank_mismatch;
+    }
+    return {code, "expected " + expected_text(argument, given) + ", found " + found_text(given) +
+                      conversion_hint(argument, given)};
+}
+
+std::string shown(const Given& given) { return given.text() + " (" + given.type_text() + ")"; }
+
+}  // namespace kf::detail

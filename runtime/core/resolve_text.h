@@ -1,0 +1,19 @@
+// The words for what is given, and for what an argument can't be.
+#pragma once
+
+#include <string>
+
+#include "core/given.h"
+
+namespace kf::detail {
+
+/// "a float array of shape [3]", "a whole number".
+[[nodiscard]] std::string found_text(const ArgShape& given);
+
+/// "expected float, found a bool; float() converts it", and which error that is.
+[[nodiscard]] Refusal mismatch(const manifest::Argument& argument, const ArgShape& given);
+
+/// "{'r': 2} (a dict)"
+[[nodiscard]] std::string shown(const Given& given);
+
+}  // namespace kf::detail

@@ -1,0 +1,293 @@
+// A Python object as what is given for an argument.
+#include "python/given_object.h"
+
+#include <algorithm>
+
+#include "core/describe.h"
+#include "core/items.h"
+#include "core/roles.h"
+#include "python/arrays.h"
+#include "python/errors.h"
+#include "python/scalars.h"
+#include "python/struct_fields.h"
+#include "python/tensor.h"
+
+namespace kf::python {
+
+using detail::ArgShape;
+using detail::Refusal;
+using detail::refused;
+using manifest::Form;
+using manifest::ParameterTree;
+using manifest::Role;
+
+namespace {
+
+std::string shown_with_type(py::handle value) {
+    return shown(value) + " (" + detail::with_article(type_name(value)) + ")";
+}
+
+py::object snapshot(py::handle list) {
+    auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(list.ptr()));
+    if (!items) throw py::error_already_set();
+    return items;
+}
+
+/// An object that a method writes to is a struct's.
+bool is_of_object(const manifest::Call& call, const manifest::Argument& argument) {
+    return manifest::is_or_lies_in(argument.name, "this") &&
+           std::ranges::any_of(call.parameters,
+                               [](const ParameterTree& parameter) { return parameter.form != Form::leaf; });
+}
+
+}  // namespace
+
+GivenObject::GivenObject(const Reader& reader, py::handle value, std::pmr::memory_resource* memory)
+    : reader_(reader),
+      memory_(memory),
+      given_(py::reinterpret_borrow<py::object>(value)),
+      content_(given_),
+      tensor_(as_tensor(value)) {
+    if (tensor_ != nullptr) return;
+    differentiable_ = as_differentiable(value);
+    generator_ = as_generator(value);
+    if (differentiable_ == nullptr) return;
+    content_ = differentiable_->value;
+    tensor_ = as_tensor(content_);
+}
+
+GivenObject::~GivenObject() {
+    if (read_ != nullptr) std::pmr::polymorphic_allocator<>(memory_).delete_object(read_);
+}
+
+GivenObject::Read& GivenObject::read() {
+    if (read_ == nullptr) read_ = std::pmr::polymorphic_allocator<>(memory_).new_object<Read>();
+    return *read_;
+}
+
+GivenObject::Read& GivenObject::elements() {
+    Read& read = this->read();
+    if (read.is_read) return read;
+    read.is_read = true;
+    ArgShape& shape = read.shape;
+    if (generator_ != nullptr) {
+        shape.kind = ArgShape::Kind::generator;
+        shape.generator = generator_->kind;
+        shape.shape = generator_->shape;
+    } else if (tensor_ != nullptr) {
+        shape.kind = ArgShape::Kind::tensor;
+        shape.scalar = tensor_->any.element().scalar;
+        shape.shape = tensor_->any.shape();
+    } else if (py::isinstance<py::array>(content_)) {
+        shape.kind = ArgShape::Kind::array;
+        read.array = py::reinterpret_borrow<py::array>(content_);
+        const auto scalar = scalar_of(*read.array, &read.fault);
+        const auto extents = scalar ? shape_of(*read.array, &read.fault) : std::nullopt;
+        if (!extents) return read;
+        shape.scalar = *scalar;
+        shape.shape = *extents;
+    } else {
+        read.nested = look_through(content_, &read.fault);
+        if (!read.nested) return read;
+        shape.kind = ArgShape::Kind::weak;
+        shape.scalar = read.nested->scalar;
+        shape.shape = read.nested->shape;
+        shape.components = read.nested->components;
+    }
+    read.is_elements = true;
+    return read;
+}
+
+const ArgShape* GivenObject::as_elements(const manifest::Call& call, const manifest::Argument& argument,
+                                         bool by_value, Refusal* why) {
+    if (by_value) return as_value(why);
+    const bool output = is_only_written(argument.role);
+    const bool written = argument.role != Role::in && runs_forward(reader_.pass);
+    const auto no = [&](auto text) -> const ArgShape* {
+        refused(why, ErrorCode::type_mismatch, text);
+        return nullptr;
+    };
+    if (generator_ != nullptr && (output || written))
+        return no([&] { return "an output can't be " + shown(given_); });
+    if (output && written && tensor_ == nullptr && !py::isinstance<py::array>(content_)) {
+        return no([&] {
+            return "an output is written to a kf.Tensor or a NumPy array, not to " + shown(given_) +
+                   "; out=np.ndarray makes a new array";
+        });
+    }
+    const Read& read = elements();
+    if (!read.is_elements) {
+        if (!read.fault.text.empty()) {
+            if (why != nullptr) *why = read.fault;
+            return nullptr;
+        }
+        return no([&] {
+            return "a number, a list, a NumPy array or a kf.Tensor is needed, not " +
+                   shown_with_type(content_);
+        });
+    }
+    if (written && read.nested && is_of_object(call, argument)) {
+        return no([&] {
+            return "the method writes it: give a kf.Tensor or a writable NumPy array, not " + shown(given_);
+        });
+    }
+    return &read.shape;
+}
+
+const ArgShape* GivenObject::as_value(Refusal* why) {
+    if (differentiable_ == nullptr && generator_ == nullptr && tensor_ == nullptr) {
+        const Read& read = elements();
+        if (read.is_elements) return &read.shape;
+        if (!read.fault.text.empty()) {
+            if (why != nullptr) *why = read.fault;
+            return nullptr;
+        }
+    }
+    refused(why, ErrorCode::type_mismatch, [&] {
+        const bool tensor = as_tensor(given_) != nullptr;
+        return std::string("the field is given by value") +
+               (tensor ? ", not as a kf.Tensor: the call spec has no \"fields\" that takes one here"
+                       : ": a number, a list or a NumPy array is needed, not " + shown_with_type(given_));
+    });
+    return nullptr;
+}
+
+bool GivenObject::holds(ScalarType scalar, Refusal* why) {
+    const Read& read = elements();
+    std::array<std::byte, 8> scratch;
+    return !read.nested || std::all_of(read.nested->numbers.begin(), read.nested->numbers.end(),
+                                       [&](const py::object& number) {
+                                           return pack_number(number, scalar, scratch.data(), why);
+                                       });
+}
+
+bool GivenObject::is_own_class(const ParameterTree& structure) const {
+    const auto known = reader_.classes.find(structure.type);
+    return known != reader_.classes.end() &&
+           known->second.ptr() == reinterpret_cast<PyObject*>(Py_TYPE(content_.ptr()));
+}
+
+bool GivenObject::is_object(bool part) {
+    if (part && differentiable_ != nullptr) return false;
+    return is_struct_like(content_);
+}
+
+GivenObject* GivenObject::field(const ParameterTree& structure, std::size_t field) {
+    const std::string_view name = structure.fields[field].name;
+    for (const auto& [known, value] : fields_)
+        if (known == name) return value.get();
+    const py::object value = find_field(content_, reader_.views.of(structure), field);
+    auto made = value ? std::make_unique<GivenObject>(reader_, value, memory_) : nullptr;
+    return fields_.emplace_back(name, std::move(made)).second.get();
+}
+
+std::string GivenObject::other_field(const ParameterTree& structure) {
+    // Objects of the class have its fields, and no others.
+    if (is_own_class(structure)) return {};
+    return python::other_field(content_, structure, reader_.views.of(structure));
+}
+
+bool GivenObject::is_of_other_class(const ParameterTree& structure) {
+    if (reader_.classes.empty() || PyDict_CheckExact(content_.ptr()) || is_own_class(structure)) return false;
+    const auto is_one = [&](const auto& known) { return is_instance(content_, known.second); };
+    const auto own = reader_.classes.find(structure.type);
+    if (own != reader_.classes.end() && is_one(*own)) return false;
+    return std::ranges::any_of(reader_.classes, is_one);
+}
+
+bool GivenObject::has_bytes_of(const manifest::Call& call, const ParameterTree& structure) {
+    // Neither do numbers of Python's own.
+    if (PyDict_CheckExact(content_.ptr()) || is_own_class(structure) || !has_dtype_fields(content_))
+        return false;
+    if (!reader_.views.type_of(call, structure).dtype.equal(content_.attr("dtype"))) return false;
+    return py::array::ensure(content_).ndim() == 0;
+}
+
+std::optional<std::size_t> GivenObject::length(bool or_array, bool part) {
+    if (part && differentiable_ != nullptr) return std::nullopt;
+    const bool array = or_array && py::isinstance<py::array>(content_) &&
+                       py::reinterpret_borrow<py::array>(content_).ndim() > 0;
+    if (!array && !is_list(content_)) return std::nullopt;
+    return py::len(content_);
+}
+
+GivenObject& GivenObject::element(std::size_t i) {
+    if (elements_.empty()) {
+        const py::object items = snapshot(content_);
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.ptr()); ++k) {
+            elements_.push_back(
+                std::make_unique<GivenObject>(reader_, PyTuple_GET_ITEM(items.ptr(), k), memory_));
+        }
+    }
+    return *elements_.at(i);
+}
+
+void GivenObject::each_element(const std::function<bool(Given&)>& visit) {
+    const py::object items = snapshot(content_);
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.ptr()); ++k) {
+        GivenObject item(reader_, PyTuple_GET_ITEM(items.ptr(), k), std::pmr::new_delete_resource());
+        if (!visit(item)) return;
+    }
+}
+
+const Dims* GivenObject::as_structs(const manifest::Call& call, const ParameterTree& structure, bool& is_list,
+                                    Refusal* why) {
+    is_list = false;
+    const StructType* found = nullptr;
+    Read& read = this->read();
+    if (tensor_ != nullptr) {
+        found = tensor_->structure;
+        read.shape.shape = tensor_->any.shape();
+    } else if (python::is_list(content_)) {
+        is_list = role_of(call, structure) == Role::in || !runs_forward(reader_.pass);
+        if (is_list) return nullptr;
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return "it is written: give a kf.Tensor or a NumPy array of " + structure.type +
+                   " structs, not a list";
+        });
+        return nullptr;
+    } else if (py::isinstance<py::array>(content_)) {
+        if (!read.array) read.array = py::reinterpret_borrow<py::array>(content_);
+        if (why != nullptr) *why = {};
+        found = struct_type(read.array->dtype(), why);
+        if (found == nullptr && why != nullptr && !why->text.empty()) return nullptr;
+        const auto shape = shape_of(*read.array, why);
+        if (!shape) return nullptr;
+        read.structure = found;
+        read.shape.shape = *shape;
+    } else {
+        refused(why, ErrorCode::type_mismatch, [&] {
+            return "a kf.Tensor, a NumPy array or a list of " + structure.type + " structs is needed, not " +
+                   shown_with_type(content_);
+        });
+        return nullptr;
+    }
+    const StructType& wanted = reader_.views.type_of(call, structure);
+    if (found == &wanted) return &read.shape.shape;
+    refused(why, ErrorCode::type_mismatch, [&] {
+        return "expected " + structure.type + " structs, found " +
+               (found == nullptr ? shown(given_) : "others: " + dtype_difference(wanted.dtype, found->dtype));
+    });
+    return nullptr;
+}
+
+std::string GivenObject::text() const { return shown(given_); }
+
+std::string GivenObject::type_text() const { return detail::with_article(type_name(given_)); }
+
+void GivenObject::move_to(Host& host, bool as_struct) {
+    host.given = given_;
+    host.object = this;
+    host.content = content_;
+    host.differentiable = differentiable_;
+    host.generator = generator_;
+    if (!as_struct) host.tensor = tensor_;
+    if (as_struct || read_ == nullptr) return;
+    host.array = std::move(read_->array);
+    host.nested = std::move(read_->nested);
+    host.structure = read_->structure;
+    host.scalar = read_->shape.scalar;
+    host.shape = read_->shape.shape;
+}
+
+}  // namespace kf::python

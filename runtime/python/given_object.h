@@ -1,0 +1,99 @@
+// A Python object as what is given for an argument: see core/given.h.
+#pragma once
+
+#include <kf/pass_kind.h>
+
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/given.h"
+#include "python/host_argument.h"
+#include "python/struct_views.h"
+#include "python/structs.h"
+
+namespace kf::python {
+
+/// What all objects of a call are read for.
+struct Reader {
+    StructViews& views;
+    const StructClasses& classes;
+    detail::PassKind pass;
+    bool recorded;
+};
+
+/// Holds the object. It is looked at only as far as somebody asks.
+class GivenObject final : public detail::Given {
+public:
+    using ArgShape = detail::ArgShape;
+
+    GivenObject(const Reader& reader, py::handle value, std::pmr::memory_resource* memory);
+    GivenObject(const GivenObject&) = delete;
+    GivenObject& operator=(const GivenObject&) = delete;
+    ~GivenObject() override;
+
+    [[nodiscard]] const py::object& given() const { return given_; }
+    /// What is given, or what is inside of a kf.differentiable().
+    [[nodiscard]] const py::object& content() const { return content_; }
+
+    const ArgShape* as_elements(const manifest::Call& call, const manifest::Argument& argument, bool by_value,
+                                detail::Refusal* why) override;
+    bool holds(ScalarType scalar, detail::Refusal* why) override;
+    bool is_nothing() override { return given_.is_none(); }
+    bool is_object(bool part) override;
+    GivenObject* field(const manifest::ParameterTree& structure, std::size_t field) override;
+    std::string other_field(const manifest::ParameterTree& structure) override;
+    bool lists_fields() override { return PyDict_Check(content_.ptr()) != 0; }
+    bool is_of_other_class(const manifest::ParameterTree& structure) override;
+    bool has_bytes_of(const manifest::Call& call, const manifest::ParameterTree& structure) override;
+    std::optional<std::size_t> length(bool or_array, bool part) override;
+    GivenObject& element(std::size_t i) override;
+    void each_element(const std::function<bool(Given&)>& visit) override;
+    const Dims* as_structs(const manifest::Call& call, const manifest::ParameterTree& structure,
+                           bool& is_list, detail::Refusal* why) override;
+    [[nodiscard]] std::string text() const override;
+    [[nodiscard]] std::string type_text() const override;
+
+    /// Moves what as_elements() or as_structs() found to where the call has it. `as_struct`: as an object.
+    void move_to(Host& host, bool as_struct);
+    /// Returns its numbers or array, as as_elements() found them.
+    [[nodiscard]] const Nested* nested() const { return read_->nested ? &*read_->nested : nullptr; }
+    [[nodiscard]] const py::array& array() const { return *read_->array; }
+
+private:
+    /// What it was read as.
+    struct Read {
+        Read() {}  // NOLINT(modernize-use-equals-default): as Host has it
+
+        bool is_read = false;
+        bool is_elements = false;
+        ArgShape shape;
+        std::optional<py::array> array;
+        std::optional<Nested> nested;
+        const StructType* structure = nullptr;  ///< of an array of structs
+        detail::Refusal fault;  ///< why it is no elements; empty where it is just no such thing
+    };
+
+    Read& read();
+    Read& elements();
+    const ArgShape* as_value(detail::Refusal* why);
+    py::object find(const manifest::ParameterTree& structure, std::size_t field);
+    [[nodiscard]] bool is_own_class(const manifest::ParameterTree& structure) const;
+
+    const Reader& reader_;
+    std::pmr::memory_resource* memory_;
+    py::object given_;
+    py::object content_;  ///< that, or the value inside a Differentiable, which may get another meanwhile
+    Differentiable* differentiable_ = nullptr;
+    const Tensor* tensor_ = nullptr;
+    const Generator* generator_ = nullptr;
+    Read* read_ = nullptr;
+    /// By the field's name; null for one that isn't there.
+    std::vector<std::pair<std::string_view, std::unique_ptr<GivenObject>>> fields_;
+    std::vector<std::unique_ptr<GivenObject>> elements_;
+};
+
+}  // namespace kf::python

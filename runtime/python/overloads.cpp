@@ -1,0 +1,231 @@
+// Which of a function's overloads a call from Python means.
+#include "python/overloads.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/describe.h"
+#include "core/items.h"
+#include "core/roles.h"
+#include "python/errors.h"
+#include "python/parameter_names.h"
+
+namespace kf::python {
+
+using detail::Candidate;
+using detail::PassKind;
+using detail::Refusal;
+using manifest::Form;
+using manifest::ParameterTree;
+using manifest::Role;
+
+namespace {
+
+/// Always false.
+bool refuse_taking(TakenArguments& taken, ErrorCode code, std::string text) {
+    taken.refused = Refusal{code, std::move(text)};
+    return false;
+}
+
+std::string place(const FunctionInfo& info, std::size_t i) {
+    return "argument '" + info.parameters[i].keyword + "': ";
+}
+
+/// `given`: null for nothing.
+void add(const manifest::Call& call, const ParameterTree& tree, GivenObject* given,
+         std::pmr::vector<GivenObject*>& items) {
+    if (given != nullptr && given->is_nothing()) given = nullptr;
+    if (tree.form != Form::fields) {
+        items.push_back(given);
+        return;
+    }
+    const bool array = manifest::is_array(tree);
+    for (std::size_t i = 0; i < tree.fields.size(); ++i) {
+        add(call, tree.fields[i],
+            given == nullptr ? nullptr
+            : array          ? &given->element(i)
+                             : given->field(tree, i),
+            items);
+    }
+}
+
+}  // namespace
+
+bool is_setting(std::string_view keyword) {
+    return keyword == "shape" || keyword == "stream" || keyword == "reads" || keyword == "writes";
+}
+
+Overloads::Overloads(const FunctionInfo& info, PassKind pass, const RecordedCalls* encoder,
+                     const Arguments& arguments)
+    : info_(info),
+      arguments_(arguments),
+      encoder_(encoder),
+      reader_{*info.views, *info.classes, pass, encoder != nullptr} {
+    for (PyObject* value : arguments.positional) objects_.emplace_back(reader_, value, &memory_);
+    const Keywords& keywords = arguments.keywords;
+    for (std::size_t i = 0; i < keywords.size(); ++i)
+        objects_.emplace_back(reader_, keywords.values[i], &memory_);
+}
+
+void Overloads::resolve() {
+    std::pmr::vector<Candidate> candidates(&memory_);
+    candidates.reserve(info_.function.calls.size());
+    const auto add_list = [&](const FunctionInfo& one, TakenArguments& taken) {
+        taken.info = &one;
+        take(taken);
+        for (const std::size_t c : one.calls) {
+            candidates.push_back({&one.function.calls[c], taken.given, others_.size(), taken.left_out,
+                                  taken.refused ? &*taken.refused : nullptr});
+        }
+    };
+    const auto lacks_pass = [&](const auto& one) { return !has_pass(*one, reader_.pass); };
+    // What no overload has, the call itself says.
+    const bool all = info_.others.empty() ||
+                     (!has_pass(info_, reader_.pass) && std::ranges::all_of(info_.others, lacks_pass));
+    if (all || has_pass(info_, reader_.pass)) add_list(info_, own_);
+    for (const auto& other : info_.others)
+        if (all || !lacks_pass(other)) add_list(*other, others_.emplace_back(&memory_));
+    const std::size_t best =
+        detail::resolve({info_.function, candidates, runs_forward(reader_.pass), reader_.recorded});
+    const std::size_t list = candidates[best].list;
+    chosen_ = list == 0 ? &own_ : &*std::next(others_.begin(), static_cast<std::ptrdiff_t>(list) - 1);
+    overload_ = static_cast<std::size_t>(candidates[best].call - info_.function.calls.data());
+}
+
+void Overloads::add_items(std::pmr::vector<GivenObject*>& items) const {
+    const manifest::Call& call = chosen_->info->function.calls[overload_];
+    for (std::size_t i = 0; i < call.parameters.size(); ++i)
+        add(call, call.parameters[i], static_cast<GivenObject*>(chosen_->given[i]), items);
+}
+
+/// The parameters that positional arguments are for. Forward calls take the result by `out=` only; backward
+/// calls also as the last positional argument.
+const std::vector<std::size_t>& Overloads::places(const FunctionInfo& info) const {
+    return runs_forward(reader_.pass) ? info.places : info.places_backward;
+}
+
+void Overloads::take(TakenArguments& taken) {
+    const FunctionInfo& info = *taken.info;
+    taken.given.resize(info.parameters.size());
+    taken.as_array.resize(info.parameters.size());
+    const std::size_t positional = arguments_.positional.size();
+    if (positional > places(info).size()) {
+        const auto is_result = [](const HostParameter& parameter) { return parameter.role == Role::result; };
+        const bool takes_out = runs_forward(reader_.pass) && std::ranges::any_of(info.parameters, is_result);
+        refuse_taking(taken, ErrorCode::type_mismatch,
+                      std::to_string(positional) + " positional arguments where at most " +
+                          std::to_string(places(info).size()) + " are taken (" +
+                          parameter_list(info, places(info)) + ")" +
+                          (takes_out ? "; the result goes where out= says" : ""));
+        return;
+    }
+    auto object = objects_.begin();
+    for (std::size_t i = 0; i < positional; ++i)
+        if (!give(taken, places(info)[i], *object++)) return;
+    const Keywords& keywords = arguments_.keywords;
+    for (std::size_t i = 0; i < keywords.size(); ++i)
+        if (!take_keyword(taken, keywords.name(i), *object++)) return;
+    take_globals(taken);
+    // The tangent of an object that its method changes is changed where it lies, as the object is.
+    if (info.object_tangents) {
+        const auto [tangent, written] = *info.object_tangents;
+        if (taken.given[tangent] != nullptr) {
+            const auto& primal = static_cast<GivenObject&>(*taken.given[tangent]);
+            taken.given[written] = &objects_.emplace_back(reader_, primal.given(), &memory_);
+        }
+    }
+    for (std::size_t i = 0; i < taken.given.size(); ++i) {
+        const std::optional<std::size_t> primal = info.parameters[i].tangent_of;
+        if (primal && info.parameters[i].role == Role::out && taken.given[i] == nullptr)
+            taken.as_array[i] = taken.as_array[*primal];
+    }
+    check_missing(taken);
+}
+
+void Overloads::take_globals(TakenArguments& taken) {
+    for (std::size_t i = 0; arguments_.globals.size() > 0 && i < taken.given.size(); ++i) {
+        if (!taken.info->parameters[i].is_global || taken.given[i] != nullptr) continue;
+        PyObject* const value = arguments_.globals.find(taken.info->names[i]);
+        if (value != nullptr) give(taken, i, objects_.emplace_back(reader_, value, &memory_));
+    }
+}
+
+bool Overloads::take_keyword(TakenArguments& taken, py::handle key, GivenObject& value) {
+    const FunctionInfo& info = *taken.info;
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+        if (info.names[i].is(key) && !info.parameters[i].hidden && !info.parameters[i].is_global)
+            return give(taken, i, value);
+    }
+    const auto name = py::cast<std::string_view>(key);
+    if (is_setting(name)) return true;
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+        const bool result = info.parameters[i].role == Role::result;
+        if (info.parameters[i].hidden) continue;
+        if (result ? name == "out" || (reader_.pass == PassKind::backward && name == "result")
+                   : name == info.parameters[i].keyword) {
+            return give(taken, i, value);
+        }
+    }
+    return refuse_taking(taken, ErrorCode::unknown_name,
+                         "no argument '" + std::string(name) + "'; it takes " + parameter_list(info));
+}
+
+bool Overloads::give(TakenArguments& taken, std::size_t i, GivenObject& value) {
+    const FunctionInfo& info = *taken.info;
+    const auto no = [&](const std::string& text) {
+        return refuse_taking(taken, ErrorCode::type_mismatch, place(info, i) + text);
+    };
+    if (taken.given[i] != nullptr || taken.as_array[i]) return no("given twice");
+    if (is_only_written(info.parameters[i].role) && asks_for_array(value.given())) {
+        if (reader_.pass == PassKind::backward)
+            return no("np.ndarray asks for an output as an array; a backward pass takes the output itself");
+        if (encoder_ != nullptr)
+            return no(encoder_->writes_later() + std::string(": it can't make a NumPy array"));
+        taken.as_array[i] = true;
+        return true;
+    }
+    if (PyTuple_Check(value.given().ptr()) != 0) {
+        if (const std::string fields = fields_of_results(info, value.given()); !fields.empty()) {
+            return no("all results of a call are given together, as it returned them: give each by name, " +
+                      fields);
+        }
+    }
+    if (!value.is_nothing()) taken.given[i] = &value;
+    return true;
+}
+
+bool Overloads::check_missing(TakenArguments& taken) const {
+    for (std::size_t i = 0; i < taken.given.size(); ++i) {
+        const HostParameter& parameter = taken.info->parameters[i];
+        if (taken.given[i] != nullptr || parameter.hidden || parameter.tangent_of) continue;
+        if (!is_only_written(parameter.role)) {
+            taken.refused = missing(*taken.info, i);
+            return false;
+        }
+        // A backward pass that lacks its result is as near as one whose result could be the other's input.
+        const bool counts = parameter.role != Role::result || reader_.pass != PassKind::backward;
+        taken.left_out += counts && !taken.as_array[i] ? 1 : 0;
+    }
+    return true;
+}
+
+/// Outputs have places too: what is missing may be one that was passed over.
+Refusal Overloads::missing(const FunctionInfo& info, std::size_t i) const {
+    const std::vector<std::size_t>& places = this->places(info);
+    const auto& positional = arguments_.positional;
+    for (std::size_t k = 0; k < std::min(positional.size(), places.size()); ++k) {
+        const std::size_t output = places[k];
+        if (output >= i || info.parameters[output].role != Role::out) continue;
+        const py::handle value = positional[k];
+        if (!PyNumber_Check(value.ptr()) || py::hasattr(value, "shape")) continue;
+        return {ErrorCode::missing_argument,
+                place(info, output) + "an output, which was left out between others: " +
+                    std::string(py::repr(value)) + " stands in its place, so that '" +
+                    info.parameters[i].keyword + "' is not given; pass None for it, or name what follows it"};
+    }
+    return {ErrorCode::missing_argument, info.parameters[i].is_global
+                                             ? detail::unset_global_text(info.parameters[i].keyword)
+                                             : place(info, i) + "not given"};
+}
+
+}  // namespace kf::python
