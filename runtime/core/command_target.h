@@ -14,8 +14,8 @@ struct TensorState;
 
 class CommandTarget {
 public:
-    /// `recorder`: the list, or null for the device, from which scratch memory comes in any case. `runs_often`:
-    /// commands that are kept need scratch memory that no others use.
+    /// `recorder`: the list, or null for the device, from which scratch memory comes in any case.
+    /// `runs_often`: commands that are kept need scratch memory that no others use.
     CommandTarget(DeviceState& device, driver::Recorder* recorder, bool runs_often = false)
         : device_(device), driver_(device.driver()), recorder_(recorder), runs_often_(runs_often) {}
 

@@ -27,8 +27,8 @@ struct LaunchRequest {
 
 /// The device, on a stream of the caller's or not, that the call is made on.
 [[nodiscard]] DeviceState& device_of(const LaunchRequest& request);
-/// Sets the list that the call is recorded in; null: it is run. False where that is of another device, or keeps
-/// calls to run often. Throws what Encoder does once it was submitted.
+/// Sets the list that the call is recorded in; null: it is run. False where that is of another device, or
+/// keeps calls to run often. Throws what Encoder does once it was submitted.
 [[nodiscard]] bool find_recorder(const LaunchRequest& request, const DeviceState& device,
                                  driver::Recorder*& recorder);
 

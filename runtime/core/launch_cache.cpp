@@ -215,9 +215,9 @@ private:
             element = ElementType{};
             element.struct_size = static_cast<std::uint32_t>(request_.call.items[item].size);
         }
-        launch_.outputs.push_back(
-            {item, element, binding_.arguments[leaf].allocate_shape, is_combined_here(leaf),
-             !is_combined_here(leaf) && !has_free_access(argument(leaf))});
+        launch_.outputs.push_back({item, element, binding_.arguments[leaf].allocate_shape,
+                                   is_combined_here(leaf),
+                                   !is_combined_here(leaf) && !has_free_access(argument(leaf))});
     }
 
     void note_use(std::size_t leaf, LaunchKey::Part part, bool writes) {

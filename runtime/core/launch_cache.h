@@ -74,7 +74,7 @@ struct KnownLaunch {
         std::size_t argument = 0;
         ElementType element;
         Dims shape;
-        bool is_zeroed = false;  ///< first
+        bool is_zeroed = false;    ///< first
         bool stored_once = false;  ///< by kernels, each element
     };
     /// A number in the block that leads into temporary memory.

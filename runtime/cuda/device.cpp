@@ -150,7 +150,7 @@ std::shared_ptr<driver::Kernel> CudaDevice::load_kernel(const manifest::Kernel& 
     const Current current = enter();
     if (stream_->is_capturing()) {
         refuse_capture(("kernel '" + kernel.name +
-                        "' isn't loaded yet: call the module's load_all(), or this function once, before the "
+                        "' isn't loaded yet: call the module's load(), or this function once, before the "
                         "capture begins")
                            .c_str());
     }

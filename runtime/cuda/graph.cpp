@@ -177,7 +177,8 @@ void CudaGraph::copy(const std::shared_ptr<driver::Allocation>& target, std::uin
 
 void CudaGraph::set_block(std::size_t index, std::span<const std::byte> block) {
     Dispatch& dispatch = dispatches_[index];
-    dispatch.block = Commands::lower({dispatch.kernel.get(), dispatch.groups, block, {}, dispatch.resources}).block;
+    dispatch.block =
+        Commands::lower({dispatch.kernel.get(), dispatch.groups, block, {}, dispatch.resources}).block;
     dispatch.is_changed = true;
     is_changed_ = true;
 }

@@ -4,7 +4,7 @@ import itertools
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import kernelfunctions as kf
 import numpy as np
@@ -15,15 +15,24 @@ COUNT, CALLS, ROUNDS = 1024, 400, 31
 GRAPH_CALLS = 20
 
 
-def microseconds(call: Callable[[], object], wait: Callable[[], object], calls: int = CALLS) -> float:
-    times = []
+def microseconds(call: Callable[[], object], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls * 1e6
+
+
+def by_turns(
+    all_calls: Mapping[str, Callable[[], object]], wait: Callable[[], object], calls: int = CALLS
+) -> dict[str, float]:
+    """Microseconds a call: medians of rounds in which all take turns, so that what else the machine does
+    meets all of them alike."""
+    times: dict[str, list[float]] = {name: [] for name in all_calls}
     for _ in range(ROUNDS):
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        times.append((time.perf_counter() - start) / calls * 1e6)
-        wait()
-    return statistics.median(times)
+        for name, call in all_calls.items():
+            times[name].append(microseconds(call, calls))
+            wait()
+    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def configurations() -> dict[str, float]:
@@ -35,7 +44,7 @@ def configurations() -> dict[str, float]:
         "set.again": lambda: was_set.set(offset=-1.0),
         "threads": lambda: launched.threads(COUNT),
     }
-    return {name: microseconds(make, lambda: None) for name, make in makers.items()}
+    return by_turns(makers, lambda: None)
 
 
 def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
@@ -53,18 +62,7 @@ def configured_calls(wait: Callable[[], None]) -> dict[str, float]:
         "global.set": lambda: configured.shifted.set(offset=-1)(2, 8, x, out=y),
         "hook": lambda: hooked(2, 8, -1, x, out=y),
     }
-    return {name: microseconds(call, wait) for name, call in calls.items()}
-
-
-def recorded(device: kf.Device, x: kf.Tensor, y: kf.Tensor) -> float:
-    """Times recording alone, which as many calls to an encoder do, that is dropped."""
-    encoder = device.encoder()
-
-    def start_anew() -> None:
-        nonlocal encoder
-        encoder = device.encoder()
-
-    return microseconds(lambda: polynomial.append_to(encoder, 2, 8, -1, x, out=y), start_anew)
+    return by_turns(calls, wait)
 
 
 def prepared_calls(wait: Callable[[], None]) -> dict[str, float]:
@@ -91,13 +89,9 @@ def prepared_calls(wait: Callable[[], None]) -> dict[str, float]:
         for _ in range(GRAPH_CALLS):
             call()
 
-    return {
-        "prepared": microseconds(call, wait),
-        "prepared.set": microseconds(changed_call, wait),
-        "graph.prepared": microseconds(calls, wait, CALLS // GRAPH_CALLS),
-        "graph": microseconds(graph.replay, wait, CALLS // GRAPH_CALLS),
-        "graph.set": microseconds(changed_graph, wait, CALLS // GRAPH_CALLS),
-    }
+    one = {"prepared": call, "prepared.set": changed_call}
+    twenty = {"graph.prepared": calls, "graph": graph.replay, "graph.set": changed_graph}
+    return by_turns(one, wait) | by_turns(twenty, wait, CALLS // GRAPH_CALLS)
 
 
 def main() -> None:
@@ -107,15 +101,23 @@ def main() -> None:
     y = kf.Tensor.empty([COUNT], np.float32)
     result = polynomial(2, 8, -1, x).with_grads(grad_in=numbers)
     a, b, c = (kf.Tensor.from_numpy(np.array([v], np.float32)).with_grads() for v in (2, 8, -1))
-    times: dict[str, object] = {
-        "one": microseconds(lambda: square(x, out=y), device.wait),
-        "forward": microseconds(lambda: polynomial(2, 8, -1, x, out=y), device.wait),
-        "forward.keywords": microseconds(lambda: polynomial(a=2, b=8, c=-1, x=x, out=y), device.wait),
-        "forward.tensors": microseconds(lambda: polynomial(a, b, c, x, out=y), device.wait),
-        "forward.recorded": recorded(device, x, y),
-        "forward.returned": microseconds(lambda: polynomial(2, 8, -1, x), device.wait),
-        "backward": microseconds(lambda: polynomial.backward(a, b, c, x, result), device.wait),
+    encoder = device.encoder()
+
+    def drop_recorded() -> None:
+        nonlocal encoder
+        encoder = device.encoder()
+        device.wait()
+
+    calls = {
+        "one": lambda: square(x, out=y),
+        "forward": lambda: polynomial(2, 8, -1, x, out=y),
+        "forward.keywords": lambda: polynomial(a=2, b=8, c=-1, x=x, out=y),
+        "forward.tensors": lambda: polynomial(a, b, c, x, out=y),
+        "forward.recorded": lambda: polynomial.append_to(encoder, 2, 8, -1, x, out=y),
+        "forward.returned": lambda: polynomial(2, 8, -1, x),
+        "backward": lambda: polynomial.backward(a, b, c, x, result),
     }
+    times: dict[str, object] = {**by_turns(calls, drop_recorded)}
     times["prepared"] = prepared_calls(device.wait)
     times["configured"] = configured_calls(device.wait)
     times["configuration"] = configurations()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+STARTS = 8  # of each program
 
 
 def environment(build: Path, paths: list[str], device: str = "") -> dict[str, str]:
@@ -37,21 +38,29 @@ def run(command: list[str], env: dict[str, str]) -> Any:
     return json.loads(done.stdout[done.stdout.index("{") :])
 
 
-def first_result(command: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """Seconds from starting a process to its first line: of the first start, and the median of more."""
-    times = []
-    for _ in range(12):
-        start = time.perf_counter()
-        with subprocess.Popen(
-            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as child:
-            assert child.stdout is not None
-            line = child.stdout.readline()
-            times.append(time.perf_counter() - start)
-            _, errors = child.communicate()
-        if child.returncode != 0 or not line:
-            return {"failed": errors[-1500:]}
-    return {"first_s": times[0], "median_s": statistics.median(times[1:])}
+def first_results(commands: dict[str, list[str]], env: dict[str, str]) -> dict[str, Any]:
+    """Seconds from starting a process to its first line: of the first start, and the median of more, for
+    which all take turns."""
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    failures: dict[str, str] = {}
+    for _ in range(STARTS):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            with subprocess.Popen(
+                command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as child:
+                assert child.stdout is not None
+                line = child.stdout.readline()
+                times[name].append(time.perf_counter() - start)
+                _, errors = child.communicate()
+            if child.returncode != 0 or not line:
+                failures[name] = errors[-1500:]
+    return {
+        name: {"failed": failures[name]}
+        if name in failures
+        else {"first_s": each[0], "median_s": statistics.median(each[1:])}
+        for name, each in times.items()
+    }
 
 
 def small_calls(programs: Path, device: str, env: dict[str, str]) -> dict[str, Any]:
@@ -79,12 +88,13 @@ def small_calls(programs: Path, device: str, env: dict[str, str]) -> dict[str, A
 
 def start(programs: Path, name: str, env: dict[str, str]) -> dict[str, Any]:
     """From starting a process to a first result, over what it takes without kernelfunctions."""
-    found = {
-        "bare_context": first_result([str(programs / "kf_bench_bare_context"), name], env),
-        "numpy": first_result([sys.executable, "-c", "import numpy; print(0, flush=True)"], env),
-        "cpp": first_result([str(programs / "kf_bench_first"), name], env),
-        "python": first_result([sys.executable, str(HERE / "first_result.py")], env),
+    commands = {
+        "bare_context": [str(programs / "kf_bench_bare_context"), name],
+        "numpy": [sys.executable, "-c", "import numpy; print(0, flush=True)"],
+        "cpp": [str(programs / "kf_bench_first"), name],
+        "python": [sys.executable, str(HERE / "first_result.py")],
     }
+    found = first_results(commands, env)
     if all("median_s" in one for one in found.values()):
         bare = found["bare_context"]["median_s"]
         found["cpp"]["over_bare"] = found["cpp"]["median_s"] / bare

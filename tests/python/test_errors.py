@@ -1,5 +1,6 @@
 """What is refused: each with its exception, its code, the argument and the value, and nothing written."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -234,6 +235,25 @@ def test_damaged_images(calls: ModuleType, tmp_path: Path) -> None:
         with pytest.raises(kf.ArtifactError, match=r"image of kernel '.+' isn't what its SHA-256") as caught:
             module.load(device)
         assert caught.value.code == "artifact-corrupt"
+
+
+def test_generated_modules_load_ahead(calls: ModuleType, tmp_path: Path) -> None:
+    folder = Path(str(calls.__file__)).parent
+    (tmp_path / "calls.py").write_text((folder / "calls.py").read_text())
+    source = (folder / "calls.kfa").read_bytes()
+    place = source.rindex(b"\x66images") + 20
+    (tmp_path / "calls.kfa").write_bytes(source[:place] + bytes([source[place] ^ 1]) + source[place + 1 :])
+    found = importlib.util.spec_from_file_location("damaged_calls", tmp_path / "calls.py")
+    assert found is not None and found.loader is not None
+    damaged = importlib.util.module_from_spec(found)
+    found.loader.exec_module(damaged)
+    device = kf.Device.open("vulkan")  # one that has none of these kernels yet
+    with pytest.raises(kf.ArtifactError, match=r"isn't what its SHA-256"):
+        damaged.load(device)
+    calls.load(device)
+    calls.load()
+    with pytest.raises(TypeError, match="device"):
+        calls.load(3)
 
 
 def test_files_that_change_after_loading(calls: ModuleType, tmp_path: Path) -> None:

@@ -62,8 +62,10 @@ import numpy as np
 from kf_conversions.conversions import Item, pair, scale, steps, value_of
 from kf_members.members import Particle, Scaler, make_scaler
 from kf_structs.structs import Ray, raytrace
+from kf_structs.structs import load as load_structs
 
 tensor = kf.Tensor.from_numpy(np.zeros(3, np.float32))
+load_structs(kf.default_device())
 
 @dataclass
 class Thing:

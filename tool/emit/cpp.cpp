@@ -219,8 +219,8 @@ View::List globals_view(const Plan& plan, const CppStructs& structs) {
 /// `classes`: the names of the namespace that are taken.
 std::vector<CppFunction> cpp_functions(const Plan& plan, const CppStructs& structs, UniqueNames& classes) {
     std::set<std::string> taken = structs.names();
-    taken.insert({"Module", "artifact_bytes", "artifact_path", "artifact_sha256", "checked", "hook", "loaded",
-                  "loaded_", "options", "try_load"});
+    taken.insert({"Module", "artifact_bytes", "artifact_path", "artifact_sha256", "checked", "hook", "load",
+                  "loaded", "loaded_", "options", "try_load"});
     if (!plan.globals.empty()) taken.insert({"put_values", "set", "with_values"});
     // A member called as a function's class would change what the name means.
     for (const PlannedFunction& function : plan.functions)

@@ -57,7 +57,7 @@ public:
     /// it.
     ///
     /// While the stream is captured into a graph, calls allocate nothing, load nothing and wait for nothing;
-    /// one that would have to throws DeviceError (stream_captured) and says what to call first: load_all() of
+    /// one that would have to throws DeviceError (stream_captured) and says what to call first: load() of
     /// the module, outputs given, one call beforehand. wait() for the device before the capture begins;
     /// tensors that a graph uses must live as long as it runs.
     ///

@@ -104,11 +104,12 @@ public:
     /// Prepares a call that append_to() takes: its tensors and shapes are settled, and it runs often, with
     /// values that can be set.
     template <class... Arguments>
-    [[nodiscard]] auto prepare(const Arguments&... arguments) const
-        requires requires(const Overloads& self, Encoder& into) { self.append_to(into, arguments...); }
+    [[nodiscard]] auto prepare(const Arguments&... arguments) const requires
+        requires(const Overloads& self, Encoder& into) {
+        self.append_to(into, arguments...);
+    }
     {
-        return detail::prepare(function_,
-                               [&](Encoder& encoder) { return append_to(encoder, arguments...); });
+        return detail::prepare(function_, [&](Encoder& encoder) { return append_to(encoder, arguments...); });
     }
 
 private:

@@ -236,7 +236,7 @@ TEST_F(CallTest, CapturedCallsNeedTheirKernelsAndOutputsBeforehand) {
     fake_.begin_capture(stream_);
     EXPECT_THAT(
         error_of([&] { call(true); }),
-        HasSubstr("kernel 'polynomial.forward.contiguous' isn't loaded yet: call the module's load_all()"));
+        HasSubstr("kernel 'polynomial.forward.contiguous' isn't loaded yet: call the module's load()"));
     fake_.destroy(fake_.end_capture(stream_));
     module_.load_all();
     fake_.begin_capture(stream_);
