@@ -13,4 +13,7 @@ look_up_half = _module.function("look_up_half")
 
 look_up_double = _module.function("look_up_double")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["look_up", "look_up_double", "look_up_half"]

@@ -172,3 +172,7 @@ class _LookUpDouble(kf.Function):
 look_up: _LookUp
 look_up_half: _LookUpHalf
 look_up_double: _LookUpDouble
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

@@ -17,4 +17,7 @@ shuffle = _module.function("shuffle")
 #: Moves x a little.
 jitter = _module.function("jitter")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["jitter", "place", "shuffle", "spread", "step"]

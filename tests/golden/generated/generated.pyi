@@ -221,3 +221,7 @@ spread: _Spread
 step: _Step
 shuffle: _Shuffle
 jitter: _Jitter
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

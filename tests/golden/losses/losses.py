@@ -29,4 +29,7 @@ one_error = _module.function("one_error")
 
 hit = _module.function("hit")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["Ray", "hit", "line_error", "one_error"]

@@ -398,3 +398,7 @@ class _Hit(kf.Function):
 line_error: _LineError
 one_error: _OneError
 hit: _Hit
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

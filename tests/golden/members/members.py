@@ -51,4 +51,7 @@ Particle.limit = _module.function("Particle.limit")
 
 Tools.clamp = _module.function("Tools.clamp")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["Particle", "Tools", "make"]

@@ -345,3 +345,7 @@ class _ToolsClamp(kf.Function):
     def jvp(self) -> None: ...
 
 make: _Make
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

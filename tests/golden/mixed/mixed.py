@@ -18,4 +18,7 @@ soften = _module.function("soften")
 #: How many flags are set.
 count = _module.function("count")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["count", "shade", "soften", "split"]

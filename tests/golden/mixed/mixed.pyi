@@ -330,3 +330,7 @@ split: _Split
 shade: _Shade
 soften: _Soften
 count: _Count
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

@@ -9,4 +9,7 @@ _module = _kf.load_module(_Path(__file__).with_name("polynomial.kfa"))
 #: a * x * x + b * x + c.
 polynomial = _module.function("polynomial")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["polynomial"]

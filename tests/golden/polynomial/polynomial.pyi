@@ -122,3 +122,7 @@ class _Polynomial(kf.Function):
     def jvp(self) -> None: ...
 
 polynomial: _Polynomial
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

@@ -256,6 +256,8 @@ public:
     static kf::Result<Module> try_load(const kf::Device& device);
     static kf::Result<Module> try_load(const kf::Device& device, const std::string& artifact);
 
+    /// Makes every kernel ready now, so that no later call waits for one.
+    void load() const { loaded_.load_all(); }
     /// The same kernels without types.
     [[nodiscard]] const kf::Module& loaded() const { return loaded_; }
 

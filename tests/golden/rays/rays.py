@@ -55,4 +55,7 @@ advance = _module.function("advance")
 
 advance_all = _module.function("advance_all")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["Light", "Ray", "Scene", "advance", "advance_all", "raytrace"]

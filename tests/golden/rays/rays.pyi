@@ -306,3 +306,7 @@ class _AdvanceAll(kf.Function):
 raytrace: _Raytrace
 advance: _Advance
 advance_all: _AdvanceAll
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

@@ -29,4 +29,7 @@ class Sphere(_kf.Struct, module=_module, slang="Sphere"):
 #: Negative inside.
 distance_to = _module.function("distance_to")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["Sphere", "distance_to"]

@@ -80,3 +80,7 @@ class _DistanceTo(kf.Function):
     def jvp(self) -> None: ...
 
 distance_to: _DistanceTo
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+

@@ -27,4 +27,7 @@ split = _module.function("split")
 
 raytrace = _module.function("raytrace")
 
+#: Makes every kernel ready on a device (the default one) now, so that no later call waits for it.
+load = _module.load
+
 __all__ = ["Ray", "polynomial", "raytrace", "split"]

@@ -450,3 +450,7 @@ class _Raytrace(kf.Function):
 polynomial: _Polynomial
 split: _Split
 raytrace: _Raytrace
+
+def load(device: kf.Device | None = None) -> None:
+    """Makes every kernel ready on a device (the default one) now, so that no later call waits for it."""
+
