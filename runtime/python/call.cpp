@@ -49,7 +49,7 @@ Settings settings_of(const std::string& function, const Keywords& keywords, cons
                      Options options) {
     Settings settings{std::move(options), {}, {}};
     for (std::size_t i = 0; i < keywords.size(); ++i) {
-        const auto name = py::cast<std::string_view>(py::handle(keywords.name(i)));
+        const auto name = keywords.text(i);
         const py::handle value = keywords.values[i];
         if (!is_setting(name) || value.is_none()) continue;
         const Where where{function, name};

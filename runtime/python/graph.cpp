@@ -26,13 +26,15 @@ public:
     RecordedGraph(const RecordedGraph&) = delete;
     RecordedGraph& operator=(const RecordedGraph&) = delete;
 
-    void enter() {
+    /// `self`: the Python object, which lives until it is left, since its thread looks for it here.
+    void enter(const py::object& self) {
         if (state_ != State::fresh) refuse_state(state_ == State::open ? "is being recorded" : "is recorded");
         if (recording() != nullptr) {
             refuse(ErrorCode::graph_context, {"Graph", {}},
                    "this thread is recording another graph, and graphs hold calls only: end that one first");
         }
         recording() = &calls_;
+        self_ = self;
         state_ = State::open;
     }
     void leave(bool failed) {
@@ -41,6 +43,7 @@ public:
                    "a with block ends in the thread that it began in");
         }
         recording() = nullptr;
+        self_ = py::object();  // not the last reference: the caller has one
         state_ = failed ? State::failed : State::recorded;
     }
     void replay(py::handle stream) {
@@ -88,6 +91,7 @@ private:
 
     RecordedCalls calls_;
     State state_ = State::fresh;
+    py::object self_;  ///< while it is open
 };
 
 /// Records one call of a function, whose values can then be set alone. Needs the GIL.
@@ -147,7 +151,7 @@ void bind_graph(py::module_& module) {
              py::arg("device") = py::none(), "On the first call's device where `device` isn't given.")
         .def("__enter__",
              [](const py::object& self) {
-                 py::cast<RecordedGraph&>(self).enter();
+                 py::cast<RecordedGraph&>(self).enter(self);
                  return self;
              })
         .def("__exit__", [](RecordedGraph& self, const py::object& kind, const py::object&,

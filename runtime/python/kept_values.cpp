@@ -220,8 +220,7 @@ void set_values(const std::string& owner, std::span<const NamedCall> calls, py::
         if (!dict) throw py::error_already_set();
         for (const auto& [key, value] : dict) add(py::str(key), value);
     }
-    for (std::size_t i = 0; i < named.size(); ++i)
-        add(py::cast<std::string>(py::handle(named.name(i))), named.values[i]);
+    for (std::size_t i = 0; i < named.size(); ++i) add(std::string(named.text(i)), named.values[i]);
     for (NewValues& values : all) values.check();
     const GilRelease release;
     for (NewValues& values : all) values.set();

@@ -156,7 +156,7 @@ bool Overloads::take_keyword(TakenArguments& taken, py::handle key, GivenObject&
         if (info.names[i].is(key) && !info.parameters[i].hidden && !info.parameters[i].is_global)
             return give(taken, i, value);
     }
-    const auto name = py::cast<std::string_view>(key);
+    const auto name = Keywords::text_of(key.ptr());
     if (is_setting(name)) return true;
     for (std::size_t i = 0; i < info.parameters.size(); ++i) {
         const bool result = info.parameters[i].role == Role::result;

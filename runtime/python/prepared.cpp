@@ -63,7 +63,7 @@ py::object run_prepared(PyObject* self, const Arguments& given) {
     }
     std::optional<Device> on;
     for (std::size_t i = 0; i < given.keywords.size(); ++i) {
-        const auto name = py::cast<std::string>(py::handle(given.keywords.name(i)));
+        const auto name = std::string(given.keywords.text(i));
         if (name != "stream") {
             refuse(ErrorCode::unknown_name, {prepared_name(self), {}},
                    "a prepared call takes no '" + name + "': set(" + name + "=…) changes a value");

@@ -42,8 +42,11 @@ py::object find_by(py::handle value, const py::object& name, bool keyed) {
         if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
         return py::reinterpret_borrow<py::object>(found);
     }
-    if (PyDict_Check(value.ptr()))
-        return PyDict_Contains(value.ptr(), name.ptr()) == 1 ? py::object(value[name]) : py::object();
+    if (PyDict_Check(value.ptr())) {
+        const int there = PyDict_Contains(value.ptr(), name.ptr());
+        if (there < 0) throw py::error_already_set();
+        return there == 1 ? py::object(value[name]) : py::object();
+    }
     if (keyed) {
         const bool there = py::cast<bool>(value.attr("dtype").attr("names").attr("__contains__")(name));
         return there ? py::object(value[name]) : py::object();

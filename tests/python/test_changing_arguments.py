@@ -215,3 +215,24 @@ def test_what_an_argument_raises_is_raised(calls: ModuleType, structs: ModuleTyp
             calls.total(value)
     with pytest.raises(LookupError, match="mine"):
         structs.raytrace(Raising(), 1.0)
+
+
+def test_what_the_key_of_a_dict_raises_is_raised(structs: ModuleType) -> None:
+    class Fields(dict[Any, Any]):
+        """Not a plain dict, which is looked into in another way."""
+
+    class Key:
+        """Found in the place of the field that it says it is."""
+
+        def __hash__(self) -> int:
+            return hash("pos")
+
+        def __eq__(self, other: object) -> bool:
+            raise LookupError("mine")
+
+        def __str__(self) -> str:
+            return "pos"
+
+    for make in (Fields, dict):
+        with pytest.raises(LookupError, match="mine"):
+            structs.raytrace(make({Key(): (1.0, 2.0, 3.0), "dir": (1.0, 2.0, 3.0)}), 1.0)

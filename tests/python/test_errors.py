@@ -117,6 +117,15 @@ def test_argument_names(calls: ModuleType) -> None:
         calls.add(1, 2, 3)
 
 
+def test_names_that_are_no_text(calls: ModuleType) -> None:
+    """Half a surrogate pair has no UTF-8: Python's own error says so."""
+    half: dict[str, Any] = {"\ud800": 1}
+    prepared = calls.scale.prepare(kf.Tensor.ones((4, 3)), 2)
+    for call in (calls.add, calls.add.set, prepared, prepared.set):
+        with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+            call(**half)
+
+
 def test_ranks_that_nothing_takes(calls: ModuleType) -> None:
     with pytest.raises(kf.ArgumentTypeError) as caught:
         calls.add(kf.Tensor.zeros((1, 2, 3), np.int32), 1)
@@ -329,7 +338,7 @@ def test_objects_that_new_alone_made_are_refused(calls: ModuleType) -> None:
         "broadcast_to": (3,), "copy_from_numpy": (np.zeros(3),), "view": ("float32",), "function": ("add",),
         "add_struct": ("Ray", int),
     }  # fmt: skip
-    unmakeable = {kf.Function, kf.Backward, kf.Fused, kf.Jvp}
+    unmakeable = {kf.Function, kf.Backward, kf.Fused, kf.Jvp, kf.Prepared}
     for kind in unmakeable:
         with pytest.raises(TypeError):
             kind.__new__(kind)

@@ -1,6 +1,8 @@
 """Graphs: calls that are recorded once and run often, against NumPy."""
 
+import gc
 import threading
+import weakref
 from types import ModuleType
 from typing import Any
 
@@ -237,6 +239,34 @@ def test_a_block_that_raises_records_nothing(calls: ModuleType) -> None:
     assert len(g) == 1
     g.replay()
     np.testing.assert_array_equal(x.to_numpy(), np.full(4, 2, FLOAT))
+
+
+def test_a_block_that_nobody_ends_keeps_its_graph(calls: ModuleType) -> None:
+    """Calls of its thread go there, so it must live until then."""
+    x = tensor(np.zeros(4, FLOAT))
+    blocks: list[kf.Graph] = []
+
+    def leave_open() -> None:
+        graph = kf.Graph()
+        blocks.append(weakref.proxy(graph))
+        graph.__enter__()
+        del graph
+        gc.collect()
+        blocks.extend(kf.Graph() for _ in range(8))
+        calls.advance(x, 1)
+        assert len(blocks[0]) == 1
+
+    thread = threading.Thread(target=leave_open)
+    thread.start()
+    thread.join()
+    assert "the thread that it began in" in refusal(kf.ArgumentError, lambda: blocks[0].__exit__(*[None] * 3))
+    assert x.to_numpy().sum() == 0
+    with kf.Graph() as graph:
+        calls.advance(x, 1)
+    known = weakref.ref(graph)
+    del graph
+    gc.collect()
+    assert known() is None
 
 
 def test_what_is_refused(calls: ModuleType) -> None:
