@@ -72,19 +72,12 @@ private:
                    "of an array of structs set one field at a time, as in set({\"" +
                        manifest::field_path(name, tree.fields.front().name) + "\": …})");
         }
-        if (listed && tree.form == manifest::Form::fields) return add_elements(tree, name, value);
-        if (PyDict_Check(value.ptr()) != 0) return add_fields(tree, name, value);
+        if (listed && manifest::is_array(tree)) return add_elements(tree, name, value);
         if (!is_struct_like(value)) {
             refuse(ErrorCode::type_mismatch, where,
                    "a dict or an object with its fields is needed, not " + shown(value));
         }
-        for (const ParameterTree& field : tree.fields) {
-            const std::string path = manifest::field_path(name, field.name);
-            if (!py::hasattr(value, field.name.c_str()))
-                refuse(ErrorCode::missing_argument, {info_.function.name, path}, "not given");
-            const py::object one = value.attr(field.name.c_str());
-            add_tree(field, path, one);
-        }
+        add_fields(tree, name, value);
     }
 
     void add_elements(const ParameterTree& tree, const std::string& name, py::handle value) {
@@ -100,18 +93,21 @@ private:
         }
     }
 
-    /// What the dict doesn't name stays as it is.
+    /// What a dict doesn't name stays as it is.
     void add_fields(const ParameterTree& tree, const std::string& name, py::handle value) {
-        const auto fields = py::reinterpret_steal<py::dict>(PyDict_Copy(value.ptr()));
-        if (!fields) throw py::error_already_set();
-        for (const auto& [key, one] : fields) {
-            const std::string text = py::str(key);
-            const auto field = std::ranges::find(tree.fields, text, &ParameterTree::name);
-            if (field == tree.fields.end()) {
-                refuse(ErrorCode::unknown_name, {info_.function.name, name},
-                       "no field '" + text + "'; values can be set: " + detail::settable_text(call_));
+        const StructView& view = info_.views->of(tree);
+        if (const std::string other = other_field(value, tree, view); !other.empty()) {
+            refuse(ErrorCode::unknown_name, {info_.function.name, name},
+                   tree.type + " has no field " + other +
+                       "; values can be set: " + detail::settable_text(call_));
+        }
+        for (std::size_t i = 0; i < tree.fields.size(); ++i) {
+            const std::string path = manifest::field_path(name, tree.fields[i].name);
+            if (const py::object one = find_field(value, view, i)) {
+                add_tree(tree.fields[i], path, one);
+            } else if (PyDict_Check(value.ptr()) == 0) {
+                refuse(ErrorCode::missing_argument, {info_.function.name, path}, "not given");
             }
-            add_tree(*field, manifest::field_path(name, text), one);
         }
     }
 

@@ -4,6 +4,8 @@ import gc
 import pickle
 import threading
 import weakref
+from collections import namedtuple
+from dataclasses import make_dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -147,6 +149,32 @@ def test_fields_of_structs(structs: ModuleType) -> None:
     np.testing.assert_allclose(by_field.result.to_numpy(), expected((1, 1, 1), (2, 2, 2)))
     text = refusal(kf.ArgumentTypeError, lambda: by_field.set({"ray.pos": (1, 1, 1)}))
     assert "raytrace: argument 'ray.pos': set: what it reads in memory is settled" in text
+
+
+def test_structs_are_set_as_calls_take_them(structs: ModuleType) -> None:
+    t = tensor(np.arange(5, dtype=FLOAT))
+    pos, direction = (1, 2, 3), (0, 1, 0)
+    expected = structs.raytrace({"pos": pos, "dir": direction}, t).to_numpy()
+    record = np.array([(pos, direction)], structs.Ray.dtype)
+    swapped: Any = namedtuple("swapped", ["dir", "pos"])
+    more: Any = namedtuple("more", ["pos", "dir", "q"])
+    typed = {"_type": "Ray", "pos": pos, "dir": direction}
+    for value in (record[0], record.reshape(()), swapped(direction, pos), typed):
+        prepared = structs.raytrace.prepare({"pos": (9, 9, 9), "dir": (9, 9, 9)}, t)
+        prepared.set(ray=value)
+        np.testing.assert_array_equal(prepared().to_numpy(), expected)
+        np.testing.assert_array_equal(structs.raytrace(value, t).to_numpy(), expected)
+    others: list[Any] = [
+        make_dataclass("More", ["pos", "dir", "q"])(pos, direction, 1),
+        more(pos, direction, 1),
+        structs.Light(color=pos, power=1),
+        typed | {"_type": "Light"},
+    ]
+    for value in others:
+        text = refusal(kf.ArgumentTypeError, lambda value=value: prepared.set(ray=value))
+        assert "raytrace: argument 'ray': Ray has no field '" in text
+        refusal(kf.ArgumentTypeError, lambda value=value: structs.raytrace(value, t))
+    np.testing.assert_array_equal(prepared().to_numpy(), expected)
 
 
 def test_large_structs_in_memory(structs: ModuleType) -> None:
