@@ -184,8 +184,10 @@ std::shared_ptr<driver::Allocation> VulkanDevice::zeros(std::uint64_t size) {
         used_now(made.get());
         zeros_ = made;
         flush_if_full();
+        return made;
     }
-    return made;
+    // Another thread's came first, and this one isn't filled.
+    return zeros_;
 }
 
 std::shared_ptr<driver::Kernel> VulkanDevice::load_kernel(const manifest::Kernel& kernel) {

@@ -2,6 +2,8 @@
 #include "vulkan/driver.h"
 
 #include <algorithm>
+#include <array>
+#include <barrier>
 #include <numeric>
 #include <thread>
 
@@ -137,6 +139,22 @@ TEST_P(VulkanTest, ZerosAreKeptForTheNextCall) {
     zeros = nullptr;
     EXPECT_EQ(device_->zeros(driver::most_zeros)->address, address);
     EXPECT_EQ(device_->zeros(driver::most_zeros + 1), nullptr);
+}
+
+TEST_P(VulkanTest, ThreadsThatMeetGetTheSameZeros) {
+    // Taking the first memory takes long enough for all of them to be there.
+    std::array<std::shared_ptr<driver::Allocation>, 4> zeros;
+    std::barrier start(static_cast<std::ptrdiff_t>(zeros.size()));
+    std::vector<std::thread> threads;
+    for (std::shared_ptr<driver::Allocation>& one : zeros) {
+        threads.emplace_back([&] {
+            start.arrive_and_wait();
+            one = device_->zeros(1000);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(zeros, Each(zeros.front()));
+    EXPECT_THAT(read(*device_, zeros.front()), Each(0U));
 }
 
 TEST_P(VulkanTest, CopiesBetweenAndWithinAllocations) {
