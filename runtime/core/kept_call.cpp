@@ -86,6 +86,15 @@ void KeptCall::append_to(driver::Recorder& recorder) {
     log_.replay(recorder);
 }
 
+void KeptCall::append_as_it_is(driver::Recorder& recorder) {
+    const auto lies_in_memory = [](const BoundArgument& bound) { return bound.value_at >= 0; };
+    if (launches() && std::ranges::any_of(settled_.binding.arguments, lies_in_memory)) {
+        copy()->append_to(recorder);
+    } else {
+        append_to(recorder);
+    }
+}
+
 std::shared_ptr<KeptCall> KeptCall::copy() {
     const std::lock_guard lock(mutex_);
     auto made = std::make_shared<KeptCall>(settled_, log_);

@@ -44,7 +44,10 @@ public:
 
     /// Runs it on the device that it was settled for, on whatever stream.
     void run(const DeviceState& on);
+    /// Records its commands, which go on to use its temporary memory.
     void append_to(driver::Recorder& recorder);
+    /// Records it as it is now: values that are set later don't reach what was recorded.
+    void append_as_it_is(driver::Recorder& recorder);
 
     /// Refuses values that the call can't have.
     void check(std::span<const Change> changes);

@@ -162,7 +162,7 @@ void PreparedCall::append_to(Encoder& encoder) const {
     if (detail::KeptCalls* kept = detail::kept_calls(state)) {
         kept->add(call().copy());
     } else {
-        call().append_to(*state.recorder);
+        call().append_as_it_is(*state.recorder);
     }
 }
 

@@ -193,6 +193,23 @@ float shaded(const Scene& scene, const Ray& ray) {
     return scene.on ? sum * static_cast<float>(scene.count) : sum;
 }
 
+TEST_P(StructsTest, RecordsPreparedCallsWithLargeValuesAsTheyAre) {
+    const std::vector<Ray> rays = two_part_rays(33);
+    const auto prepared = module_.shade.prepare(a_scene(2), device_.tensor(rays));
+    Encoder encoder = device_.encoder();
+    prepared.append_to(encoder);
+    prepared.set("scene.lights.power", float2{100, 200});
+    encoder.submit();
+    for (std::size_t i = 0; const float found : prepared.result().to_vector())
+        EXPECT_EQ(found, shaded(a_scene(2), rays[i++]));
+    Scene changed = a_scene(2);
+    changed.lights[0].power = 100;
+    changed.lights[1].power = 200;
+    prepared();
+    for (std::size_t i = 0; const float found : prepared.result().to_vector())
+        EXPECT_EQ(found, shaded(changed, rays[i++]));
+}
+
 TEST_P(StructsTest, NestedWithArraysMatricesAndSmallTypes) {
     const std::vector<Ray> rays = two_part_rays(33);
     EXPECT_EQ(module_.shade(a_scene(2), rays[5]), shaded(a_scene(2), rays[5]));
