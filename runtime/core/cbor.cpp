@@ -6,7 +6,8 @@
 namespace kf::cbor {
 namespace {
 
-constexpr int max_depth = 40;  // of arrays and maps in a document; ours has fewer
+constexpr int max_depth = 40;                // of arrays and maps in a document; ours has fewer
+constexpr std::size_t most_reserved = 1024;  // items, on a number's word alone
 
 [[noreturn]] void fail() { throw Error("it is truncated, or isn't one CBOR document"); }
 
@@ -60,7 +61,7 @@ private:
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
 
-    /// How many items follow; each takes a byte at least, so that a number alone reserves no memory.
+    /// How many items follow; each takes a byte at least.
     std::size_t count(std::uint64_t number) const {
         if (number > rest_.size()) fail();
         return static_cast<std::size_t>(number);
@@ -86,7 +87,7 @@ private:
     Value next_array(std::size_t size, int depth) {
         if (depth > max_depth) fail();
         Value::Array values;
-        values.reserve(size);
+        values.reserve(std::min(size, most_reserved));
         for (std::size_t i = 0; i < size; ++i) values.push_back(next(depth));
         return Value(std::move(values));
     }
@@ -94,7 +95,7 @@ private:
     Value next_map(std::size_t size, int depth) {
         if (depth > max_depth) fail();
         Value::Map values;
-        values.reserve(size);
+        values.reserve(std::min(size, most_reserved));
         for (std::size_t i = 0; i < size; ++i) {
             const Head key = head();
             if (key.type != text_string) fail();

@@ -99,6 +99,16 @@ TEST(Artifact, RefusesDeepNesting) {
     EXPECT_EQ(code_of([&] { (void)artifact::read(bytes); }), ErrorCode::artifact_corrupt);
 }
 
+TEST(Artifact, TakesNoMemoryOnANumbersWord) {
+    // Arrays in arrays, each of which claims as many items as bytes follow: 5 GiB of them.
+    std::vector<std::byte> bytes;
+    for (int depth = 0; depth < 39; ++depth) {
+        for (const int byte : {0x9a, 0, 0x40, 0, 0}) bytes.push_back(static_cast<std::byte>(byte));
+    }
+    bytes.resize(bytes.size() + (std::size_t{0x40} << 16U));
+    EXPECT_EQ(code_of([&] { (void)artifact::read(bytes); }), ErrorCode::artifact_corrupt);
+}
+
 TEST(Artifact, SaysWhatToDoAboutANewerVersion) {
     Manifest manifest = small();
     manifest.abi = abi_version + 1;
