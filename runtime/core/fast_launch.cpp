@@ -148,7 +148,7 @@ private:
 
     bool feed(const PlanItem& item, const Dims& extents) {
         for (std::size_t k = 0; k < item.call_rank; ++k) {
-            std::int64_t& extent = shape_[static_cast<std::size_t>(item.map[k])];
+            std::int64_t& extent = shape_[item.map[k]];
             if (extents[k] == extent || extents[k] == 1) continue;
             if (extent != 1) return false;
             extent = extents[k];
@@ -191,8 +191,7 @@ private:
     /// An output is never broadcast; what calls are combined in may be.
     bool has_extents(const PlanItem& item, const Dims& extents) const {
         for (std::size_t k = 0; k < item.call_rank; ++k) {
-            if (extents[k] != shape_[static_cast<std::size_t>(item.map[k])] &&
-                !(item.is_combined && extents[k] == 1)) {
+            if (extents[k] != shape_[item.map[k]] && !(item.is_combined && extents[k] == 1)) {
                 return false;
             }
         }
@@ -304,9 +303,7 @@ private:
         Dims shape;
         for (std::size_t k = 0; k < item.rank; ++k) {
             const bool fed = k < item.call_rank;
-            shape.push_back(!fed     ? item.trailing[k - item.call_rank]
-                            : single ? 1
-                                     : shape_[static_cast<std::size_t>(item.map[k])]);
+            shape.push_back(!fed ? item.trailing[k - item.call_rank] : single ? 1 : shape_[item.map[k]]);
         }
         return shape;
     }
@@ -387,7 +384,7 @@ private:
                 item.given == LaunchPlan::Given::tensor ? bound_[i].states[LaunchPlan::data] : nullptr;
             if (data == nullptr || item.feeds != plan_.feeds) return false;
             for (std::size_t k = 0; k < item.call_rank; ++k) {
-                if (data->shape[k] != shape_[static_cast<std::size_t>(item.map[k])]) return false;
+                if (data->shape[k] != shape_[item.map[k]]) return false;
             }
         }
         return true;

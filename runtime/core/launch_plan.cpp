@@ -88,7 +88,7 @@ private:
                 static_cast<std::uint32_t>(static_cast<std::size_t>(item.inner) * item.element.size());
             item.is_plain = item.rank == plan_.rank && item.call_rank == plan_.rank;
             for (std::size_t k = 0; k < plan_.rank && item.is_plain; ++k) {
-                item.is_plain = item.map[k] == static_cast<std::int8_t>(k);
+                item.is_plain = item.map[k] == static_cast<std::uint8_t>(k);
             }
             if (item.given == LaunchPlan::Given::tensor)
                 plan_.tensors.push_back(static_cast<std::uint8_t>(i));
@@ -179,8 +179,8 @@ private:
         for (std::size_t k = 0; k < argument.map.size(); ++k) {
             const std::int64_t d = argument.map[k];
             if (d < 0 || d >= call_.rank) return false;
-            item.map[k] = static_cast<std::int8_t>(d);
-            item.from[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(k);
+            item.map[k] = static_cast<std::uint8_t>(d);
+            item.from[static_cast<std::size_t>(d)] = static_cast<std::int16_t>(k);
             item.feeds |= std::uint32_t{1} << static_cast<unsigned>(d);
         }
         return true;

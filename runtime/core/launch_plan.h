@@ -32,25 +32,25 @@ struct LaunchPlan {
         Given given = Given::nothing;
         bool is_output = false;
         bool is_combined = false;
-        bool is_made = false;               ///< an output, which may be absent: it is allocated then
-        bool may_be_absent = false;         ///< an output of a backward pass
-        bool touches_data = false;          ///< the pass reads or writes its elements
-        bool stores_data = false;           ///< the pass writes them
-        bool reads_gradient = false;        ///< that flows in
-        bool takes_gradient = false;        ///< the pass adds to its gradient, where there is one
-        bool needs_gradient = false;        ///< there must be one
-        bool overwrites = false;            ///< its gradient is zeroed first
-        bool must_be_packed = false;        ///< one element for all calls must be all that the tensor has
-        bool may_be_shared = true;          ///< calls may add to one gradient
-        bool is_whole = false;              ///< a struct, or a tensor of structs
-        bool is_plain = false;              ///< its dimensions are the call's, one by one
-        std::uint32_t bytes = 0;            ///< of what each call takes of the tensor
-        std::uint8_t rank = 0;              ///< of the tensor; of generators how many extents they have
-        std::uint8_t call_rank = 0;         ///< so many of its dimensions feed the call
-        std::uint8_t unaligned = 0;         ///< bits of its address that must be 0
-        std::uint32_t feeds = 0;            ///< the call's dimensions that it gives an extent, as bits
-        std::array<std::int8_t, 8> map{};   ///< dimension i is dimension map[i] of the call
-        std::array<std::int8_t, 8> from{};  ///< dimension d of the call is its dimension from[d]; -1: none
+        bool is_made = false;                ///< an output, which may be absent: it is allocated then
+        bool may_be_absent = false;          ///< an output of a backward pass
+        bool touches_data = false;           ///< the pass reads or writes its elements
+        bool stores_data = false;            ///< the pass writes them
+        bool reads_gradient = false;         ///< that flows in
+        bool takes_gradient = false;         ///< the pass adds to its gradient, where there is one
+        bool needs_gradient = false;         ///< there must be one
+        bool overwrites = false;             ///< its gradient is zeroed first
+        bool must_be_packed = false;         ///< one element for all calls must be all that the tensor has
+        bool may_be_shared = true;           ///< calls may add to one gradient
+        bool is_whole = false;               ///< a struct, or a tensor of structs
+        bool is_plain = false;               ///< its dimensions are the call's, one by one
+        std::uint32_t bytes = 0;             ///< of what each call takes of the tensor
+        std::uint8_t rank = 0;               ///< of the tensor; of generators how many extents they have
+        std::uint8_t call_rank = 0;          ///< so many of its dimensions feed the call
+        std::uint8_t unaligned = 0;          ///< bits of its address that must be 0
+        std::uint32_t feeds = 0;             ///< the call's dimensions that it gives an extent, as bits
+        std::array<std::uint8_t, 8> map{};   ///< dimension i is dimension map[i] of the call
+        std::array<std::int16_t, 8> from{};  ///< dimension d of the call is its dimension from[d]; -1: none
         std::array<std::int64_t, 8> trailing{};  ///< extents of the dimensions that don't feed the call
         std::int64_t inner = 1;                  ///< elements that each call takes of the tensor
         ElementType element;

@@ -39,8 +39,8 @@ KF_WITH_SHA void add_by_instructions(Sha256State& state, const std::byte* blocks
         const __m128i abef_before = abef;
         const __m128i cdgh_before = cdgh;
         __m128i w[4];  // the last 16 words  NOLINT(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays)
-        for (int i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(blocks + 16 * i), to_big_endian);
-        for (int i = 0; i < 16; ++i) {
+        for (std::ptrdiff_t i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(blocks + 16 * i), to_big_endian);
+        for (std::ptrdiff_t i = 0; i < 16; ++i) {
             __m128i& now = w[i % 4];
             if (i >= 4) {
                 // w[t] = w[t-16] + s0(w[t-15]) + w[t-7] + s1(w[t-2]), four at a time.

@@ -11,13 +11,11 @@
 namespace kf::cuda {
 namespace {
 
-/// What a kernel's node is made of. Points to `block` and `size`, which must live as long.
+/// What a kernel's node is made of. Points to `block`, which must live as long.
 class KernelNode {
 public:
     KernelNode(const CudaKernel& kernel, const driver::Grid& groups, std::vector<std::byte>& block)
-        : size_(block.size()) {
-        extra_ = {reinterpret_cast<void*>(launch_buffer_pointer), block.data(),
-                  reinterpret_cast<void*>(launch_buffer_size), &size_, nullptr};
+        : block_(block.data()) {
         const std::array<std::uint32_t, 3>& threads = kernel.group_size();
         parameters_.func = kernel.function();
         parameters_.gridDimX = groups[0];
@@ -26,7 +24,8 @@ public:
         parameters_.blockDimX = threads[0];
         parameters_.blockDimY = threads[1];
         parameters_.blockDimZ = threads[2];
-        parameters_.extra = size_ == 0 ? nullptr : extra_.data();
+        // The block is a kernel's one parameter. By `extra`, drivers for CUDA 13.0 crash.
+        parameters_.kernelParams = block.empty() ? nullptr : &block_;
     }
     KernelNode(const KernelNode&) = delete;
     KernelNode& operator=(const KernelNode&) = delete;
@@ -34,8 +33,7 @@ public:
     [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const { return &parameters_; }
 
 private:
-    std::size_t size_;
-    std::array<void*, 5> extra_{};
+    void* block_;
     CUDA_KERNEL_NODE_PARAMS parameters_;
 };
 

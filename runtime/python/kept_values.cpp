@@ -217,8 +217,8 @@ void set_values(const std::string& owner, std::span<const NamedCall> calls, py::
         for (const auto& [key, value] : dict) add(py::str(key), value);
     }
     for (std::size_t i = 0; i < named.size(); ++i) add(std::string(named.text(i)), named.values[i]);
+    const GilRelease release;  // both wait for a run that is being made
     for (NewValues& values : all) values.check();
-    const GilRelease release;
     for (NewValues& values : all) values.set();
 }
 

@@ -579,7 +579,7 @@ void VulkanDevice::depart(CommandList& list) {
     list.foreign().clear();
 }
 
-void VulkanDevice::let_go(std::shared_ptr<CommandList> list) {
+void VulkanDevice::let_go(const std::shared_ptr<CommandList>& list) {
     if (list.use_count() == 1) depart(*list);
 }
 
@@ -596,7 +596,7 @@ void VulkanDevice::reclaim() {
         std::shared_ptr<CommandList> graphs = std::move(in_flight_.front().graphs);
         in_flight_.pop_front();
         if (graphs != nullptr) {
-            let_go(std::move(graphs));
+            let_go(graphs);
             continue;
         }
         depart(*list);

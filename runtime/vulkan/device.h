@@ -117,7 +117,7 @@ private:
     /// Keeps the memory of others that the list used until mutex_ is released.
     void depart(CommandList& list);
     /// The same where nobody else has the list.
-    void let_go(std::shared_ptr<CommandList> list);
+    void let_go(const std::shared_ptr<CommandList>& list);
     void reclaim();
     void wait_oldest();
     void stage(const std::shared_ptr<driver::Allocation>& target, std::uint64_t offset,

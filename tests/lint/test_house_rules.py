@@ -60,7 +60,11 @@ def findings(rule: Rule, path: str, *lines: str) -> list[str]:
         ("tool/plan/new.cpp", "<slang.h>", "includes slang.h, which only tool/slang may"),
         ("tests/tool/slang/new_test.cpp", "<slang-com-ptr.h>", "which only tool/slang may"),
         ("tool/cuda/new.cpp", "<nvrtc.h>", "includes nvrtc.h, which nobody may"),
-        ("runtime/core/new.cpp", "<vulkan/vulkan_core.h>", "which only runtime/vulkan, tests/docs, tests/bench may"),
+        (
+            "runtime/core/new.cpp",
+            "<vulkan/vulkan_core.h>",
+            "which only runtime/vulkan, tests/docs, tests/bench may",
+        ),
         ("runtime/cuda/new.cpp", "<cuda.h>", "includes cuda.h, which only tests/bench, "),
         ("tests/bench/new.cu", "<slang.h>", "includes slang.h, which only tool/slang may"),
         ("runtime/core/new.cpp", "<pybind11/pybind11.h>", "which only runtime/python may"),

@@ -65,7 +65,8 @@ def test_arrays_of_every_size(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_several_arrays_come_back_at_once(calls: ModuleType, size: int) -> None:
-    x = np.random.default_rng(1).integers(-1000, 1000, size).astype(np.int32)
+    # Vulkan leaves remainders of negative numbers open.
+    x = np.random.default_rng(1).integers(0, 1000, size).astype(np.int32)
     y = np.random.default_rng(2).integers(1, 50, size).astype(np.int32)
     rest, whole = poisoned(size, np.int32, -7)
     quotient = calls.quotient(x, y, rest, out=np.ndarray)

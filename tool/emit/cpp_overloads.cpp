@@ -39,7 +39,7 @@ bool is_written_to(const CppMethod& method, const std::string& place) {
 std::string item_text(const CppMethod& method, const CppItem& item) {
     if (item.how == How::none) return "kf::item::none";
     const auto at = std::find(method.places.begin(), method.places.end(), item.place);
-    const std::string number = std::to_string(at - method.places.begin());
+    std::string number = std::to_string(at - method.places.begin());
     if (!item.is_value || item.how == How::made) return number;
     if (item.how == How::inout) return "kf::item::inout(" + number + ")";
     if (item.how == How::in && is_written_to(method, item.place)) return "kf::item::in(" + number + ")";

@@ -55,6 +55,7 @@ protected:
             kernel.layouts = {{"cuda", kernel.layouts.at("fake")}};
             const std::string entry = entry_of(kernel);
             kernel.images = {cuda_image("cubin", "sm_90", FakeCuda::cubin("sm_90", entries), entry)};
+            fake_.block_sizes[entry] = static_cast<std::size_t>(kernel.layouts.at("cuda").size);
             fake_.kernels[entry] = [&kernel, run](const std::byte* block, auto...) {
                 run({kernel, block});
                 return cuda::CUDA_SUCCESS;

@@ -87,7 +87,9 @@ TEST_P(DeviceTest, TheHostsMemoryIsUsedAgainOnceTheDeviceIsDone) {
         if (step == nullptr) step = device_->allocate(256);
         write(*device_, step, Words(64, i));
         add_step(*device_, kernel, sum, step, 0);
-        if (i % 100 == 0) EXPECT_THAT(read(*device_, sum), Each(i));
+        if (i % 100 == 0) {
+            EXPECT_THAT(read(*device_, sum), Each(i));
+        }
     }
     const auto big = device_->allocate_mapped(driver::most_mapped);
     const std::byte* const first = device_->allocate_mapped(256)->host;
@@ -103,7 +105,9 @@ TEST_P(DeviceTest, LittleIsReadThroughPinnedMemory) {
         device_->read_back(data, 4, std::as_writable_bytes(std::span(words)));
         EXPECT_THAT(words, Each(7U));
     }
-    if (fake_) EXPECT_LE(fake_->calls["cuMemHostAlloc"], 2U);
+    if (fake_) {
+        EXPECT_LE(fake_->calls["cuMemHostAlloc"], 2U);
+    }
     EXPECT_THAT(read(*device_, data), Each(7U));
 }
 

@@ -102,6 +102,7 @@ inline cuda::CUresult run_add_buffers(const std::byte* block, const FakeCuda::Ex
 inline void add_kernels(FakeCuda& fake) {
     fake.kernels = {
         {"add_step", &run_add_step}, {"add_place", &run_add_place}, {"add_buffers", &run_add_buffers}};
+    fake.block_sizes = {{"add_step", sizeof(AddStep)}, {"add_place", sizeof(AddPlace)}, {"add_buffers", 40}};
 }
 
 /// The fake driver, of which nothing may be left over or have gone wrong in the end.

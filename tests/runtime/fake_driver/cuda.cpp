@@ -397,7 +397,7 @@ CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 CUresult cuMemHostAlloc(void** host, std::size_t size, unsigned) {
     KF_ENTER(cuMemHostAlloc)
     check_capture_mode("cuMemHostAlloc");
-    *host = std::malloc(size);
+    *host = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
     world->pinned[reinterpret_cast<CUdeviceptr>(*host)] = size;
     return CUDA_SUCCESS;
 }
@@ -531,11 +531,16 @@ CUresult cuLaunchKernel(CUfunction given, unsigned groups_x, unsigned groups_y, 
         arguments != nullptr) {
         return 1;
     }
-    Operation operation = kernel_operation(function, groups, threads, extra);
-    if (operation == nullptr) {
-        return 1;
+    std::vector<std::byte> block;
+    if (extra != nullptr) {
+        if (extra[0] != reinterpret_cast<void*>(launch_buffer_pointer) ||
+            extra[2] != reinterpret_cast<void*>(launch_buffer_size) || extra[4] != nullptr) {
+            return 1;
+        }
+        const auto* bytes = static_cast<const std::byte*>(extra[1]);
+        block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
     }
-    enqueue(*found, std::move(operation));
+    enqueue(*found, kernel_operation(function, groups, threads, std::move(block)));
     return CUDA_SUCCESS;
 }
 

@@ -44,6 +44,7 @@ public:
     std::map<std::string, cuda::CUresult> failures;  ///< by function: returned instead of a call
     std::uint64_t memory_limit = 1ULL << 30;         ///< bytes that pools may reserve
     std::map<std::string, Kernel> kernels;           ///< by entry point
+    std::map<std::string, std::size_t> block_sizes;  ///< bytes of their parameter, which graphs take
     int max_threads = 1024;                          ///< of a kernel's group
     int busy_queries = 0;                            ///< calls of cuStreamQuery that find work to do still
 

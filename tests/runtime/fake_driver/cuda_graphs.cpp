@@ -4,12 +4,18 @@
 namespace kf::test::fake_cuda {
 namespace {
 
+/// Null for what a real driver doesn't take: no groups, or, by `extra`, a block that is packed as a whole.
 Operation node_operation(const CUDA_KERNEL_NODE_PARAMS& given) {
-    if (given.kernelParams != nullptr || given.gridDimX * given.gridDimY * given.gridDimZ == 0) {
+    if (given.extra != nullptr || given.gridDimX * given.gridDimY * given.gridDimZ == 0) {
         return nullptr;
     }
+    std::vector<std::byte> block;
+    if (given.kernelParams != nullptr) {
+        const auto* bytes = static_cast<const std::byte*>(given.kernelParams[0]);
+        block.assign(bytes, bytes + world->fake->block_sizes.at(of(given.func)->entry));
+    }
     return kernel_operation(*of(given.func), {given.gridDimX, given.gridDimY, given.gridDimZ},
-                            {given.blockDimX, given.blockDimY, given.blockDimZ}, given.extra);
+                            {given.blockDimX, given.blockDimY, given.blockDimZ}, std::move(block));
 }
 
 CUgraphNode add_node(Graph* graph, const CUgraphNode* before, std::size_t count, Operation operation) {

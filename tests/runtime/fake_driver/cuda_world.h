@@ -250,18 +250,8 @@ inline void release(UserObject* object) {
 #define KF_NEED(name, context) \
     if (const CUresult needed = need_context(#name, context); needed != CUDA_SUCCESS) return needed;
 
-/// Null for a block that isn't packed as a whole.
 inline Operation kernel_operation(const Function& function, const FakeCuda::Extents& groups,
-                                  const FakeCuda::Extents& threads, void** extra) {
-    std::vector<std::byte> block;
-    if (extra != nullptr) {
-        if (extra[0] != reinterpret_cast<void*>(launch_buffer_pointer) ||
-            extra[2] != reinterpret_cast<void*>(launch_buffer_size) || extra[4] != nullptr) {
-            return nullptr;
-        }
-        const auto* bytes = static_cast<const std::byte*>(extra[1]);
-        block.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
-    }
+                                  const FakeCuda::Extents& threads, std::vector<std::byte> block) {
     return [module = function.module, entry = function.entry, block = std::move(block), groups, threads] {
         if (module->unloaded) {
             violation("the module of '" + entry + "' was unloaded before it ran");

@@ -96,7 +96,9 @@ TEST_P(VulkanTest, TheHostsMemoryIsUsedAgainOnceTheDeviceIsDone) {
         if (step == nullptr) step = device_->allocate(256);
         write(*device_, step, Words(64, i));
         add_step(*device_, kernel, sum, step, 0);
-        if (i % 50 == 0) EXPECT_THAT(read(*device_, sum), Each(i));
+        if (i % 50 == 0) {
+            EXPECT_THAT(read(*device_, sum), Each(i));
+        }
     }
 }
 
