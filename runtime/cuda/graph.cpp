@@ -24,7 +24,7 @@ public:
         parameters_.blockDimX = threads[0];
         parameters_.blockDimY = threads[1];
         parameters_.blockDimZ = threads[2];
-        // The block is a kernel's one parameter. By `extra`, drivers for CUDA 13.0 crash.
+        // The block is a kernel's one parameter.
         parameters_.kernelParams = block.empty() ? nullptr : &block_;
     }
     KernelNode(const KernelNode&) = delete;
@@ -114,6 +114,7 @@ void CudaGraph::dispatch(const driver::Dispatch& dispatch) {
         }
         const std::vector<CUgraphNode> nodes = before(accesses);
         const KernelNode node(kernel, made.groups, made.block);
+        const Current current(*context_);
         context_->check(
             context_->cu.cuGraphAddKernelNode_v2(&made.node, graph_, nodes.data(), nodes.size(), node.get()),
             "cuGraphAddKernelNode");
@@ -138,6 +139,7 @@ void CudaGraph::fill(const std::shared_ptr<driver::Allocation>& target, std::uin
     parameters.width = size / sizeof word;
     parameters.height = 1;
     CUgraphNode node = nullptr;
+    const Current current(*context_);
     context_->check(context_->cu.cuGraphAddMemsetNode(&node, graph_, nodes.data(), nodes.size(), &parameters,
                                                       context_->handle()),
                     "cuGraphAddMemsetNode");
@@ -165,6 +167,7 @@ void CudaGraph::copy(const std::shared_ptr<driver::Allocation>& target, std::uin
     parameters.Height = 1;
     parameters.Depth = 1;
     CUgraphNode node = nullptr;
+    const Current current(*context_);
     context_->check(context_->cu.cuGraphAddMemcpyNode(&node, graph_, nodes.data(), nodes.size(), &parameters,
                                                       context_->handle()),
                     "cuGraphAddMemcpyNode");

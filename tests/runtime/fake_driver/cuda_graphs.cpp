@@ -4,7 +4,7 @@
 namespace kf::test::fake_cuda {
 namespace {
 
-/// Null for what a real driver doesn't take: no groups, or, by `extra`, a block that is packed as a whole.
+/// Null for what a real driver doesn't take, no groups, and for blocks that are packed as a whole, by `extra`.
 Operation node_operation(const CUDA_KERNEL_NODE_PARAMS& given) {
     if (given.extra != nullptr || given.gridDimX * given.gridDimY * given.gridDimZ == 0) {
         return nullptr;
@@ -42,6 +42,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
                                  std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
     KF_ENTER(cuGraphAddKernelNode_v2)
+    KF_NEED(cuGraphAddKernelNode_v2, of(parameters->func)->context)
     Operation operation = node_operation(*parameters);
     if (operation == nullptr) {
         return 1;
