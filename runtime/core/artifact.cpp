@@ -29,6 +29,7 @@ using namespace manifest;
 using cbor::Value;
 
 constexpr std::uint64_t largest_file = std::uint64_t{1} << 32U;  // bytes
+constexpr std::uint64_t largest_read = 16ULL << 20;              ///< bytes of a file that is read, not mapped
 
 [[noreturn]] void corrupt(const std::string& what) {
     throw ArtifactError(ErrorCode::artifact_corrupt,
@@ -427,6 +428,9 @@ SharedBytes map_file(const std::string& path) {
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > largest_file) fail_to_read(path, "it is larger than any artifact");
     if (size == 0) return {};
+    // A file that shrinks ends the program when its mapping is read; reading this much costs a few
+    // milliseconds.
+    if (size <= largest_read) return read_all(file.number, static_cast<std::size_t>(size), path);
     const auto mapping = std::make_shared<const Mapping>(file.number, static_cast<std::size_t>(size));
     if (*mapping) return {mapping, mapping->span()};
     return read_all(file.number, static_cast<std::size_t>(size), path);

@@ -266,17 +266,11 @@ def test_generated_modules_load_ahead(calls: ModuleType, tmp_path: Path) -> None
 
 
 def test_files_that_change_after_loading(calls: ModuleType, tmp_path: Path) -> None:
-    source = Path(str(calls.__file__)).with_name("calls.kfa").read_bytes()
     path = tmp_path / "changed.kfa"
-    path.write_bytes(source)
+    path.write_bytes(Path(str(calls.__file__)).with_name("calls.kfa").read_bytes())
     module = kf.load_module(path)
-    place = source.rindex(b"\x66images") + 20
-    with path.open("r+b") as file:
-        file.seek(place)
-        file.write(bytes(64))
-    device = kf.Device.open("vulkan")  # one that has none of these kernels yet
-    with pytest.raises(kf.ArtifactError, match="changed after it was loaded"):
-        module.load(device)
+    path.write_bytes(b"too short")
+    module.load(kf.Device.open("vulkan"))  # one that has none of these kernels yet
 
 
 def test_device_names() -> None:

@@ -180,8 +180,25 @@ TEST(LazyArtifact, ChecksAllButTheImagesWhenItIsRead) {
     EXPECT_GT(in_images, 0);
 }
 
-TEST(LazyArtifact, FindsAFileThatChangedAfterItWasMapped) {
+TEST(LazyArtifact, ReadsSmallFilesWhole) {
     const std::vector<std::byte> bytes = artifact::write(with_digests(small()));
+    const std::string path = testing::TempDir() + "kf_whole_" + std::to_string(::getpid()) + ".kfa";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const SharedBytes whole = artifact::map_file(path);
+    const Manifest manifest = artifact::read_lazily(whole);
+    std::filesystem::resize_file(path, 10);
+    const Image& image = manifest.kernels.front().images.front();
+    const SharedBytes kept = checked_bytes(image, "negate");
+    const std::size_t at = place_of(whole, image);
+    EXPECT_TRUE(std::ranges::equal(kept.span(), std::span(bytes).subspan(at, kept.size())));
+    std::filesystem::remove(path);
+}
+
+TEST(LazyArtifact, FindsAFileThatChangedAfterItWasMapped) {
+    Manifest large = small();
+    large.kernels.front().images.front().bytes = std::vector<std::byte>(17U << 20U, std::byte{3});
+    const std::vector<std::byte> bytes = artifact::write(with_digests(std::move(large)));
     const std::string path = testing::TempDir() + "kf_lazy_" + std::to_string(::getpid()) + ".kfa";
     const auto put = [&](std::size_t at, std::byte byte) {
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);

@@ -321,7 +321,7 @@ TEST_P(StreamTest, WhatCantBeCapturedSaysWhatToDo) {
         HasSubstr("the call works in 400 bytes; make it once in the same way before the capture begins"));
     EXPECT_THAT(
         error_of([&] { (void)view_->load_kernel(another); }),
-        HasSubstr("kernel 'another' isn't loaded yet: call the module's load_all(), or this function once, "
+        HasSubstr("kernel 'another' isn't loaded yet: call the module's load(), or this function once, "
                   "before the capture begins"));
     EXPECT_THAT(
         error_of([&] { view_->upload(data, 0, std::as_bytes(std::span(words))); }),

@@ -4,7 +4,8 @@
 namespace kf::test::fake_cuda {
 namespace {
 
-/// Null for what a real driver doesn't take, no groups, and for blocks that are packed as a whole, by `extra`.
+/// Null for what a real driver doesn't take, no groups, and for blocks that are packed as a whole, by
+/// `extra`.
 Operation node_operation(const CUDA_KERNEL_NODE_PARAMS& given) {
     if (given.extra != nullptr || given.gridDimX * given.gridDimY * given.gridDimZ == 0) {
         return nullptr;
