@@ -47,8 +47,8 @@ void add_block(Sha256State& state, const std::byte* block) {
 }
 
 void add_blocks(Sha256State& state, const std::byte* blocks, std::size_t count) {
-    static const detail::AddBlocks quick = detail::processors_add_blocks();
-    (quick != nullptr ? quick : detail::add_blocks_portably)(state, blocks, count);
+    static const detail::AddBlocks chosen = detail::chosen_add_blocks();
+    chosen(state, blocks, count);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ using AddBlocks = void (*)(Sha256State& state, const std::byte* blocks, std::siz
 /// Works everywhere.
 void add_blocks_portably(Sha256State& state, const std::byte* blocks, std::size_t count);
 
-/// By x86's SHA extensions, five to ten times as fast; null where this processor has none.
-[[nodiscard]] AddBlocks processors_add_blocks();
+/// Returns what uses x86's SHA extensions, five to ten times as fast, or what works everywhere where this
+/// processor has none.
+[[nodiscard]] AddBlocks chosen_add_blocks();
 
 }  // namespace kf::detail

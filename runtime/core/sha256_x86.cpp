@@ -67,7 +67,7 @@ KF_WITH_SHA void add_by_instructions(Sha256State& state, const std::byte* blocks
 
 }  // namespace
 
-AddBlocks processors_add_blocks() { return has_sha() ? add_by_instructions : nullptr; }
+AddBlocks chosen_add_blocks() { return has_sha() ? add_by_instructions : add_blocks_portably; }
 
 }  // namespace kf::detail
 
@@ -75,7 +75,7 @@ AddBlocks processors_add_blocks() { return has_sha() ? add_by_instructions : nul
 
 namespace kf::detail {
 
-AddBlocks processors_add_blocks() { return nullptr; }
+AddBlocks chosen_add_blocks() { return add_blocks_portably; }
 
 }  // namespace kf::detail
 
