@@ -42,6 +42,27 @@ bool is_of_object(const manifest::Call& call, const manifest::Argument& argument
 
 }  // namespace
 
+bool read_value(py::handle value, detail::ArgShape& shape, std::optional<py::array>& array,
+                std::optional<Nested>& nested, Refusal& fault) {
+    if (py::isinstance<py::array>(value)) {
+        shape.kind = detail::ArgShape::Kind::array;
+        array = py::reinterpret_borrow<py::array>(value);
+        const auto scalar = scalar_of(*array, &fault);
+        const auto extents = scalar ? shape_of(*array, &fault) : std::nullopt;
+        if (!extents) return false;
+        shape.scalar = *scalar;
+        shape.shape = *extents;
+        return true;
+    }
+    nested = look_through(value, &fault);
+    if (!nested) return false;
+    shape.kind = detail::ArgShape::Kind::weak;
+    shape.scalar = nested->scalar;
+    shape.shape = nested->shape;
+    shape.components = nested->components;
+    return true;
+}
+
 GivenObject::GivenObject(const Reader& reader, py::handle value, std::pmr::memory_resource* memory)
     : reader_(reader),
       memory_(memory),
@@ -78,21 +99,8 @@ GivenObject::Read& GivenObject::elements() {
         shape.kind = ArgShape::Kind::tensor;
         shape.scalar = tensor_->any.element().scalar;
         shape.shape = tensor_->any.shape();
-    } else if (py::isinstance<py::array>(content_)) {
-        shape.kind = ArgShape::Kind::array;
-        read.array = py::reinterpret_borrow<py::array>(content_);
-        const auto scalar = scalar_of(*read.array, &read.fault);
-        const auto extents = scalar ? shape_of(*read.array, &read.fault) : std::nullopt;
-        if (!extents) return read;
-        shape.scalar = *scalar;
-        shape.shape = *extents;
-    } else {
-        read.nested = look_through(content_, &read.fault);
-        if (!read.nested) return read;
-        shape.kind = ArgShape::Kind::weak;
-        shape.scalar = read.nested->scalar;
-        shape.shape = read.nested->shape;
-        shape.components = read.nested->components;
+    } else if (!read_value(content_, shape, read.array, read.nested, read.fault)) {
+        return read;
     }
     read.is_elements = true;
     return read;

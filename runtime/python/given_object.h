@@ -25,6 +25,11 @@ struct Reader {
     bool recorded;
 };
 
+/// Reads a number, a list or a NumPy array. Returns false where it is none, and, where it looked like one,
+/// why not.
+bool read_value(py::handle value, detail::ArgShape& shape, std::optional<py::array>& array,
+                std::optional<Nested>& nested, detail::Refusal& fault);
+
 /// Holds the object. It is looked at only as far as somebody asks.
 class GivenObject final : public detail::Given {
 public:

@@ -12,6 +12,7 @@
 #include "python/function.h"
 #include "python/generator.h"
 #include "python/gil.h"
+#include "python/given_object.h"
 #include "python/host.h"
 #include "python/host_value.h"
 #include "python/scalars.h"
@@ -119,16 +120,20 @@ private:
         host.given = host.content;
         host.tensor = as_tensor(value);
         host.generator = host.tensor == nullptr ? as_generator(value) : nullptr;
+        ArgShape shape;
         if (host.tensor != nullptr) {
-            host.scalar = host.tensor->any.element().scalar;
-            host.shape = host.tensor->any.shape();
+            shape.kind = ArgShape::Kind::tensor;
+            shape.scalar = host.tensor->any.element().scalar;
+            shape.shape = host.tensor->any.shape();
         } else if (host.generator != nullptr) {
-            host.shape = host.generator->shape;
+            shape.kind = ArgShape::Kind::generator;
+            shape.generator = host.generator->kind;
+            shape.shape = host.generator->shape;
         } else {
-            look_at_value(host, where);
+            read(host, shape, where);
         }
-        if (const ArgShape given_shape = shape_of(host); !detail::conversion_cost(argument, given_shape)) {
-            const detail::Refusal why = detail::mismatch(argument, given_shape);
+        if (!detail::conversion_cost(argument, shape)) {
+            const detail::Refusal why = detail::mismatch(argument, shape);
             refuse(why.code, where, why.text);
         }
         if (host.generator != nullptr) {
@@ -145,33 +150,15 @@ private:
             {leaf, Arg::make(Arg::Kind::value, bytes_.back().data(), nullptr, nullptr, nullptr)});
     }
 
-    static void look_at_value(Host& host, const Where& where) {
-        if (py::isinstance<py::array>(host.content)) {
-            host.array = py::reinterpret_borrow<py::array>(host.content);
-            host.scalar = scalar_of(*host.array, where);
-            host.shape = python::shape_of(*host.array, where);
-            return;
-        }
-        host.nested = look_through(host.content, where);
-        if (!host.nested) {
+    static void read(Host& host, ArgShape& shape, const Where& where) {
+        detail::Refusal fault;
+        if (!read_value(host.content, shape, host.array, host.nested, fault)) {
+            if (!fault.text.empty()) refuse(fault.code, where, fault.text);
             refuse(ErrorCode::type_mismatch, where,
                    "a number, a list or a NumPy array is needed, not " + shown(host.content));
         }
-        host.scalar = host.nested->scalar;
-        host.shape = host.nested->shape;
-    }
-
-    static ArgShape shape_of(const Host& host) {
-        ArgShape shape;
-        if (host.generator != nullptr) shape.generator = host.generator->kind;
-        shape.kind = host.generator != nullptr ? ArgShape::Kind::generator
-                     : host.nested             ? ArgShape::Kind::weak
-                     : host.tensor != nullptr  ? ArgShape::Kind::tensor
-                                               : ArgShape::Kind::array;
-        shape.scalar = host.scalar;
-        shape.shape = host.shape;
-        shape.components = host.nested && host.nested->components;
-        return shape;
+        host.scalar = shape.scalar;
+        host.shape = shape.shape;
     }
 
     KeptCall& kept_;
