@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from arrays import SIZES, array, buffer, numbers, tensor
 from loader import Loader
+from refusals import refusal
 
 FLOAT = np.dtype(np.float32)
 INT = np.dtype(np.int32)
@@ -42,12 +43,6 @@ def generators(generated: Loader) -> ModuleType:
 @pytest.fixture(scope="module")
 def scene(generated: Loader) -> ModuleType:
     return generated("globals")
-
-
-def refusal(error: type[Exception], call: Any) -> str:
-    with pytest.raises(error) as caught:
-        call()
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "strided", "offset"])
