@@ -114,6 +114,50 @@ inline void expect_foreign_memory(driver::Device& device, const std::shared_ptr<
     EXPECT_EQ(read(device, whole), expected);
 }
 
+/// Replays graphs that alone own memory which they use, and that go while they run.
+inline void expect_graphs_keep_memory(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel) {
+    const auto sum = upload(device, Words(1000, 0));
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        const auto graph = device.make_graph();
+        {
+            const auto source = upload(device, Words(1000, i));
+            const auto temporary = device.allocate(4000);
+            add_step(*graph, kernel, temporary, source, 1);
+            add_step(*graph, kernel, sum, temporary, 1);
+        }
+        const auto other = upload(device, Words(1000, 99));
+        device.replay(*graph);
+        device.replay(*graph);
+    }
+    EXPECT_THAT(read(device, sum), ::testing::Each(11U));
+}
+
+/// Uses memory that the host has, too, `words` of it, and compares all. `first_read`: what is to be checked
+/// around the first command and the wait for it.
+template <class FirstRead>
+void expect_mapped_memory(driver::Device& device, const std::shared_ptr<driver::Kernel>& kernel,
+                          std::size_t words, FirstRead first_read) {
+    const auto source = device.allocate_mapped(4 * words);
+    const auto target = device.allocate_mapped(4 * words);
+    ASSERT_TRUE(source != nullptr && target != nullptr);
+    ASSERT_TRUE(source->host != nullptr && target->host != nullptr);
+    EXPECT_EQ(source->size, 4 * words);
+    write(device, source, Words(words, 7));
+    std::fill_n(target->host, 4 * words, std::byte{0xA5});
+    first_read([&] {
+        add_step(device, kernel, target, source, 3);
+        EXPECT_THAT(read(device, target), ::testing::Each(10U));
+    });
+    EXPECT_EQ(reinterpret_cast<const std::uint32_t*>(target->host)[words - 1], 10U);
+    // In use from now on: what is written comes after it.
+    add_step(device, kernel, target, target, 1);
+    write(device, target, Words(1, 100));
+    add_step(device, kernel, target, target, 1);
+    const Words found = read(device, target);
+    EXPECT_EQ(found[0], 101U);
+    EXPECT_TRUE(words == 1 || found[words - 1] == 12U);
+}
+
 /// The parameter block of the kernel add_place: adds 1 + x + 1000 y + 1000000 z to target[x + width (y +
 /// height z)] in every thread (x, y, z) inside of the extents, in groups of 4 x 2 x 3.
 struct AddPlace {

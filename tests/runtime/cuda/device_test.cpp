@@ -59,23 +59,10 @@ TEST_P(DeviceTest, KernelsUseTheHostsMemory) {
     EXPECT_EQ(device_->allocate_mapped(0), nullptr);
     EXPECT_EQ(device_->allocate_mapped(driver::most_mapped + 1), nullptr);
     for (const std::size_t words : {1UL, 31UL, 64UL, 65UL, 4097UL, 16384UL}) {
-        const auto source = device_->allocate_mapped(4 * words);
-        const auto target = device_->allocate_mapped(4 * words);
-        ASSERT_TRUE(source != nullptr && target != nullptr);
-        EXPECT_EQ(source->size, 4 * words);
-        EXPECT_EQ(source->address % 256, 0);
-        write(*device_, source, Words(words, 7));
-        std::memset(target->host, 0xA5, 4 * words);
-        add_step(*device_, kernel, target, source, 3);
-        EXPECT_THAT(read(*device_, target), Each(10U));
-        EXPECT_EQ(reinterpret_cast<const std::uint32_t*>(target->host)[words - 1], 10U);
-        // In use from now on: what is written comes after it.
-        add_step(*device_, kernel, target, target, 1);
-        write(*device_, target, Words(1, 100));
-        add_step(*device_, kernel, target, target, 1);
-        const Words found = read(*device_, target);
-        EXPECT_EQ(found[0], 101U);
-        EXPECT_TRUE(words == 1 || found[words - 1] == 12U);
+        const auto memory = device_->allocate_mapped(4 * words);
+        ASSERT_NE(memory, nullptr);
+        EXPECT_EQ(memory->address % 256, 0);
+        expect_mapped_memory(*device_, kernel, words, [](const auto& run) { run(); });
     }
 }
 

@@ -68,23 +68,11 @@ TEST_P(VulkanTest, KernelsUseTheHostsMemory) {
     EXPECT_EQ(device_->allocate_mapped(0), nullptr);
     EXPECT_EQ(device_->allocate_mapped(driver::most_mapped + 1), nullptr);
     for (const std::size_t words : {1UL, 31UL, 64UL, 65UL, 4097UL, 16384UL}) {
-        const auto source = device_->allocate_mapped(4 * words);
-        const auto target = device_->allocate_mapped(4 * words);
-        ASSERT_TRUE(source != nullptr && target != nullptr);
-        ASSERT_TRUE(source->host != nullptr && target->host != nullptr);
-        write(*device_, source, Words(words, 7));
-        std::fill_n(target->host, 4 * words, std::byte{0xA5});
-        const std::uint64_t submitted = vulkan::statistics(*device_).submissions;
-        add_step(*device_, kernel, target, source, 3);
-        EXPECT_THAT(read(*device_, target), Each(10U));
-        EXPECT_EQ(vulkan::statistics(*device_).submissions, submitted + 1);
-        // In use from now on: what is written comes after it.
-        add_step(*device_, kernel, target, target, 1);
-        write(*device_, target, Words(1, 100));
-        add_step(*device_, kernel, target, target, 1);
-        const Words found = read(*device_, target);
-        EXPECT_EQ(found[0], 101U);
-        EXPECT_TRUE(words == 1 || found[words - 1] == 12U);
+        expect_mapped_memory(*device_, kernel, words, [&](const auto& run) {
+            const std::uint64_t submitted = vulkan::statistics(*device_).submissions;
+            run();
+            EXPECT_EQ(vulkan::statistics(*device_).submissions, submitted + 1);
+        });
     }
 }
 
