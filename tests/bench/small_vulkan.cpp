@@ -3,13 +3,12 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <stdexcept>
 
 #include "measure.h"
 #include "small.h"
+#include "spirv_kernel.h"
 #include "vulkan/context.h"
 #include "vulkan/kernel.h"
 
@@ -29,21 +28,8 @@ void check(VkResult result) {
 
 std::unique_ptr<VulkanKernel> load(const std::shared_ptr<Context>& context, const std::filesystem::path& path,
                                    std::uint32_t group, std::int64_t block) {
-    std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (bytes.empty()) throw std::runtime_error("can't read " + path.string());
-    const auto words = std::as_bytes(std::span(bytes));
-    kf::manifest::Image image;
-    image.format = "spirv";
-    image.entry_point = "main";
-    image.features = {"buffer_device_address"};
-    image.bytes = std::vector<std::byte>(words.begin(), words.end());
-    kf::manifest::Kernel kernel;
-    kernel.name = path.stem().string();
-    kernel.group_size = {group, 1, 1};
-    kernel.layouts["vulkan"] = {.size = block, .offsets = {}, .passing = kf::manifest::Passing::value};
-    kernel.images.push_back(std::move(image));
-    return std::make_unique<VulkanKernel>(context, kernel);
+    return std::make_unique<VulkanKernel>(context,
+                                          spirv_kernel(path, group, block, {"buffer_device_address"}));
 }
 
 /// What all ways share.

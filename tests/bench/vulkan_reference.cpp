@@ -2,13 +2,11 @@
 #include "vulkan_reference.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "core/tensor_state.h"
+#include "spirv_kernel.h"
 
 namespace bench_support {
 
@@ -17,14 +15,6 @@ namespace {
 constexpr std::uint32_t group = 256;  ///< threads
 /// A processor of the GPUs that this is for runs 2048 threads at once.
 constexpr std::uint32_t groups_each = 2048 / group;
-
-std::vector<std::byte> read(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (bytes.empty()) throw std::runtime_error("can't read " + path.string());
-    const auto words = std::as_bytes(std::span(bytes));
-    return {words.begin(), words.end()};
-}
 
 std::uint32_t groups_of(std::uint32_t threads) { return (threads + group - 1) / group; }
 
@@ -66,17 +56,9 @@ HandWritten::HandWritten(std::shared_ptr<kf::driver::Device> driver, const std::
     driver_->fill(sums_, 0, sums_->size, 0);
     for (const char* name :
          {"polynomial", "rows", "columns", "injective", "half", "structs", "sums", "gather", "lookup"}) {
-        kf::manifest::Image image;
-        image.format = "spirv";
-        image.entry_point = "main";
-        image.features = {"buffer_device_address", "float32_atomic_add", "subgroup_arithmetic"};
-        image.bytes = read(folder / (std::string(name) + ".spv"));
-        kf::manifest::Kernel kernel;
-        kernel.name = name;
-        kernel.group_size = {group, 1, 1};
-        kernel.layouts["vulkan"] = {.size = 80, .offsets = {}, .passing = kf::manifest::Passing::value};
-        kernel.images.push_back(std::move(image));
-        kernels_[name] = driver_->load_kernel(kernel);
+        kernels_[name] = driver_->load_kernel(
+            spirv_kernel(folder / (std::string(name) + ".spv"), group, 80,
+                         {"buffer_device_address", "float32_atomic_add", "subgroup_arithmetic"}));
     }
 }
 
