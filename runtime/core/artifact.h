@@ -20,8 +20,8 @@ namespace kf::artifact {
 /// ArtifactError: artifact_version for a newer file, else artifact_corrupt.
 [[nodiscard]] manifest::Manifest read(std::span<const std::byte> bytes);
 
-/// The same, but the images stay where they lie, and their digests are checked when one is first needed: see
-/// checked_image.h.
+/// Reads an artifact whose images stay where they lie: their digests are checked when one is first needed:
+/// see checked_image.h.
 [[nodiscard]] manifest::Manifest read_lazily(const SharedBytes& bytes);
 
 /// A file's bytes, mapped, so that only those are read that somebody needs; throws ArtifactError

@@ -16,7 +16,7 @@ struct Backend {
     /// The devices, in the order of open(); when there are none, `why_not` says why, in a line that begins
     /// with the backend's name.
     std::vector<driver::Info> (*enumerate)(std::string& why_not);
-    /// The same, ready to be opened, each once.
+    /// Finds the backend's devices, ready to be opened, each once.
     std::vector<driver::Candidate> (*find)(std::string& why_not);
 };
 

@@ -132,7 +132,7 @@ public:
     /// then on. Null where the driver has none of its own: then its commands are issued one by one.
     virtual std::unique_ptr<Graph> make_graph() { return nullptr; }
     virtual void replay([[maybe_unused]] Graph& graph) {}
-    /// The same as dispatch(), for one that this device took before.
+    /// Dispatches again what this device took before.
     virtual void dispatch_again(const Dispatch& dispatch) { this->dispatch(dispatch); }
     /// Throws where what was prepared can't run now: on a stream that is captured.
     virtual void check_replay() const {}

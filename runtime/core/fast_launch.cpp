@@ -261,7 +261,7 @@ private:
         return join(item, state.shape, state.strides, layout);
     }
 
-    /// Whether the elements plainly lie in the call's order; others may do so as well.
+    /// Returns true where elements plainly lie in the call's order; others may do so as well.
     [[nodiscard]] bool is_packed(const TensorState& state) const {
         for (std::size_t d = 0; d < plan_.rank; ++d) {
             if (state.shape[d] != shape_[d] || state.strides[d] != packed_[d]) return false;
@@ -397,7 +397,7 @@ private:
         });
     }
 
-    /// Whether the host reads an output at once that each thread stores its own elements of.
+    /// Tells outputs that the host reads at once, and of which each thread stores its own elements.
     [[nodiscard]] bool is_read_at_once(std::size_t i) const {
         return request_.arguments[i].is_read && request_.encoder == nullptr && !items_[i].is_combined;
     }

@@ -1,4 +1,4 @@
-// Whether a call takes what is given.
+// Compares what is given with what a call takes.
 #include "core/fit.h"
 
 #include <algorithm>
@@ -118,7 +118,7 @@ private:
         const Argument& argument = leaf_of(call_, tree);
         const ArgShape* found = given.as_elements(call_, argument, false, why_);
         if (found == nullptr) return fail(path);
-        // Whether an output is a tensor doesn't matter: a value's is copied into it afterwards.
+        // An output may be a tensor or an array: a value's is copied into it afterwards.
         if (found->kind == ArgShape::Kind::tensor && is_only_written(argument.role) && !question_.recorded) {
             ArgShape array = *found;
             array.kind = ArgShape::Kind::array;

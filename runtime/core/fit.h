@@ -1,4 +1,4 @@
-// Whether a call takes what is given: what that costs, or why it doesn't. Throws nothing of its own.
+// Tells what it costs that a call takes what is given, or why it doesn't. Throws nothing of its own.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ struct Statistics {
 /// context. Never throws for want of a driver.
 std::vector<driver::Info> enumerate_cuda(std::string* why_not, const OpenOptions& options = {});
 
-/// The same, ready to be opened.
+/// Finds the devices, ready to be opened.
 std::vector<driver::Candidate> find_cuda(std::string& why_not, const OpenOptions& options = {});
 
 /// Retains the device's primary context. Throws kf::DeviceError: no_driver, no_device (an index out of

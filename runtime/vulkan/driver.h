@@ -51,8 +51,8 @@ struct Statistics {
 /// given) gets one line that says why. Never throws for want of a driver.
 std::vector<driver::Info> enumerate_vulkan(std::string* why_not, const OpenOptions& options = {});
 
-/// The same, ready to be opened: an instance is created once for finding and opening, which takes longer than
-/// most of what follows.
+/// Finds the devices, ready to be opened: an instance is created once for finding and opening, which takes
+/// longer than most of what follows.
 std::vector<driver::Candidate> find_vulkan(std::string& why_not, const OpenOptions& options = {});
 
 /// Throws kf::DeviceError: no_driver, no_device (an index out of range), or the driver's.
